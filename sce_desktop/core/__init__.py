@@ -1,0 +1,1 @@
+"""Types and calculations that know nothing of Qt, torch or files."""

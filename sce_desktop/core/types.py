@@ -1,0 +1,207 @@
+"""The words of the program as frozen types (DESIGN glossary). Nothing here does input or output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.core.progress import Progress
+
+Cell = str | None
+"""A cell as it was read. None only where the format itself has a null (parquet, jsonl, xlsx)."""
+FloatArray = NDArray[np.float32]
+IdArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One answer that a user may give. ``id`` is set once a project holds it and survives a rename."""
+
+    name: str
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+    colour: str = ""  # "#rrggbb", or empty: chosen by the window
+    shortcut: str = ""  # a key sequence, or empty: chosen by the window
+    id: int | None = None
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """The name and its synonyms: a label's vector is the mean over them."""
+        return (self.name, *self.synonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSet:
+    """An ordered set of labels as stored in a project. Immutable: an edit makes the next version."""
+
+    id: int
+    name: str
+    version: int
+    labels: tuple[Label, ...]
+    multi_label: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One text to classify with its original cells, in the order of the project's columns."""
+
+    id: int
+    position: int  # 0-based place in import order
+    text: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to classify."""
+        return not self.text.strip()
+
+
+class Decision(StrEnum):
+    """What a person decided about a row."""
+
+    LABEL = "label"
+    NONE = "none"
+    SKIPPED = "skipped"
+
+
+class Origin(StrEnum):
+    """How the decision came about; kept apart in metrics and export."""
+
+    HAND = "hand"
+    BULK = "bulk"
+    IMPORTED = "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A person's decision about a row. ``label_ids`` is empty unless decision is LABEL."""
+
+    row_id: int
+    decision: Decision
+    label_ids: tuple[int, ...]
+    origin: Origin
+    decided_at: str  # ISO 8601, UTC
+    queue: str = ""  # the order in which the row was shown when it was decided
+
+
+@dataclass(frozen=True, slots=True)
+class RowMarks:
+    """What a person noted about a row beside its label."""
+
+    row_id: int
+    unsure: bool = False
+    flag: bool = False
+    note: str = ""
+
+
+ModelKind = Literal["sce", "similarity", "llm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass of one model over the rows with one label set. Its description never changes."""
+
+    id: int
+    alias: str  # column prefix: "sce", "similarity", or what the user named a baseline
+    kind: ModelKind
+    model: str  # name or folder as the user gave it
+    fingerprint: str  # hash of weights and settings: same fingerprint, same numbers
+    labels: tuple[Label, ...]  # snapshot, in the order of the probability vectors
+    multi_label: bool
+    created_at: str
+    finished_at: str | None = None
+    scored: int = 0
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Names in the order of the probability vectors."""
+        return tuple(label.name for label in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Probabilities of n texts over K labels: ``probabilities`` (n, K) float32 in the caller's label order.
+
+    Rows sum to 1 unless multi-label, where each entry is its own yes/no probability. ``none`` (n,) is the
+    probability that no label fits, where the model can say so.
+    """
+
+    probabilities: FloatArray
+    none: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+
+class VectorCache(Protocol):
+    """Text vectors by (embedder key, text). Implemented in store/, used by ml/ through this protocol."""
+
+    def get(self, embedder: str, texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
+        """Return (found (n,), vectors of the found ones (found.sum(), d) in order, None if none found)."""
+
+    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
+        """Keep ``vectors`` (n, d); losing them later is harmless."""
+
+
+class TextModel(Protocol):
+    """Anything that gives probabilities for texts and labels: an SCE, or a baseline."""
+
+    kind: ModelKind
+    name: str
+    fingerprint: str
+    labels: tuple[Label, ...]  # labels the model carries itself (after a fine-tune); often empty
+    max_tokens: int  # texts are read up to here
+
+    def probabilities(
+        self,
+        texts: Sequence[str],
+        labels: Sequence[Label],
+        *,
+        multi_label: bool = False,
+        cache: VectorCache | None = None,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Score non-blank ``texts`` against ``labels``; `Progress.check` is called every batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """How to read a table. None means: find out."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    quoting: bool | None = None  # False: quotes are plain text
+    header_row: int | None = None  # 1-based line of the header; 0: there is none
+    sheet: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableProblem:
+    """Something in a file that is not as it should be, by its 1-based line (or sheet row)."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TablePreview:
+    """What the import dialog shows before anything is imported."""
+
+    path: str
+    kind: str  # csv, xlsx, parquet, jsonl
+    options: TableOptions  # as found or chosen
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    problems: tuple[TableProblem, ...]
+    problem_count: int
+    estimated_rows: int | None
+    sheets: tuple[str, ...] = ()
+    encodings: tuple[str, ...] = ()  # plausible ones, best first
+    text_column: int | None = None  # our guess
+    label_column: int | None = None  # our guess, None if nothing looks like one
+    extra: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Models: embedders, the SCE, baselines, training. The only package that knows torch."""
