@@ -1,0 +1,182 @@
+"""BERT and RoBERTa bodies in plain torch, loaded from their published safetensors.
+
+The bundled models must load without transformers, whose import alone takes seconds. Numbers equal those of
+the library's own classes (tests/ml/test_bert.py). Post-norm layers, absolute positions, exact or tanh GELU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from torch import Tensor, nn
+
+_ACTIVATIONS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
+_MODEL_TYPES = ("bert", "roberta", "xlm-roberta", "camembert")
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderConfig:
+    """The shape of a BERT-like encoder, in the keys of a published ``config.json``."""
+
+    vocab_size: int = 30522
+    hidden_size: int = 384
+    num_hidden_layers: int = 6
+    num_attention_heads: int = 12
+    intermediate_size: int = 1536
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    layer_norm_eps: float = 1e-12
+    hidden_act: str = "gelu"
+    pad_token_id: int = 0
+    model_type: str = "bert"
+
+    def __post_init__(self) -> None:
+        if self.model_type not in _MODEL_TYPES:
+            raise ValueError(f"not a BERT-like encoder: {self.model_type}")
+        if self.hidden_act not in _ACTIVATIONS:
+            raise ValueError(f"unknown activation: {self.hidden_act}")
+
+    @classmethod
+    def from_dict(cls, config: Mapping[str, Any]) -> EncoderConfig:
+        """Take the keys we know from a published config; raises ValueError for another architecture."""
+        known = {f.name for f in fields(cls)}
+        return cls(**{k: v for k, v in config.items() if k in known and v is not None})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys to store."""
+        return asdict(self)
+
+    @property
+    def first_position(self) -> int:
+        """Row of the position table for the first token: RoBERTa counts from behind the padding id."""
+        return 0 if self.model_type == "bert" else self.pad_token_id + 1
+
+
+class EncoderLayer(nn.Module):
+    """One post-norm Transformer block without any notion of position."""
+
+    def __init__(self, config: EncoderConfig, dropout: float = 0.0) -> None:
+        super().__init__()
+        d = config.hidden_size
+        self.heads = config.num_attention_heads
+        self.approximate = _ACTIVATIONS[config.hidden_act]
+        self.dropout = dropout
+        self.qkv = nn.Linear(d, 3 * d)
+        self.out = nn.Linear(d, d)
+        self.norm_attention = nn.LayerNorm(d, eps=config.layer_norm_eps)
+        self.up = nn.Linear(d, config.intermediate_size)
+        self.down = nn.Linear(config.intermediate_size, d)
+        self.norm_output = nn.LayerNorm(d, eps=config.layer_norm_eps)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Attend within ``x`` (B, T, d). ``mask`` broadcasts to (B, heads, T, T), True = may be seen."""
+        q, k, v = self.split(self.qkv(x))
+        return self.finish(x, self.attend(q, k, v, mask))
+
+    def split(self, projected: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Cut (B, T, 3d) into queries, keys and values (B, heads, T, d / heads)."""
+        b, t, _ = projected.shape
+        q, k, v = projected.view(b, t, 3, self.heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
+        return q, k, v
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        """Return softmax(q k^T / sqrt(d_h)) v with the heads joined again, (B, T, d)."""
+        p = self.dropout if self.training else 0.0
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)
+        return mixed.transpose(1, 2).flatten(2)
+
+    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
+        """Apply what follows the attention: output map, residual, feed-forward, residual."""
+        x = self.norm_attention(x + F.dropout(self.out(attended), self.dropout, self.training))
+        h = self.down(F.gelu(self.up(x), approximate=self.approximate))
+        return self.norm_output(x + F.dropout(h, self.dropout, self.training))
+
+
+class TextEncoder(nn.Module):
+    """A whole BERT-like body: token, position and type embeddings, layers, mean pooling, unit length."""
+
+    def __init__(self, config: EncoderConfig, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.config = config
+        d = config.hidden_size
+        self.tokens = nn.Embedding(config.vocab_size, d)
+        self.positions = nn.Embedding(config.max_position_embeddings, d)
+        self.types = nn.Embedding(max(config.type_vocab_size, 1), d)
+        self.norm = nn.LayerNorm(d, eps=config.layer_norm_eps)
+        self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.num_hidden_layers))
+
+    def hidden(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return the last hidden states (B, T, d) of token ``ids`` (B, T); ``mask`` (B, T) True = token."""
+        start = self.config.first_position
+        place = self.positions.weight[start : start + ids.shape[1]]
+        x = self.norm(self.tokens(ids) + place + self.types.weight[0])
+        seen = None if mask is None else mask[:, None, None, :]
+        for layer in self.layers:
+            x = layer(x, seen)
+        return x
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return text vectors (B, d) of unit length: the mean of the last hidden states over tokens."""
+        x = self.hidden(ids, mask)
+        if mask is None:
+            pooled = x.mean(1)
+        else:
+            weight = mask.to(x.dtype)[..., None]
+            pooled = (x * weight).sum(1) / weight.sum(1).clamp_min(1.0)
+        return F.normalize(pooled, dim=-1)
+
+
+def _strip(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    # Checkpoints of task models carry the body under a prefix ("bert.", "roberta.", "0.auto_model.").
+    key = next((k for k in state if k.endswith("embeddings.word_embeddings.weight")), None)
+    prefix = key[: -len("embeddings.word_embeddings.weight")] if key else ""
+    return {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
+
+
+def layer_state(state: Mapping[str, Tensor], index: int, prefix: str = "encoder.layer.") -> dict[str, Tensor]:
+    """Translate one published layer's weights to the names of `EncoderLayer`. Raises KeyError if absent."""
+    at = f"{prefix}{index}."
+    out: dict[str, Tensor] = {}
+    for kind in ("weight", "bias"):
+        parts = [state[f"{at}attention.self.{n}.{kind}"] for n in ("query", "key", "value")]
+        out[f"qkv.{kind}"] = torch.cat([p.float() for p in parts])
+        for ours, theirs in (
+            ("out", "attention.output.dense"),
+            ("norm_attention", "attention.output.LayerNorm"),
+            ("up", "intermediate.dense"),
+            ("down", "output.dense"),
+            ("norm_output", "output.LayerNorm"),
+        ):
+            out[f"{ours}.{kind}"] = state[f"{at}{theirs}.{kind}"].float()
+    return out
+
+
+def text_encoder_state(state: Mapping[str, Tensor], config: EncoderConfig) -> dict[str, Tensor]:
+    """Translate a published BERT-like checkpoint to the names of `TextEncoder` (float32)."""
+    state = _strip(state)
+    out = {
+        "tokens.weight": state["embeddings.word_embeddings.weight"].float(),
+        "positions.weight": state["embeddings.position_embeddings.weight"].float(),
+        "types.weight": state["embeddings.token_type_embeddings.weight"].float(),
+        "norm.weight": state["embeddings.LayerNorm.weight"].float(),
+        "norm.bias": state["embeddings.LayerNorm.bias"].float(),
+    }
+    for i in range(config.num_hidden_layers):
+        out |= {f"layers.{i}.{k}": v for k, v in layer_state(state, i).items()}
+    return out
+
+
+def label_encoder_state(state: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """Take the first ``layers`` layers and the embedding LayerNorm, without positions (paper, section 2.2)."""
+    state = _strip(state)
+    out = {
+        "norm.weight": state["embeddings.LayerNorm.weight"].float(),
+        "norm.bias": state["embeddings.LayerNorm.bias"].float(),
+    }
+    for i in range(layers):
+        out |= {f"layers.{i}.{k}": v for k, v in layer_state(state, i).items()}
+    return out
