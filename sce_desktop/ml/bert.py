@@ -171,7 +171,7 @@ def text_encoder_state(state: Mapping[str, Tensor], config: EncoderConfig) -> di
 
 
 def label_encoder_state(state: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
-    """Take the first ``layers`` layers and the embedding LayerNorm, without positions (paper, section 2.2)."""
+    """Take the first ``layers`` layers and the embedding LayerNorm, without positions (paper 2.2)."""
     state = _strip(state)
     out = {
         "norm.weight": state["embeddings.LayerNorm.weight"].float(),

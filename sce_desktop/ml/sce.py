@@ -8,7 +8,7 @@ permutes the scores and changes nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 import torch
@@ -37,7 +37,7 @@ class SCEConfig:
     layers: int = 2
     alpha: float = 20.0
     scale: float = 0.05
-    encoder: EncoderConfig = EncoderConfig()
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
 
     @classmethod
     def from_dict(cls, config: Mapping[str, Any]) -> SCEConfig:
@@ -81,64 +81,62 @@ class SCE(nn.Module):
     def forward(self, q: Tensor, labels: LabelVectors, mask: Tensor | None = None) -> Tensor:
         """Return scores (B, K) of text vectors ``q`` (B, d_q).
 
-        ``labels`` holds one set for all texts (K, ·) or one a text (B, K, ·); ``mask`` (B, K) is True where a
-        label belongs to the row's set, other labels get the score `MASKED` and influence nothing.
+        ``labels`` holds one set for all texts (K, ·) or one a text (B, K, ·). ``mask`` (B, K) is True where a
+        label belongs to the row's set; other labels get the score `MASKED` and influence nothing.
         """
-        own = labels.tokens if labels.tokens.dim() == 3 else labels.tokens.expand(len(q), -1, -1)
-        sentence = labels.sentence
-        if sentence is not None and sentence.dim() == 2:
-            sentence = sentence.expand(len(q), -1, -1)
-        each = LabelVectors(own, sentence)
-        e0, e = (self._joint if self.config.attention == "joint" else self._shared)(q, each, mask)
-        context = (e0[:, None] * e).sum(-1)
-        scores = context
+        if labels.tokens.dim() == 3:  # one set a text: as many groups as texts
+            return self.grouped(q[:, None], labels, None if mask is None else mask[:, None])[:, 0]
+        sentence = None if labels.sentence is None else labels.sentence[None]
+        one = LabelVectors(labels.tokens[None], sentence)
+        return self.grouped(q[None], one, None if mask is None else mask[None])[0]
+
+    def grouped(self, q: Tensor, labels: LabelVectors, mask: Tensor | None = None) -> Tensor:
+        """Return scores (P, T, K) of P groups of T texts, each group with its own K labels (P, K, ·).
+
+        ``mask`` (P, T, K). With attention "shared", labels that any text of the group has see each other.
+        """
+        run = self._joint if self.config.attention == "joint" else self._shared
+        scores = run(q, labels, mask)
         if self.config.architecture == "plus":
-            assert sentence is not None
-            scores = self.cosine(q, each) + self.scale * context
+            scores = self.cosine(q, labels) + self.scale * scores
         return scores if mask is None else scores.masked_fill(~mask, MASKED)
 
     def cosine(self, q: Tensor, labels: LabelVectors) -> Tensor:
-        """Return alpha cos(q, g(label)) (B, K), the part of SCE+ that sees one label at a time."""
+        """Return alpha cos(q, g(label)) (..., K), the part of SCE+ that sees one label at a time."""
         assert labels.sentence is not None
-        if labels.sentence.dim() == 2:
-            return self.alpha * (q @ labels.sentence.T)
-        return self.alpha * torch.einsum("bd,bkd->bk", q, labels.sentence)
+        return self.alpha * (q @ labels.sentence.transpose(-1, -2))
 
     def label_inputs(self, labels: LabelVectors) -> Tensor:
-        """Return the label vectors that enter the encoder, (..., K, d), normalised as embeddings are."""
+        """Return the label vectors that enter the encoder (..., K, d), normalised as embeddings are."""
         h = labels.tokens
         if self.config.architecture == "plus":
             h = h + self.label_map(labels.sentence)
         return self.norm(h)
 
     def query_input(self, q: Tensor) -> Tensor:
-        """Return q' = W q + b (B, d), normalised as embeddings are."""
+        """Return q' = W q + b (..., d), normalised as embeddings are."""
         return self.norm(self.adapt(q))
 
-    def _joint(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        x = torch.cat([self.query_input(q)[:, None], self.label_inputs(labels)], 1)
-        seen = None if mask is None else F.pad(mask, (1, 0), value=True)[:, None, None, :]
+    def _joint(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> Tensor:
+        p, t, _ = q.shape
+        e = self.label_inputs(labels)[:, None].expand(-1, t, -1, -1)
+        x = torch.cat([self.query_input(q)[:, :, None], e], 2).flatten(0, 1)
+        seen = None if mask is None else F.pad(mask.flatten(0, 1), (1, 0), value=True)[:, None, None, :]
         for layer in self.layers:
             x = layer(x, seen)
-        return x[:, 0], x[:, 1:]
+        return (x[:, 1:] @ x[:, 0, :, None]).view(p, t, -1)
 
-    def _shared(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        x, e = self.query_input(q)[:, None], self.label_inputs(labels)
-        among = None if mask is None else mask[:, None, None, :]
-        seen = None if mask is None else F.pad(mask, (1, 0), value=True)[:, None, None, :]
+    def _shared(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> Tensor:
+        x, e = self.query_input(q), self.label_inputs(labels)
+        seen = None if mask is None else mask[:, None]
+        among = None if mask is None else mask.any(1)[:, None, None, :]
         for layer in self.layers:
-            x, e = _query_step(layer, x, e, seen, among)
-        return x[:, 0], e
-
-
-def _query_step(
-    layer: EncoderLayer, x: Tensor, e: Tensor, seen: Tensor | None, among: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    # Texts x (B, T, d) see themselves alone and the labels e (B, K, d); labels see only labels.
-    q, k, v = layer.split(layer.qkv(x))
-    lq, lk, lv = layer.split(layer.qkv(e))
-    attended = layer.attend(q, torch.cat([k, lk], 2), torch.cat([v, lv], 2), seen)
-    return layer.finish(x, attended), layer.finish(e, layer.attend(lq, lk, lv, among))
+            assert isinstance(layer, EncoderLayer)
+            q_text, _, _ = layer.split(layer.qkv(x))
+            q_label, k, v = layer.split(layer.qkv(e))
+            x = layer.finish(x, layer.attend(q_text, k, v, seen))
+            e = layer.finish(e, layer.attend(q_label, k, v, among))
+        return x @ e.transpose(-1, -2)
 
 
 def mean_token_embeddings(table: Tensor, ids: list[list[int]]) -> Tensor:
