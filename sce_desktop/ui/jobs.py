@@ -1,0 +1,361 @@
+"""Work behind the window: two lanes, each one thread and a queue, and the jobs that run in them.
+
+    lane = Lane("model", parent=window)              # starts its thread
+    job = lane.submit(score_project, project, "sce-mini", title="Scoring")
+    job.progressed.connect(bar.show_progress)        # (done, total or None, stage)
+    job.finished.connect(panel.show_result)          # (whatever the function returned)
+    job.failed.connect(strip.show_failure)           # (UserError or Crash; str() of either is a sentence)
+    job.cancel()                                     # at once for a waiting job, else at the next batch
+    job.detach()                                     # from here on no signal of this job comes, ever
+    lane.close()                                     # cancels everything, waits, joins
+
+The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
+function of ``tasks``: no Qt. Jobs and all their signals live in the GUI thread: the thread never sees the
+`Job`, it posts what happens to the lane by one queued signal, and the lane passes it on only as long as
+the job is attached. So detaching is atomic, and a job can never be destroyed by the wrong thread.
+
+A `UserError` or `Cancelled` is an outcome. Any other exception is a bug: the job fails with a `Crash`, and
+the lane emits ``crashed`` for the crash dialog.
+
+Python threads share one lock. A job that stays in one C call that keeps the lock (a huge regular
+expression, ``json.loads`` of a whole file, sorting a long list of objects) freezes the window however many
+lanes there are: work in batches, and leave the heavy part to numpy, torch and SQLite, which let go of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
+
+from sce_desktop.core.errors import Cancelled, UserError
+
+UPDATES_PER_SECOND = 15
+STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
+
+log = logging.getLogger(__name__)
+
+
+class JobState(StrEnum):
+    """Where a job is. CANCELLING: asked to stop, the current batch still runs."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({JobState.FINISHED, JobState.FAILED, JobState.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """An exception that nobody expected, as text: the exception itself would keep its frames alive."""
+
+    kind: str
+    trace: str
+
+    def __str__(self) -> str:
+        return f"Something went wrong in the program ({self.kind}); the log has the details."
+
+    @classmethod
+    def of(cls, error: BaseException) -> Crash:
+        """Describe ``error`` with its traceback."""
+        return cls(type(error).__name__, "".join(traceback.format_exception(error)))
+
+
+@dataclass(slots=True)
+class _Work:
+    """What the thread knows of a job."""
+
+    id: int
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+    cancel: threading.Event = field(default_factory=threading.Event)
+    _claim: threading.Lock = field(default_factory=threading.Lock)
+
+    def claim(self) -> bool:
+        """Take the right to run or to drop this work; only the first caller gets it."""
+        return self._claim.acquire(blocking=False)
+
+
+class _LaneProgress:
+    """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, and the last one."""
+
+    def __init__(self, work: _Work, post: Callable[[str, object], None]) -> None:
+        self._cancel = work.cancel
+        self._post = post
+        self._next = 0.0
+        self._held: tuple[int, int | None, str] | None = None
+        self._warned: set[str] = set()
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        now = time.monotonic()
+        self._held = (done, total, stage)
+        if now >= self._next:
+            self._next = now + 1 / UPDATES_PER_SECOND
+            self.flush()
+
+    def flush(self) -> None:
+        if self._held is not None:
+            self._post("progressed", self._held)
+            self._held = None
+
+    def warn(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            self._post("warned", message)
+
+    def check(self) -> None:
+        if self._cancel.is_set():
+            raise Cancelled
+
+
+class Job(QObject):
+    """One piece of work as the GUI thread sees it. Made by `Lane.submit`, never directly.
+
+    After ``finished``, ``failed`` or ``cancelled`` comes ``ended``. State and times stay true after `detach`
+    too (the list of jobs shows them); only the signals stop.
+    """
+
+    started = Signal()
+    progressed = Signal(object, object, object)  # done, total or None, stage
+    warned = Signal(object)  # one sentence
+    finished = Signal(object)  # the result
+    failed = Signal(object)  # UserError or Crash
+    cancelled = Signal()
+    ended = Signal()
+
+    def __init__(self, work: _Work, title: str, lane: Lane) -> None:
+        super().__init__()
+        self.id = work.id
+        self.title = title
+        self.state = JobState.WAITING
+        self.done = 0
+        self.total: int | None = None
+        self.stage = ""
+        self.warnings: list[str] = []
+        self.error: UserError | Crash | None = None
+        self.started_at: float | None = None  # time.monotonic()
+        self.ended_at: float | None = None
+        self.attached = True
+        self._stage_start: tuple[float, int] | None = None  # when, and with how many units done
+        self._work = work
+        self._lane = lane
+
+    @property
+    def lane(self) -> str:
+        """The name of the lane that the job runs in."""
+        return self._lane.name
+
+    @property
+    def active(self) -> bool:
+        """Whether the job waits or runs."""
+        return self.state not in ENDED
+
+    @property
+    def seconds(self) -> float:
+        """How long the job has run, until now or until its end."""
+        if self.started_at is None:
+            return 0.0
+        return (self.ended_at or time.monotonic()) - self.started_at
+
+    @property
+    def rate(self) -> float | None:
+        """Units a second in the current stage; None before there is anything to tell."""
+        if self._stage_start is None:
+            return None
+        began, base = self._stage_start
+        seconds = (self.ended_at or time.monotonic()) - began
+        return (self.done - base) / seconds if self.done > base and seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the job will run at this rate; None where nobody knows."""
+        rate = self.rate
+        return (self.total - self.done) / rate if rate and self.total is not None else None
+
+    @Slot()
+    def cancel(self) -> None:
+        """Ask the job to stop. A waiting job is cancelled at once, a running one at its next batch."""
+        if not self.active:
+            return
+        self._work.cancel.set()
+        if self._work.claim():  # the thread has not begun it and now never will
+            self._lane._post(self.id, "cancelled", None)
+        if self.state is not JobState.CANCELLING:
+            self.state = JobState.CANCELLING
+            self._lane.jobChanged.emit(self)
+
+    def detach(self) -> None:
+        """Stop listening: no signal of this job comes after this call. The job itself goes on."""
+        self.attached = False
+
+    def _receive(self, event: str, payload: Any) -> None:
+        """Take in what the thread posted and tell it, unless detached."""
+        if event == "started":
+            self.started_at = time.monotonic()
+            if self.state is JobState.WAITING:
+                self.state = JobState.RUNNING
+        elif event == "progressed":
+            if self._stage_start is None or payload[2] != self.stage:
+                self._stage_start = (time.monotonic(), payload[0])
+            self.done, self.total, self.stage = payload
+        elif event == "warned":
+            self.warnings.append(payload)
+        else:
+            self.state = JobState(event)
+            self.ended_at = time.monotonic()
+            self.error = payload if event == "failed" else None
+        if not self.attached:
+            return
+        arguments = {"started": (), "cancelled": (), "progressed": payload}.get(event, (payload,))
+        getattr(self, event).emit(*arguments)
+        if event in ENDED and self.attached:
+            self.ended.emit()
+
+
+class _Thread(QThread):
+    """Takes work from the queue until it finds None there."""
+
+    def __init__(
+        self, name: str, waiting: queue.Queue[Any], post: Callable[[int, str, object], None]
+    ) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setStackSize(STACK_BYTES)
+        self._waiting = waiting
+        self._post = post
+
+    def run(self) -> None:
+        while True:
+            *_, work = self._waiting.get()
+            if work is None:
+                return
+            if work.claim():
+                self._run(work)
+            del work  # a result must not live on here while the queue is empty
+
+    def _run(self, work: _Work) -> None:
+        def post(event: str, payload: object) -> None:
+            self._post(work.id, event, payload)
+
+        progress = _LaneProgress(work, post)
+        post("started", None)
+        try:
+            result = work.fn(*work.args, progress=progress, **work.keywords)
+        except Cancelled:
+            progress.flush()
+            post("cancelled", None)
+        except UserError as error:
+            log.info("Job failed: %s", error)
+            progress.flush()
+            post("failed", error.with_traceback(None))
+        except BaseException as error:
+            log.exception("Job crashed")
+            progress.flush()
+            post("failed", Crash.of(error))
+        else:
+            progress.flush()
+            post("finished", result)
+
+
+class Lane(QObject):
+    """One thread that runs jobs one after the other, in the order of submission."""
+
+    jobSubmitted = Signal(object)  # Job
+    jobChanged = Signal(object)  # Job: its state, progress or warnings changed; detached ones too
+    crashed = Signal(object)  # Crash
+    idle = Signal()  # nothing runs or waits any more
+    _posted = Signal(object, object, object)  # job id, event, payload: from the thread, or a drop by cancel
+
+    def __init__(self, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._jobs: dict[int, Job] = {}
+        self._numbers = itertools.count(1)
+        self._waiting: queue.Queue[Any] = queue.PriorityQueue()
+        self._owner = threading.get_ident()
+        self._open = True
+        self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
+        self._thread = _Thread(name, self._waiting, self._post)
+        self._thread.start()
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Jobs that run or wait, in the order of submission."""
+        return list(self._jobs.values())
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        return bool(self._jobs)
+
+    def submit(
+        self, fn: Callable[..., Any], *args: Any, title: str, first: bool = False, **keywords: Any
+    ) -> Job:
+        """Run ``fn(*args, progress=..., **keywords)`` in the lane's thread.
+
+        ``first`` puts the job before all that wait without it. Connect to the job's signals right after:
+        nothing is emitted before the GUI thread is back in its event loop.
+        """
+        if threading.get_ident() != self._owner:
+            raise RuntimeError("Lane.submit is for the GUI thread only.")
+        if not self._open:
+            raise RuntimeError(f"The lane {self.name} is closed.")
+        work = _Work(next(self._numbers), fn, args, keywords)
+        job = Job(work, title, self)
+        self._jobs[work.id] = job
+        self._waiting.put((0 if first else 1, work.id, work))
+        self.jobSubmitted.emit(job)
+        return job
+
+    @Slot()
+    def cancel_all(self) -> None:
+        """Cancel what runs and what waits."""
+        for job in self.jobs:
+            job.cancel()
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Cancel everything, wait for the thread and join it. No signal of any job comes afterwards.
+
+        Returns False if a job did not come to its next batch within ``timeout`` seconds (None: wait for it);
+        call again then. The thread is never terminated: that would leave locks and files as they are.
+        """
+        if self._open:
+            self._open = False
+            self.cancel_all()
+            for job in self.jobs:
+                job.detach()
+            self._waiting.put((-1, 0, None))
+        return self._thread.wait(-1 if timeout is None else int(timeout * 1000))
+
+    def _post(self, job_id: int, event: str, payload: object) -> None:
+        """Hand an event to the GUI thread. May be called from any thread."""
+        self._posted.emit(job_id, event, payload)
+
+    @Slot(object, object, object)
+    def _on_posted(self, job_id: int, event: str, payload: object) -> None:
+        job = self._jobs.get(job_id)
+        if job is None:
+            return
+        if event in ENDED:
+            del self._jobs[job_id]
+        if isinstance(payload, Crash):
+            self.crashed.emit(payload)
+        job._receive(event, payload)
+        self.jobChanged.emit(job)
+        if event in ENDED and not self._jobs:
+            self.idle.emit()

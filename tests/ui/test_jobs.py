@@ -1,0 +1,303 @@
+"""Lanes: delivery in the GUI thread, cancel at any moment, detach, failure, shutdown."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.ui.jobs import UPDATES_PER_SECOND, Crash, Job, JobState, Lane
+
+
+@pytest.fixture
+def lane(qapp) -> Iterator[Lane]:
+    lane = Lane("model")
+    yield lane
+    assert lane.close(timeout=10)
+
+
+def work(seconds: float, *, progress: Progress, batch: float = 0.002) -> int:
+    """Count batches until the time is over, as every task does."""
+    end = time.monotonic() + seconds
+    done = 0
+    while time.monotonic() < end:
+        progress.check()
+        time.sleep(batch)
+        done += 1
+        progress.report(done, None, stage="Counting")
+    return done
+
+
+def double(number: int, *, progress: Progress, plus: int = 0) -> int:
+    return 2 * number + plus
+
+
+def record(job: Job) -> list[str]:
+    """Write down every signal of the job in the order of arrival."""
+    seen: list[str] = []
+    for name in ("started", "progressed", "warned", "finished", "failed", "cancelled", "ended"):
+        getattr(job, name).connect(lambda *_, name=name: seen.append(name))
+    return seen
+
+
+def test_result_arrives_in_the_gui_thread(qtbot: QtBot, lane: Lane) -> None:
+    threads: list[int] = []
+    job = lane.submit(lambda *, progress: threading.get_ident(), title="Where")
+    job.finished.connect(lambda _: threads.append(threading.get_ident()))
+    seen = record(job)
+    assert job.state is JobState.WAITING
+    with qtbot.waitSignal(job.finished) as finished:
+        pass
+    assert threads == [threading.get_ident()]
+    assert finished.args[0] != threading.get_ident()
+    qtbot.waitUntil(lambda: "ended" in seen)
+    assert seen == ["started", "finished", "ended"]
+    assert job.state is JobState.FINISHED
+    assert not lane.busy
+
+
+def test_arguments_reach_the_function(qtbot: QtBot, lane: Lane) -> None:
+    job = lane.submit(double, 20, plus=2, title="Double")
+    with qtbot.waitSignal(job.finished) as finished:
+        pass
+    assert finished.args == [42]
+
+
+def test_thousand_quick_jobs_keep_their_order(qtbot: QtBot, lane: Lane) -> None:
+    results: list[int] = []
+    for number in range(1000):
+        lane.submit(double, number, title="Quick").finished.connect(results.append)
+    qtbot.waitUntil(lambda: not lane.busy, timeout=20_000)
+    assert results == [2 * number for number in range(1000)]
+
+
+def test_progress_is_throttled_and_the_last_report_arrives(qtbot: QtBot, lane: Lane) -> None:
+    def task(*, progress: Progress) -> None:
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            progress.report(1, 7)
+        progress.report(7, 7, stage="Last")
+
+    updates: list[tuple[object, ...]] = []
+    job = lane.submit(task, title="Flood")
+    job.progressed.connect(lambda *update: updates.append(update))
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert updates[0] == (1, 7, "")
+    assert updates[-1] == (7, 7, "Last")
+    assert len(updates) <= 0.5 * UPDATES_PER_SECOND + 3
+
+
+def test_counts_above_32_bits_arrive_whole(qtbot: QtBot, lane: Lane) -> None:
+    job = lane.submit(lambda *, progress: progress.report(5_000_000_000, 9_000_000_000), title="Bytes")
+    with qtbot.waitSignal(job.progressed) as progressed:
+        pass
+    assert progressed.args == [5_000_000_000, 9_000_000_000, ""]
+
+
+def test_rate_is_that_of_the_stage(qtbot: QtBot, lane: Lane) -> None:
+    def task(*, progress: Progress) -> None:
+        progress.report(0, 100, stage="Slow")
+        time.sleep(0.3)
+        progress.report(1, 100, stage="Slow")
+        time.sleep(0.1)
+        progress.report(0, 1000, stage="Fast")
+        time.sleep(0.2)
+        progress.report(500, 1000, stage="Fast")
+
+    job = lane.submit(task, title="Stages")
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert job.rate is not None
+    assert 500 < job.rate < 3000
+    assert job.seconds_left is not None
+    assert 0.1 < job.seconds_left < 1
+
+
+def test_warnings_are_told_once(qtbot: QtBot, lane: Lane) -> None:
+    def task(*, progress: Progress) -> None:
+        for _ in range(3):
+            progress.warn("Two columns bear this name; the first is taken.")
+
+    job = lane.submit(task, title="Warn")
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert job.warnings == ["Two columns bear this name; the first is taken."]
+
+
+def test_user_error_fails_the_job_and_is_no_crash(qtbot: QtBot, lane: Lane) -> None:
+    def task(*, progress: Progress) -> None:
+        raise UserError("The disk is full; free some space and export again.")
+
+    crashes: list[Crash] = []
+    lane.crashed.connect(crashes.append)
+    job = lane.submit(task, title="Export")
+    with qtbot.waitSignal(job.failed) as failed:
+        pass
+    assert isinstance(failed.args[0], UserError)
+    assert str(job.error) == "The disk is full; free some space and export again."
+    assert failed.args[0].__traceback__ is None
+    assert not crashes
+
+
+def test_bug_fails_the_job_with_its_traceback_and_the_lane_lives(qtbot: QtBot, lane: Lane) -> None:
+    def task(*, progress: Progress) -> None:
+        raise ZeroDivisionError("by zero")
+
+    crashes: list[Crash] = []
+    lane.crashed.connect(crashes.append)
+    job = lane.submit(task, title="Bug")
+    with qtbot.waitSignal(job.failed) as failed:
+        pass
+    assert failed.args[0] == crashes[0]
+    assert "ZeroDivisionError: by zero" in crashes[0].trace
+    assert "ZeroDivisionError" in str(crashes[0])
+    after = lane.submit(double, 1, title="After")
+    with qtbot.waitSignal(after.finished):
+        pass
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_cancel_at_a_random_moment(qtbot: QtBot, lane: Lane, seed: int) -> None:
+    job = lane.submit(work, 20, title="Long")
+    qtbot.wait(random.Random(seed).randrange(250))
+    asked = time.monotonic()
+    with qtbot.waitSignal(job.ended, timeout=2000):
+        job.cancel()
+        assert job.state is JobState.CANCELLING
+    assert time.monotonic() - asked < 2
+    assert job.state is JobState.CANCELLED
+    assert not lane.busy
+
+
+def test_waiting_job_is_cancelled_at_once_and_never_runs(qtbot: QtBot, lane: Lane) -> None:
+    ran: list[int] = []
+    gate = threading.Event()
+    first = lane.submit(lambda *, progress: gate.wait(10), title="Blocks")
+    second = lane.submit(lambda *, progress: ran.append(1), title="Waits")
+    with qtbot.waitSignal(second.cancelled, timeout=1000):
+        second.cancel()
+    assert first.active
+    gate.set()
+    qtbot.waitUntil(lambda: not lane.busy)
+    assert ran == []
+
+
+def test_cancel_after_the_end_changes_nothing(qtbot: QtBot, lane: Lane) -> None:
+    job = lane.submit(double, 1, title="Done")
+    with qtbot.waitSignal(job.ended):
+        pass
+    job.cancel()
+    assert job.state is JobState.FINISHED
+
+
+def test_detached_job_is_silent_but_its_state_stays_true(qtbot: QtBot, lane: Lane) -> None:
+    job = lane.submit(work, 0.3, title="Detached")
+    seen = record(job)
+    qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
+    before = list(seen)
+    job.detach()
+    qtbot.waitUntil(lambda: not lane.busy)
+    assert seen == before
+    assert job.state is JobState.FINISHED
+
+
+def test_result_already_on_its_way_is_dropped_by_detach(qtbot: QtBot, lane: Lane) -> None:
+    returned = threading.Event()
+
+    def task(*, progress: Progress) -> str:
+        returned.set()
+        return "stale"
+
+    job = lane.submit(task, title="Stale")
+    seen = record(job)
+    returned.wait(5)
+    time.sleep(0.05)  # the result is now posted; the GUI thread has not looked at it yet
+    job.detach()
+    qtbot.waitUntil(lambda: not lane.busy)
+    assert seen == []
+
+
+def test_detach_inside_a_slot_stops_what_follows(qtbot: QtBot, lane: Lane) -> None:
+    job = lane.submit(double, 1, title="Inside")
+    seen = record(job)
+    job.finished.connect(lambda _: job.detach())
+    qtbot.waitUntil(lambda: not lane.busy)
+    assert seen == ["started", "finished"]
+
+
+def test_first_overtakes_what_waits(qtbot: QtBot, lane: Lane) -> None:
+    order: list[str] = []
+    gate = threading.Event()
+    lane.submit(lambda *, progress: gate.wait(10), title="Blocks")
+    lane.submit(lambda *, progress: order.append("usual"), title="Usual")
+    lane.submit(lambda *, progress: order.append("first"), title="First", first=True)
+    gate.set()
+    qtbot.waitUntil(lambda: not lane.busy)
+    assert order == ["first", "usual"]
+
+
+def test_two_lanes_run_side_by_side(qtbot: QtBot, lane: Lane) -> None:
+    other = Lane("io")
+    gate = threading.Event()
+    lane.submit(lambda *, progress: gate.wait(10), title="Model")
+    job = other.submit(double, 1, title="File")
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert lane.busy
+    gate.set()
+    assert other.close(timeout=10)
+
+
+def test_close_during_a_job_joins_and_silences_it(qtbot: QtBot) -> None:
+    lane = Lane("io")
+    job = lane.submit(work, 20, title="Long")
+    waiting = [lane.submit(work, 20, title="Waits") for _ in range(3)]
+    seen = record(job)
+    qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
+    before = len(seen)
+    assert lane.close(timeout=5)
+    qtbot.wait(50)
+    assert len(seen) == before
+    assert all(other.state is JobState.CANCELLED for other in waiting)
+    with pytest.raises(RuntimeError, match="closed"):
+        lane.submit(double, 1, title="Late")
+
+
+def test_close_tells_when_a_job_does_not_listen(qtbot: QtBot) -> None:
+    lane = Lane("io")
+    gate = threading.Event()
+    lane.submit(lambda *, progress: gate.wait(20), title="Deaf")
+    qtbot.wait(50)
+    assert not lane.close(timeout=0.1)
+    gate.set()
+    assert lane.close(timeout=5)
+
+
+def test_submit_from_another_thread_is_refused(lane: Lane) -> None:
+    errors: list[BaseException] = []
+
+    def misuse() -> None:
+        try:
+            lane.submit(double, 1, title="Wrong")
+        except RuntimeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=misuse)
+    thread.start()
+    thread.join()
+    assert "GUI thread" in str(errors[0])
+
+
+def test_lane_tells_of_every_change(qtbot: QtBot, lane: Lane) -> None:
+    states: list[JobState] = []
+    lane.jobChanged.connect(lambda job: states.append(job.state))
+    with qtbot.waitSignals([lane.jobSubmitted, lane.idle]):
+        lane.submit(double, 1, title="Watched").detach()
+    assert states == [JobState.RUNNING, JobState.FINISHED]
