@@ -1,0 +1,76 @@
+"""What may serve as a label. Names are opaque: never split, trimmed or retyped."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Label
+
+# "A1", "Q7", "x_12", "label 3", "Topic B": names that tell a language model nothing.
+_CODE = re.compile(
+    r"[a-z]{1,2}[-_ .]?\d+(?:[-_. ]\d+)*"
+    r"|(?:cat|category|class|cluster|code|group|id|label|no|nr|option|topic|type)[-_ .]?(?:\d+|[a-z])",
+    re.IGNORECASE,
+)
+
+
+def clean_labels(labels: Iterable[str | Label]) -> tuple[Label, ...]:
+    """Return the labels that a user typed, in their order and as typed.
+
+    Raises:
+        UserError: There is none, one has no name, or two are the same but for spaces around them.
+    """
+    cleaned = tuple(Label(label) if isinstance(label, str) else label for label in labels)
+    if not cleaned:
+        raise UserError("There is no label: give at least two.")
+    seen: dict[str, str] = {}
+    for label in cleaned:
+        name = label.name.strip()
+        if not name:
+            raise UserError("A label has no name: give every label a name.")
+        if name in seen:
+            raise UserError(f"The label {name!r} is there twice: remove or rename one of them.")
+        seen[name] = label.name
+    return cleaned
+
+
+def check_scorable(labels: Sequence[Label], *, multi_label: bool = False) -> None:
+    """Refuse label sets over which a single distribution would say nothing.
+
+    Raises:
+        UserError: There is no label, or a single one without ``multi_label`` (it would always get 1.0).
+    """
+    if not labels:
+        raise UserError("There is no label: give at least two.")
+    if len(labels) == 1 and not multi_label:
+        raise UserError(
+            f"One label ({labels[0].name!r}) leaves nothing to choose from: give at least two, "
+            "or ask for independent probabilities with multi-label."
+        )
+
+
+def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the groups of names that are the same but for case, spaces around them and Unicode form."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(unicodedata.normalize("NFC", name.strip().casefold()), []).append(name)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def meaningless(names: Iterable[str]) -> list[str]:
+    """Return the names without a meaning that a model could use: numbers, codes, single letters."""
+
+    def tells_nothing(name: str) -> bool:
+        letters = [character for character in name if character.isalpha()]
+        single = len(letters) == 1 and letters[0].isascii()  # one letter of another script may be a word
+        return not letters or single or _CODE.fullmatch(name.strip()) is not None
+
+    return [name for name in names if tells_nothing(name)]
+
+
+def distinct_labels(values: Iterable[str | None]) -> tuple[Label, ...]:
+    """Return one label for each distinct value that is not blank, in the order in which they first appear."""
+    return tuple(Label(name) for name in dict.fromkeys(values) if name is not None and name.strip())

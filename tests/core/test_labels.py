@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels, look_alikes, meaningless
+from sce_desktop.core.types import Label
+
+SEPARATORS = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]  # B13
+
+
+def test_names_are_opaque_and_stay_as_typed() -> None:
+    assert [label.name for label in clean_labels(SEPARATORS)] == SEPARATORS
+    assert [label.name for label in clean_labels([" header ", "Ärger\u2028"])] == [" header ", "Ärger\u2028"]
+
+
+def test_labels_keep_what_they_carry() -> None:
+    label = Label("damage", description="broken goods", synonyms=("breakage",), id=7)
+    assert clean_labels([label, "delay"]) == (label, Label("delay"))
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ([], "no label"),
+        (["", "a"], "no name"),
+        ([" \t", "a"], "no name"),
+        (["a", "b", "a"], "twice"),
+        (["complaint", "complaint "], "twice"),  # B15
+    ],
+)
+def test_bad_label_sets_are_refused(names: list[str], reason: str) -> None:
+    with pytest.raises(UserError, match=reason):
+        clean_labels(names)
+
+
+def test_one_label_needs_multi_label() -> None:
+    with pytest.raises(UserError, match="at least two"):
+        check_scorable(clean_labels(["complaint"]))
+    check_scorable(clean_labels(["complaint"]), multi_label=True)
+    with pytest.raises(UserError):
+        check_scorable((), multi_label=True)
+
+
+def test_look_alikes_by_case_spaces_and_unicode_form() -> None:
+    names = ["Billing", "other", "billing ", "BILLING", "Caf\u00e9", "Cafe\u0301"]  # B14
+    assert look_alikes(names) == [("Billing", "billing ", "BILLING"), ("Caf\u00e9", "Cafe\u0301")]
+    assert look_alikes(["Straße", "STRASSE"]) == [("Straße", "STRASSE")]
+    assert look_alikes(SEPARATORS) == []
+
+
+def test_names_without_meaning() -> None:
+    codes = ["1", "3.5", "A", "A1", "Q7", "x_12", "label 3", "Topic B", "LABEL_0", "--", "№ 5"]
+    words = ["HR", "IT", "COVID19", "Web 2.0", "好", "Class action", "topical", "5 stars", "مال"]
+    assert meaningless(codes + words) == codes
+
+
+def test_distinct_values_in_first_seen_order() -> None:
+    values = ["NA", "b", "", None, "a", "b", " ", "null", "billing ", "Billing"]
+    assert [label.name for label in distinct_labels(values)] == [
+        "NA",
+        "b",
+        "a",
+        "null",
+        "billing ",
+        "Billing",
+    ]
