@@ -1,0 +1,101 @@
+"""How good predictions are, with intervals. Label indices throughout; fractions from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.core.scoring import top
+from sce_desktop.core.types import FloatArray, IdArray
+
+# scipy and scikit-learn take a second to import: they come with the first call.
+
+CONFIDENCE_LEVEL = 0.95
+ECE_BINS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMeasures:
+    """How one label fares; ``rows`` is how often it is the gold label."""
+
+    rows: int
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """How one model fares on rows with gold labels."""
+
+    rows: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    macro_f1: float
+    ece: float
+    confusion: NDArray[np.int64]  # (K, K): gold by row, predicted by column
+    labels: tuple[LabelMeasures, ...]
+
+
+def measure(gold: IdArray, probabilities: FloatArray) -> Measures:
+    """Compare ``probabilities`` (n, K) with the ``gold`` label indices (n,); n is at least 1."""
+    from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+
+    predicted, confidence, _ = top(probabilities)
+    right = predicted == gold
+    every = np.arange(probabilities.shape[1])
+    precision, recall, f1, support = precision_recall_fscore_support(
+        gold, predicted, labels=every, zero_division=0.0
+    )
+    return Measures(
+        rows=len(gold),
+        accuracy=float(right.mean()),
+        accuracy_interval=accuracy_interval(int(right.sum()), len(gold)),
+        # Labels that neither occur nor were predicted do not count: they would pull the mean to 0.
+        macro_f1=float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
+        ece=expected_calibration_error(confidence, right),
+        confusion=confusion_matrix(gold, predicted, labels=every),
+        labels=tuple(
+            LabelMeasures(int(n), float(p), float(r), float(f))
+            for n, p, r, f in zip(support, precision, recall, f1, strict=True)
+        ),
+    )
+
+
+def accuracy_interval(right: int, rows: int) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of ``right`` out of ``rows`` (at least 1)."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(right, rows).proportion_ci(CONFIDENCE_LEVEL, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % bootstrap interval (percentile, 10,000 draws, seed 0) of the mean of ``values``.
+
+    With one value per data set this is the interval over sets. None for fewer than two values.
+    """
+    from scipy.stats import bootstrap
+
+    if len(values) < 2:
+        return None
+    interval = bootstrap(
+        (np.asarray(values, dtype=np.float64),),
+        np.mean,
+        n_resamples=10_000,
+        confidence_level=CONFIDENCE_LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def expected_calibration_error(confidence: FloatArray, right: NDArray[np.bool_]) -> float:
+    """Return the mean gap of confidence and accuracy over 15 bins of (almost) equally many rows."""
+    order = np.argsort(confidence, kind="stable")
+    bins = np.array_split(order, min(ECE_BINS, len(order)))
+    gaps = [len(rows) * abs(float(right[rows].mean()) - float(confidence[rows].mean())) for rows in bins]
+    return sum(gaps) / len(order)
