@@ -1,0 +1,31 @@
+"""The rotating log file. Best effort: a log that cannot be written never stops the program."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import logging.handlers
+from pathlib import Path
+
+_FORMAT = "%(asctime)s %(levelname)s %(process)d %(name)s:%(lineno)d %(message)s"
+_MAX_BYTES = 1_000_000
+_KEPT = 5
+
+
+def start_log(path: Path) -> None:
+    """Send the records of all loggers from INFO up to ``path``; a second call replaces the first."""
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        if isinstance(handler, logging.handlers.RotatingFileHandler):
+            root.removeHandler(handler)
+            handler.close()
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(
+            path, maxBytes=_MAX_BYTES, backupCount=_KEPT, encoding="utf-8", delay=True
+        )
+        handler.setFormatter(logging.Formatter(_FORMAT))
+        root.addHandler(handler)
+        root.setLevel(logging.INFO)
+    logging.raiseExceptions = False  # a full disk must not fill stderr with logging's own traces
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # one line a request otherwise

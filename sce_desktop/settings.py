@@ -1,0 +1,171 @@
+"""The user's settings: one declared tuple drives file and dialog; the file holds overrides only."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sce_desktop import paths
+from sce_desktop.core.errors import UserError
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. ``choices`` lists the only values allowed; ``least`` and ``most`` bound a number."""
+
+    key: str
+    type: type
+    default: Value
+    label: str
+    help: str
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+    def check(self, value: object) -> Value:
+        """Return ``value`` in this setting's type.
+
+        Raises:
+            UserError: It is of another type, not among the choices or out of bounds.
+        """
+        if self.type is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not self.type:
+            raise UserError(f"The setting {self.key} must be of type {self.type.__name__}, not {value!r}.")
+        if self.choices and value not in self.choices:
+            raise UserError(
+                f"The setting {self.key} must be one of {', '.join(self.choices)}, not {value!r}."
+            )
+        if isinstance(value, int | float):
+            if self.least is not None and value < self.least:
+                raise UserError(f"The setting {self.key} must be at least {self.least:g}, not {value!r}.")
+            if self.most is not None and value > self.most:
+                raise UserError(f"The setting {self.key} must be at most {self.most:g}, not {value!r}.")
+        return value  # type: ignore[return-value]
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("model", str, "sce-mini", "Model", "Name or folder of the model that scores new projects."),
+    Setting("baseline", str, "similarity", "Baseline", "Shown beside the model; empty: the model alone."),
+    Setting(
+        "device",
+        str,
+        "auto",
+        "Device",
+        "Where models run; auto takes the GPU when there is one that works.",
+        choices=("auto", "cpu", "cuda", "mps"),
+    ),
+    Setting(
+        "threads",
+        int,
+        0,
+        "Processor cores",
+        "How many a model may use; 0 leaves one free.",
+        least=0,
+        most=1024,
+    ),
+    Setting(
+        "threshold",
+        float,
+        0.0,
+        "Unsure below",
+        "Rows whose best probability is below this count as unsure.",
+        least=0.0,
+        most=1.0,
+    ),
+    Setting("excel_safe", bool, False, "Excel-safe csv", "Put ' before cells that Excel would run."),
+    Setting(
+        "cache_megabytes",
+        int,
+        2000,
+        "Size of the vector cache",
+        "Megabytes on disk; what was used longest ago goes first.",
+        least=10,
+    ),
+    Setting("projects_folder", str, "", "Folder of new projects", "Empty: the usual place of this system."),
+    Setting("models_folder", str, "", "Folder of models", "Empty: the usual place of this system."),
+    Setting(
+        "theme",
+        str,
+        "system",
+        "Appearance",
+        "As the system, or always the same.",
+        choices=("system", "light", "dark"),
+    ),
+    Setting("offline", bool, True, "Stay offline", "Off: models can be downloaded when you ask for it."),
+)
+_BY_KEY = {setting.key: setting for setting in SETTINGS}
+
+
+class Settings:
+    """Values by key: the overrides of the file where there are some, else the defaults."""
+
+    def __init__(self, file: Path, overrides: Mapping[str, Value] | None = None) -> None:
+        self.file = file
+        self._overrides = dict(overrides or {})
+        self._unknown: dict[str, Any] = {}
+
+    @classmethod
+    def load(cls, file: Path | None = None) -> Settings:
+        """Read the settings of ``file`` (default: the user's).
+
+        A missing file means defaults, and so does one that cannot be understood: settings must never keep the
+        program from starting. Keys of a newer version are kept; values that are not allowed are left out.
+        """
+        settings = cls(file or paths.settings_file())
+        try:
+            raw = json.loads(settings.file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return settings
+        for key, value in raw.items() if isinstance(raw, dict) else ():
+            if key not in _BY_KEY:
+                settings._unknown[key] = value
+                continue
+            try:
+                settings._overrides[key] = _BY_KEY[key].check(value)
+            except UserError:
+                continue
+        return settings
+
+    def __getitem__(self, key: str) -> Value:
+        return self._overrides.get(key, _BY_KEY[key].default)
+
+    def __setitem__(self, key: str, value: Value) -> None:
+        """Set in memory; `save` writes. Setting the default removes the override."""
+        checked = _BY_KEY[key].check(value)
+        if checked == _BY_KEY[key].default:
+            self._overrides.pop(key, None)
+        else:
+            self._overrides[key] = checked
+
+    def save(self) -> None:
+        """Write the overrides, aside and then renamed.
+
+        Raises:
+            UserError: The folder cannot be written.
+        """
+        text = (
+            json.dumps(self._unknown | self._overrides, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        )
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", dir=self.file.parent, prefix=self.file.name, delete=False
+            ) as temporary:
+                try:
+                    temporary.write(text)
+                    temporary.flush()
+                    os.fsync(temporary.fileno())
+                except BaseException:
+                    Path(temporary.name).unlink()
+                    raise
+            Path(temporary.name).replace(self.file)
+        except OSError as error:
+            raise UserError(f"The settings cannot be written to {self.file}: {error.strerror}.") from error
