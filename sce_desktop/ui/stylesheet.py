@@ -1,0 +1,141 @@
+"""The one style sheet, made from design tokens. Looks by purpose come from `theme.set_role`."""
+
+from __future__ import annotations
+
+from sce_desktop.ui.icons import svg_file
+from sce_desktop.ui.theme import RADIUS, SPACE_M, SPACE_S, SPACE_XS, Tokens, px
+
+
+def _image(name: str, colour: str) -> str:
+    """An image rule, or none: Qt complains about a url that leads nowhere."""
+    path = svg_file(name, colour)
+    return f'image: url("{path}");' if path else ""
+
+
+def style_sheet(t: Tokens) -> str:
+    """The style sheet for the tokens ``t`` at the present font size."""
+    gap, pad, wide = px(SPACE_XS), px(SPACE_S), px(SPACE_M)
+    radius, round_ = px(RADIUS), px(13)
+    return f"""
+QMainWindow, QDialog {{ background: {t.window}; }}
+QWidget[role="pane"] {{ background: {t.pane}; }}
+QMainWindow::separator {{ background: {t.line}; width: 1px; height: 1px; }}
+QSplitter::handle {{ background: {t.line}; }}
+QSplitter::handle:horizontal {{ width: 1px; }}
+QSplitter::handle:vertical {{ height: 1px; }}
+QToolTip {{ background: {t.pane}; color: {t.ink}; border: 1px solid {t.line}; padding: {gap}px; }}
+
+QLabel[role="heading"], QLabel[role="muted"] {{ color: {t.muted}; }}
+QLabel[role="good"] {{ color: {t.good}; }}
+QLabel[role="warn"] {{ color: {t.warn}; }}
+QLabel[role="key"] {{ color: {t.muted}; background: {t.window}; border: 1px solid {t.line};
+    border-radius: 3px; padding: 0 {gap}px; }}
+QFrame[role="strip"] {{ background: {t.pane}; border: none; border-left: 3px solid {t.warn};
+    border-bottom: 1px solid {t.line}; }}
+QFrame[role="strip"][tone="info"] {{ border-left-color: {t.accent}; }}
+QFrame[role="drop"] {{ background: {t.pane}; border: 2px dashed {t.line}; border-radius: {2 * radius}px; }}
+QFrame[role="drop"][over="true"] {{ border-color: {t.accent}; background: {t.selection}; }}
+
+QPushButton, QToolButton {{ background: {t.pane}; color: {t.ink}; border: 1px solid {t.line};
+    border-radius: {radius}px; padding: {gap}px {wide}px; min-height: {px(18)}px; }}
+QPushButton:hover, QToolButton:hover {{ background: {t.hover}; }}
+QPushButton:pressed, QToolButton:pressed, QToolButton:checked, QPushButton:checked {{
+    background: {t.selection}; border-color: {t.accent}; }}
+QPushButton:focus, QToolButton:focus {{ border-color: {t.accent}; }}
+QPushButton:disabled, QToolButton:disabled {{ color: {t.muted}; background: {t.window}; }}
+QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent}; border-color: {t.accent};
+    font-weight: 600; }}
+QPushButton[role="primary"]:hover, QPushButton[role="primary"]:pressed {{ border-color: {t.ink}; }}
+QPushButton[role="primary"]:focus {{ border-color: {t.ink}; }}
+QPushButton[role="primary"]:disabled {{ background: {t.line}; color: {t.muted}; border-color: {t.line}; }}
+QPushButton[role="quiet"], QToolButton[role="quiet"] {{ background: transparent; border-color: transparent;
+    padding: {gap}px {pad}px; }}
+QPushButton[role="quiet"]:hover, QToolButton[role="quiet"]:hover {{ background: {t.hover}; }}
+QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {{ border-color: {t.accent}; }}
+QPushButton[role="quiet"]:disabled, QToolButton[role="quiet"]:disabled {{ background: transparent; }}
+QPushButton[role="chip"], QToolButton[role="chip"] {{ color: {t.muted}; border-radius: {round_}px;
+    padding: {px(3)}px {wide}px; }}
+QPushButton[role="chip"]:checked, QToolButton[role="chip"]:checked {{ background: {t.selection};
+    color: {t.accent}; border-color: {t.selection}; font-weight: 600; }}
+QPushButton[role="chip"]:focus, QToolButton[role="chip"]:focus {{ border-color: {t.accent}; }}
+QPushButton::menu-indicator, QToolButton::menu-indicator {{ {_image("chevron-down", t.muted)}
+    width: {px(12)}px; height: {px(12)}px; subcontrol-origin: padding; subcontrol-position: center right;
+    right: {gap}px; }}
+QPushButton[menu="true"], QToolButton[menu="true"] {{ padding-right: {px(22)}px; }}
+
+QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ background: {t.pane};
+    color: {t.ink}; border: 1px solid {t.line}; border-radius: {radius}px; padding: {gap}px {pad}px;
+    selection-background-color: {t.accent}; selection-color: {t.on_accent}; }}
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus
+    {{ border-color: {t.accent}; }}
+QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {{ color: {t.muted};
+    background: {t.window}; }}
+QLineEdit[role="quiet"] {{ border-style: dashed; background: transparent; }}
+QComboBox {{ padding-right: {px(22)}px; min-height: {px(18)}px; }}
+QComboBox::drop-down {{ border: none; width: {px(20)}px; subcontrol-origin: padding;
+    subcontrol-position: center right; }}
+QComboBox::down-arrow {{ {_image("chevron-down", t.muted)} width: {px(12)}px; height: {px(12)}px; }}
+QComboBox QAbstractItemView {{ background: {t.pane}; border: 1px solid {t.line}; }}
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
+    border: none; background: transparent; width: {px(18)}px; }}
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ {_image("chevron-up", t.muted)} width: {px(10)}px;
+    height: {px(10)}px; }}
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow {{ {_image("chevron-down", t.muted)} width: {px(10)}px;
+    height: {px(10)}px; }}
+QCheckBox, QRadioButton {{ spacing: {pad}px; }}
+QCheckBox::indicator, QAbstractItemView::indicator {{ width: {px(14)}px; height: {px(14)}px;
+    border: 1px solid {t.muted}; border-radius: 3px; background: {t.pane}; }}
+QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{ background: {t.accent};
+    border-color: {t.accent}; {_image("check", t.on_accent)} }}
+QCheckBox::indicator:focus, QCheckBox::indicator:hover {{ border-color: {t.accent}; }}
+QCheckBox:disabled, QRadioButton:disabled {{ color: {t.muted}; }}
+
+QAbstractItemView {{ background: {t.pane}; color: {t.ink}; border: none; outline: none;
+    selection-background-color: {t.selection}; selection-color: {t.ink}; gridline-color: {t.line}; }}
+QListView::item, QListWidget::item {{ padding: {gap}px {pad}px; border-radius: {radius}px; }}
+QListView::item:hover {{ background: {t.hover}; }}
+QListView::item:selected {{ background: {t.selection}; color: {t.ink}; }}
+QHeaderView {{ background: {t.pane}; border: none; }}
+QHeaderView::section {{ background: {t.pane}; color: {t.muted}; border: none;
+    border-bottom: 1px solid {t.line}; padding: {px(6)}px {px(6)}px; font-weight: 600;
+    font-size: {max(10, px(11))}px; }}
+QTableCornerButton::section {{ background: {t.pane}; border: none; }}
+
+QToolBar {{ background: {t.pane}; border: none; border-bottom: 1px solid {t.line}; spacing: {pad}px;
+    padding: {px(7)}px {wide}px; }}
+QToolBar::separator {{ background: transparent; width: {pad}px; }}
+QMenuBar {{ background: {t.pane}; color: {t.ink}; }}
+QMenuBar::item {{ padding: {gap}px {pad}px; background: transparent; border-radius: {radius}px; }}
+QMenuBar::item:selected {{ background: {t.hover}; }}
+QMenu {{ background: {t.pane}; color: {t.ink}; border: 1px solid {t.line}; padding: {gap}px; }}
+QMenu::item {{ padding: {gap}px {px(24)}px {gap}px {wide}px; border-radius: {gap}px; }}
+QMenu::icon {{ padding-left: {pad}px; }}
+QMenu::item:selected {{ background: {t.selection}; color: {t.ink}; }}
+QMenu::item:disabled {{ color: {t.muted}; }}
+QMenu::separator {{ height: 1px; background: {t.line}; margin: {gap}px {pad}px; }}
+
+QStatusBar {{ background: {t.window}; color: {t.muted}; border-top: 1px solid {t.line}; }}
+QStatusBar::item {{ border: none; }}
+QStatusBar QLabel {{ color: {t.muted}; }}
+QProgressBar {{ background: {t.line}; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }}
+QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
+
+QDockWidget {{ color: {t.muted}; titlebar-close-icon: none; }}
+QTabWidget::pane {{ border: none; border-top: 1px solid {t.line}; background: {t.pane}; }}
+QTabBar {{ background: {t.pane}; }}
+QTabBar::tab {{ background: {t.pane}; color: {t.muted}; border: none; border-bottom: 2px solid transparent;
+    padding: {px(7)}px {wide}px; }}
+QTabBar::tab:selected {{ color: {t.accent}; border-bottom-color: {t.accent}; font-weight: 600; }}
+QTabBar::tab:hover {{ color: {t.ink}; }}
+
+QScrollArea {{ background: transparent; border: none; }}
+QScrollBar {{ background: transparent; border: none; margin: 0; }}
+QScrollBar:vertical {{ width: {px(10)}px; }}
+QScrollBar:horizontal {{ height: {px(10)}px; }}
+QScrollBar::handle {{ background: {t.line}; border-radius: {px(4)}px; margin: {px(1)}px; }}
+QScrollBar::handle:hover {{ background: {t.muted}; }}
+QScrollBar::handle:vertical {{ min-height: {px(28)}px; }}
+QScrollBar::handle:horizontal {{ min-width: {px(28)}px; }}
+QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+"""
