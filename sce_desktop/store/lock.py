@@ -1,0 +1,88 @@
+"""A lock between processes that vanishes with the process that holds it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(stream: IO[bytes]) -> bool:
+        stream.seek(0)
+        try:
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _drop(stream: IO[bytes]) -> None:
+        stream.seek(0)
+        with contextlib.suppress(OSError):
+            msvcrt.locking(stream.fileno(), msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _take(stream: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _drop(stream: IO[bytes]) -> None:
+        fcntl.flock(stream.fileno(), fcntl.LOCK_UN)
+
+
+class FileLock:
+    """An exclusive lock held by keeping a small file locked; the system frees it when the process dies.
+
+    The database itself must not be locked like this: closing any handle on it would drop the locks that
+    SQLite holds on it in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream: IO[bytes] | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock and say whether that worked; False if anybody, this process included, has it.
+
+        Raises OSError where the file cannot be made or the file system knows no locks.
+        """
+        while True:
+            stream = self.path.open("ab")
+            try:
+                taken = _take(stream)
+            except OSError:
+                stream.close()
+                raise
+            if not taken:
+                stream.close()
+                return False
+            if self._is_current(stream):
+                self._stream = stream
+                return True
+            stream.close()  # the holder removed this file between our open and our lock: a newer one counts
+
+    def release(self) -> None:
+        """Give the lock back and remove its file; harmless when it is not held."""
+        stream, self._stream = self._stream, None
+        if stream is None:
+            return
+        if sys.platform != "win32":  # while it is still ours, so that nobody else's file goes
+            self.path.unlink(missing_ok=True)
+        _drop(stream)
+        stream.close()
+        if sys.platform == "win32":  # an open file cannot be removed there; whoever opened it meanwhile wins
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)
+
+    def _is_current(self, stream: IO[bytes]) -> bool:
+        try:
+            return os.path.samestat(os.fstat(stream.fileno()), self.path.stat())
+        except FileNotFoundError:
+            return False
