@@ -1,0 +1,124 @@
+"""Model folders on disk: what is read is checked first, what is written appears whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from sce_desktop.core.errors import UserError
+
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+TOKENIZER = "tokenizer.json"
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Return the object in ``file``.
+
+    Raises:
+        UserError: It is missing, unreadable or no JSON object.
+    """
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{file.parent} is not a model folder: it has no {file.name}.") from None
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise UserError(f"{file} is damaged: copy or download the model again.") from None
+    if not isinstance(value, dict):
+        raise UserError(f"{file} is not a model's configuration: copy or download the model again.")
+    return value
+
+
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """Return the tensors of the folder's safetensors file, as stored.
+
+    Raises:
+        UserError: There is none, it is cut or damaged, or there is only a pickle, which is never opened.
+    """
+    file = folder / WEIGHTS
+    if not file.is_file():
+        pickled = sorted(p.name for p in folder.iterdir() if p.suffix.lower() in PICKLES)
+        if pickled:
+            raise UserError(
+                f"{folder} holds its weights as a pickle ({pickled[0]}), which may run code when opened: "
+                f"get the model as {WEIGHTS}."
+            )
+        raise UserError(f"{folder} is not a whole model folder: {WEIGHTS} is missing.")
+    try:
+        with safe_open(file, framework="pt") as tensors:
+            return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 - no mapping
+    except SafetensorError:
+        raise UserError(f"{file} is cut or damaged: copy or download the model again.") from None
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror or error}.") from None
+
+
+def read_tokenizer(file: Path) -> Tokenizer:
+    """Return the tokenizer in ``file``.
+
+    Raises:
+        UserError: It is missing or damaged.
+    """
+    if not file.is_file():
+        raise UserError(f"{file.parent} is not a whole model folder: {file.name} is missing.")
+    try:
+        return Tokenizer.from_str(file.read_text(encoding="utf-8"))
+    except Exception:  # the library raises bare Exception for whatever it does not understand
+        raise UserError(f"{file} is damaged: copy or download the model again.") from None
+
+
+def file_sha256(file: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes of all files below ``folder``."""
+    return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+
+
+@contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """Give an empty folder beside ``folder`` to write to; on leaving without error it takes its place.
+
+    Raises:
+        UserError: The place cannot be written, or the disk is full; what was there before is still there.
+    """
+    aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}")
+    old = aside.with_name(aside.name + ".old")
+    try:
+        aside.mkdir(parents=True)
+        yield aside
+        for file in aside.rglob("*"):
+            if file.is_file():
+                with file.open("rb+") as stream:
+                    os.fsync(stream.fileno())
+        if folder.exists():
+            folder.rename(old)
+        try:
+            aside.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
+    except OSError as error:
+        raise UserError(f"The model cannot be written to {folder}: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
