@@ -23,7 +23,7 @@ from sce_desktop.ml.bert import EncoderConfig, TextEncoder
 from sce_desktop.ml.model import ModelConfig, SCEModel
 from sce_desktop.ml.sce import SCE, SCEConfig
 
-WIDTH = 32
+WIDTH = 64
 MAX_TOKENS = 64
 _WORDS = """
 the a an and or but not no is was are be it its this that i we you my our of in on at to for with from
@@ -97,7 +97,7 @@ def _draw(module: torch.nn.Module, seed: int, spread: float) -> None:
 
 
 def tiny_text_encoder(
-    model_type: Literal["bert", "roberta"] = "bert", *, seed: int = 0, layers: int = 2, spread: float = 0.1
+    model_type: Literal["bert", "roberta"] = "bert", *, seed: int = 0, layers: int = 2, spread: float = 0.03
 ) -> TextEncoder:
     """A `TextEncoder` with random weights."""
     encoder = TextEncoder(tiny_config(model_type, layers=layers))
@@ -111,7 +111,7 @@ def tiny_text_encoder(
     return encoder.eval()
 
 
-def tiny_head(config: SCEConfig, *, seed: int = 1, spread: float = 0.1) -> SCE:
+def tiny_head(config: SCEConfig, *, seed: int = 1, spread: float = 0.03) -> SCE:
     """An `SCE` with random weights."""
     head = SCE(config)
     _draw(head, seed, spread)
