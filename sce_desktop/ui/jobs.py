@@ -138,10 +138,11 @@ class Job(QObject):
     cancelled = Signal()
     ended = Signal()
 
-    def __init__(self, work: _Work, title: str, lane: Lane) -> None:
+    def __init__(self, work: _Work, title: str, lane: Lane, *, quiet: bool) -> None:
         super().__init__()
         self.id = work.id
         self.title = title
+        self.quiet = quiet  # not worth a line in the list of jobs
         self.state = JobState.WAITING
         self.done = 0
         self.total: int | None = None
@@ -304,19 +305,26 @@ class Lane(QObject):
         return bool(self._jobs)
 
     def submit(
-        self, fn: Callable[..., Any], *args: Any, title: str, first: bool = False, **keywords: Any
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        title: str,
+        first: bool = False,
+        quiet: bool = False,
+        **keywords: Any,
     ) -> Job:
         """Run ``fn(*args, progress=..., **keywords)`` in the lane's thread.
 
-        ``first`` puts the job before all that wait without it. Connect to the job's signals right after:
-        nothing is emitted before the GUI thread is back in its event loop.
+        ``first`` puts the job before all that wait without it, ``quiet`` keeps it out of the list of jobs and
+        the status bar. Connect to the job's signals right after: nothing is emitted before the GUI thread is
+        back in its event loop.
         """
         if threading.get_ident() != self._owner:
             raise RuntimeError("Lane.submit is for the GUI thread only.")
         if not self._open:
             raise RuntimeError(f"The lane {self.name} is closed.")
         work = _Work(next(self._numbers), fn, args, keywords)
-        job = Job(work, title, self)
+        job = Job(work, title, self, quiet=quiet)
         self._jobs[work.id] = job
         self._waiting.put((0 if first else 1, work.id, work))
         self.jobSubmitted.emit(job)

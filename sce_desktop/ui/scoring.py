@@ -1,0 +1,185 @@
+"""Which models score the project, and when: the button, label edits, the rows on screen first.
+
+scorer = session.scorer
+scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
+scorer.runs                                       what is shown: the model's run, then the baselines'
+scorer.score()                                    the button; supersedes a scoring that still runs
+scorer.stop()                                     scored rows keep their scores
+scorer.ready, scorer.job                          is the model loaded; the scoring that runs, or None
+scorer.modelsChanged                              any of these changed
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from sce_desktop.core.types import Run
+from sce_desktop.tasks.models import MAIN_ALIAS, Baseline
+from sce_desktop.ui import work
+from sce_desktop.ui.jobs import Job
+
+if TYPE_CHECKING:
+    from sce_desktop.ui.session import Session
+
+EDIT_PAUSE_MS = 400  # a label edit is scored when the user pauses, not at every key
+SHOW_MS = 500  # how often new scores are shown while they come
+
+
+def window_threads() -> int:
+    """Cores that torch may use while the window is open: all but one, so that the window breathes."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return max(1, available - 1)
+
+
+class Scorer(QObject):
+    """Runs `work.score` in the model lane for the open project and tells the session what is new."""
+
+    modelsChanged = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        settings = session.settings
+        self._session = session
+        self.model = str(settings["model"])
+        self.baselines: tuple[str, ...] = tuple(str(settings["baseline"]).split())
+        self.device = str(settings["device"])
+        self.runs: tuple[Run, ...] = ()
+        self.ready = False
+        self.job: Job | None = None
+        threads = int(settings["threads"]) or window_threads()
+        self._shelf = work.ModelShelf(threads=threads, cache_megabytes=int(settings["cache_megabytes"]))
+        self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
+        self._edit_pause.timeout.connect(self.score)
+        self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
+        self._show.timeout.connect(self._show_scores)
+
+    # --- what to score with --------------------------------------------------------------------------------
+
+    def set_model(self, model: str) -> None:
+        """Score with ``model`` (a name of the catalog or a folder) from the next scoring on."""
+        if model != self.model:
+            self.model = model
+            self.warm_up()
+
+    def set_baselines(self, baselines: tuple[str, ...]) -> None:
+        """Show these baselines beside the model, each written ``[ALIAS=]similarity[:MODEL]``."""
+        if baselines != self.baselines:
+            self.baselines = baselines
+            self.refresh()
+            self.modelsChanged.emit()
+
+    def set_device(self, device: str) -> None:
+        """Score on ``device``: auto, cpu, cuda or mps."""
+        if device != self.device:
+            self.device = device
+            self.warm_up()
+
+    def warm_up(self) -> None:
+        """Load the model behind the window, so that it is there when it is needed."""
+        self.ready = False
+        job = self._session.models.submit(
+            self._shelf.load, self.model, (), self.device, title=f"Loading {self.model}"
+        )
+        job.finished.connect(self._on_loaded)
+        job.failed.connect(self._on_failed)
+        self.modelsChanged.emit()
+
+    @Slot(object)
+    def _on_loaded(self, _models: object) -> None:
+        self.ready = True
+        self.modelsChanged.emit()
+
+    # --- scoring -------------------------------------------------------------------------------------------
+
+    @Slot()
+    def score(self) -> Job | None:
+        """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
+        session = self._session
+        self._edit_pause.stop()
+        self._abandon()
+        if session.project is None or session.refuses_edit():
+            return None
+        job = session.submit(
+            work.score,
+            session.project,
+            self._shelf,
+            self.model,
+            self.baselines,
+            self.device,
+            np.array(session.visible_rows, dtype=np.int64),
+            title="Scoring",
+            lane="models",
+            first=True,
+            tell_failure=False,
+        )
+        job.progressed.connect(self._on_progressed)
+        job.warned.connect(lambda sentence: session.tell(sentence, "warn"))
+        job.failed.connect(self._on_failed)
+        job.ended.connect(self._on_ended)
+        self.job = job
+        self.modelsChanged.emit()
+        return job
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop scoring; rows that are scored keep their scores."""
+        self._edit_pause.stop()
+        if self.job is not None:
+            self.job.cancel()
+
+    def labels_changed(self) -> None:
+        """Follow an edit of the labels, if the project has been scored before."""
+        self._abandon()
+        if self.runs and len(self._session.labels) >= 2:
+            self._edit_pause.start()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look up which runs of the project are shown."""
+        project = self._session.project
+        runs: list[Run] = []
+        if project is not None:
+            for alias in (MAIN_ALIAS, *(Baseline.parse(text).alias for text in self.baselines)):
+                if (run := project.active_run(alias)) is not None:
+                    runs.append(run)
+        shown = [run.id for run in self.runs]
+        self.runs = tuple(runs)
+        if shown != [run.id for run in runs]:
+            self._session.scoresChanged.emit(None)
+
+    def _abandon(self) -> None:
+        """Stop the scoring that runs and hear no more of it."""
+        if self.job is not None:
+            self.job.detach()
+            self.job.cancel()
+            self.job = None
+            self.modelsChanged.emit()
+
+    @Slot(object, object, object)
+    def _on_progressed(self, _done: int, _total: int | None, _stage: str) -> None:
+        self.ready = True
+        if not self._show.isActive():
+            self._show.start()
+
+    @Slot()
+    def _show_scores(self) -> None:
+        if self._session.project is not None:
+            self.refresh()
+            self._session.scoresChanged.emit(None)
+            self._session.countsChanged.emit()
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self._session.tell(str(error), "warn")
+        self.modelsChanged.emit()
+
+    @Slot()
+    def _on_ended(self) -> None:
+        self.job = None
+        self._show.stop()
+        self._show_scores()
+        self.modelsChanged.emit()

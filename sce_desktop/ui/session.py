@@ -1,0 +1,363 @@
+"""What the window works on: the open project, its labels and runs, the current row. Panels know this alone.
+
+    RowsView(session), RowPanel(session), LabelsPanel(session) ...
+
+    session.project                the open Project, or None
+    session.label_set / .labels    the active label set, or None / ()
+    session.runs                   the runs shown: the model's first, then one a baseline; () before scoring
+    session.query                  the RowQuery that the table shows: session.set_query(...)
+    session.current_row            a row id or None: session.set_current_row(...)
+    session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
+    session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
+    session.decide(...), .clear_decision(...), .set_marks(...), .set_labels(...)    every edit goes here
+    session.preview(...), .import_table(...), .export_table(...)                    jobs in the files lane
+    session.submit(fn, project, ..., title=...)    own work on the project: it ends before the project closes
+    session.tell("One sentence.", "warn")          the message strip
+
+Reading is free: call ``session.project`` methods that answer at once (rows of a page, counts, annotations);
+whatever looks at all rows is a job. Every edit emits what it changed, to the one who made it too, so a panel
+draws from signals alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from sce_desktop import paths
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Decision, Label, LabelSet, Origin, Run, TableOptions
+from sce_desktop.settings import Settings
+from sce_desktop.store.query import RowQuery
+from sce_desktop.ui import work
+from sce_desktop.ui.colours import next_colour
+from sce_desktop.ui.jobs import Job, Lane
+from sce_desktop.ui.scoring import Scorer
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+
+Tone = Literal["info", "warn"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoices:
+    """What the import dialog hands over. Columns are 0-based indices into the table's columns."""
+
+    path: Path
+    options: TableOptions
+    text_columns: tuple[int, ...]
+    label_column: int | None = None  # an existing label: becomes the label set and imported annotations
+    take_back: bool = False  # our own exported columns become annotations again instead of data
+    append: bool = False  # to the open project; else a new one
+    project_path: Path | None = None  # of a new project; None: named after the table, in the projects folder
+
+
+@dataclass(frozen=True, slots=True)
+class ExportChoices:
+    """What the export dialog hands over."""
+
+    path: Path
+    only: Literal["all", "labelled", "unlabelled", "flagged", "shown"] = "all"
+    columns: tuple[str, ...] | None = None  # names to write; None: all
+    excel_safe: bool = False
+
+
+class Session(QObject):
+    """The open project and everything that can be done with it. Lives as long as the window."""
+
+    projectOpened = Signal(object)  # Project
+    projectClosed = Signal()
+    rowsChanged = Signal()  # rows were added
+    labelsChanged = Signal()  # the label set is another one
+    scoresChanged = Signal(object)  # row ids with new scores, or None: any row, or other runs are shown
+    annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
+    currentRowChanged = Signal(object)  # row id or None
+    queryChanged = Signal(object)  # RowQuery
+    countsChanged = Signal()  # rows, labelled, scored: for the status bar and the like
+    told = Signal(object, object)  # a sentence, "info" or "warn"
+    settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
+
+    def __init__(self, models: Lane, files: Lane, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.models = models
+        self.files = files
+        self.settings = settings
+        self.project: Project | None = None
+        self.label_set: LabelSet | None = None
+        self.query = RowQuery()
+        self.current_row: int | None = None
+        self.visible_rows: tuple[int, ...] = ()
+        self.scorer = Scorer(self)
+        self._working: set[Job] = set()  # jobs that use the project
+        self._afterwards: Callable[[], None] | None = None  # what to do once none of them is left
+        for lane in (models, files):
+            lane.jobChanged.connect(self._on_job_changed)
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels in their order; empty without a project or before the first label."""
+        return self.label_set.labels if self.label_set else ()
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs shown: the model's first, then one for each baseline. Empty before the first scoring."""
+        return self.scorer.runs
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the open project can only be looked at."""
+        return self.project is not None and self.project.read_only
+
+    def set_query(self, query: RowQuery) -> None:
+        """Show the rows of ``query`` in the table."""
+        if query != self.query:
+            self.query = query
+            self.queryChanged.emit(query)
+
+    def set_current_row(self, row_id: int | None) -> None:
+        """Make ``row_id`` the row that the panel at the right shows."""
+        if row_id != self.current_row:
+            self.current_row = row_id
+            self.currentRowChanged.emit(row_id)
+
+    def set_visible_rows(self, row_ids: Iterable[int]) -> None:
+        """Say which rows are on the screen, top first."""
+        self.visible_rows = tuple(row_ids)
+
+    def tell(self, sentence: str, tone: Tone = "info") -> None:
+        """Show one sentence in the message strip."""
+        log.info("Told: %s", sentence)
+        self.told.emit(sentence, tone)
+
+    # --- jobs ----------------------------------------------------------------------------------------------
+
+    def submit(
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        title: str,
+        lane: Literal["models", "files"] = "files",
+        tell_failure: bool = True,
+        first: bool = False,
+        quiet: bool = False,
+        **keywords: Any,
+    ) -> Job:
+        """Run work that uses the project (see `Lane.submit`): it is ended before the project closes.
+
+        ``tell_failure`` shows a `UserError` in the message strip.
+        """
+        target = self.models if lane == "models" else self.files
+        job = target.submit(fn, *args, title=title, first=first, quiet=quiet, **keywords)
+        self._working.add(job)
+        if tell_failure:
+            job.failed.connect(self._tell_failure)
+        return job
+
+    @Slot(object)
+    def _tell_failure(self, error: object) -> None:
+        self.tell(str(error), "warn")
+
+    @Slot(object)
+    def _on_job_changed(self, job: Job) -> None:
+        if not job.active:
+            self._working.discard(job)
+            self._go_on()
+
+    def _when_quiet(self, then: Callable[[], None]) -> None:
+        """Cancel all work on the project and call ``then`` as soon as the last of it has stopped."""
+        self._afterwards = then
+        for job in list(self._working):
+            job.cancel()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if not self._working and self._afterwards is not None:
+            then, self._afterwards = self._afterwards, None
+            then()
+
+    # --- projects ------------------------------------------------------------------------------------------
+
+    def open_project(self, path: Path) -> None:
+        """Open the project at ``path`` in place of the present one."""
+        self._replace_project(work.open_project, path, title=f"Opening {path.stem}")
+
+    def import_table(self, choices: ImportChoices) -> Job | None:
+        """Make a new project of a table and open it, or add the table's rows to the open one.
+
+        Returns the job, or None where it has to wait until the open project has come to rest.
+        """
+        if choices.append:
+            if self.project is None or self.refuses_edit():
+                return None
+            job = self.submit(work.append_table, self.project, choices, title=f"Adding {choices.path.name}")
+            job.finished.connect(self._on_appended)
+            return job
+        folder = self.settings["projects_folder"]
+        target = choices.project_path or work.free_path(
+            Path(str(folder)) if folder else paths.projects_dir(), choices.path.stem
+        )
+        return self._replace_project(
+            work.import_table, choices, target, title=f"Importing {choices.path.name}"
+        )
+
+    def close_project(self) -> None:
+        """Close the open project, after its work has been stopped; the start page comes."""
+        self._when_quiet(self._close_now)
+
+    def shut_down(self) -> None:
+        """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
+        self._working.update(self.models.jobs, self.files.jobs)
+        self._when_quiet(self._settle)
+
+    def _settle(self) -> None:
+        self._close_now()
+        self.settled.emit()
+
+    def _replace_project(self, fn: Callable[..., Project], *args: Any, title: str) -> Job:
+        """Make or open another project; the present one stays open until that has worked."""
+        job = self.files.submit(fn, *args, title=title)
+        job.finished.connect(self._on_made)
+        job.failed.connect(self._tell_failure)
+        return job
+
+    @Slot(object)
+    def _on_made(self, project: Project) -> None:
+        self._when_quiet(lambda: self._switch(project))
+
+    def _switch(self, project: Project) -> None:
+        self._close_now()
+        self.project = project
+        self.label_set = project.label_set()
+        self.scorer.refresh()
+        self.projectOpened.emit(project)
+        self.countsChanged.emit()
+        if project.read_only:
+            self.tell(project.read_only_reason or "This project can only be looked at.", "warn")
+
+    def _close_now(self) -> None:
+        if self.project is None:
+            return
+        project, self.project = self.project, None
+        self.label_set = None
+        self.query = RowQuery()
+        self.visible_rows = ()
+        self.set_current_row(None)
+        self.scorer.refresh()
+        self.projectClosed.emit()
+        try:
+            project.close()
+        except UserError as error:
+            self.tell(str(error), "warn")
+
+    @Slot(object)
+    def _on_appended(self, _report: object) -> None:
+        if self.project is None:
+            return
+        self.label_set = self.project.label_set()
+        self.rowsChanged.emit()
+        self.labelsChanged.emit()
+        self.annotationsChanged.emit(None)
+        self.countsChanged.emit()
+
+    # --- tables --------------------------------------------------------------------------------------------
+
+    def preview(self, path: Path, options: TableOptions | None = None) -> Job:
+        """Read the head of a table; the job finishes with a `TablePreview`. The caller shows failures."""
+        return self.files.submit(
+            work.preview_table,
+            path,
+            options or TableOptions(),
+            title=f"Looking at {path.name}",
+            first=True,
+            quiet=True,
+        )
+
+    def export_table(self, choices: ExportChoices) -> Job | None:
+        """Write the project's rows to a file; the job finishes with the number of rows."""
+        if self.project is None:
+            return None
+        job = self.submit(
+            work.export_table, self.project, choices, self.query, title=f"Exporting {choices.path.name}"
+        )
+        job.finished.connect(lambda rows: self.tell(f"{rows:,} rows were written to {choices.path}."))
+        return job
+
+    # --- edits ---------------------------------------------------------------------------------------------
+
+    def set_labels(self, labels: Sequence[Label], *, multi_label: bool | None = None) -> bool:
+        """Make ``labels`` the label set, giving a colour to those without one; scores follow by themselves.
+
+        Returns False, and tells why, if they cannot be taken.
+        """
+        if self.project is None or self.refuses_edit():
+            return False
+        coloured: list[Label] = []
+        used = [label.colour for label in labels if label.colour]
+        for label in labels:
+            if not label.colour:
+                label = replace(label, colour=next_colour(used))
+                used.append(label.colour)
+            coloured.append(label)
+        before = self.label_set
+        try:
+            self.label_set = self.project.set_labels(coloured, multi_label=multi_label)
+        except UserError as error:
+            self.tell(str(error), "warn")
+            return False
+        if self.label_set != before:
+            self.labelsChanged.emit()
+            self.countsChanged.emit()
+            self.scorer.labels_changed()
+        return True
+
+    def decide(
+        self,
+        row_ids: Sequence[int],
+        decision: Decision,
+        label_ids: Sequence[int] = (),
+        *,
+        origin: Origin = Origin.HAND,
+    ) -> bool:
+        """Record what the user decided about rows; on the disk before this returns."""
+        queue = self.query.order.value
+        return self._edit(
+            row_ids, lambda p: p.decide(row_ids, decision, label_ids, origin=origin, queue=queue)
+        )
+
+    def clear_decision(self, row_ids: Sequence[int]) -> bool:
+        """Take back what was decided about rows."""
+        return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
+
+    def set_marks(self, row_id: int, **marks: Any) -> bool:
+        """Set ``unsure``, ``flag`` or ``note`` of a row."""
+        return self._edit([row_id], lambda p: p.set_marks(row_id, **marks))
+
+    def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
+        if self.project is None or self.refuses_edit():
+            return False
+        try:
+            change(self.project)
+        except UserError as error:
+            self.tell(str(error), "warn")
+            return False
+        self.annotationsChanged.emit(list(row_ids))
+        self.countsChanged.emit()
+        return True
+
+    def refuses_edit(self) -> bool:
+        """Whether the project is read-only; the user is told why."""
+        if not self.read_only:
+            return False
+        assert self.project is not None
+        self.tell(self.project.read_only_reason or "This project can only be looked at.", "warn")
+        return True
