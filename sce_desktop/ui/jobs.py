@@ -4,7 +4,7 @@
     job = lane.submit(score_project, project, "sce-mini", title="Scoring")
     job.progressed.connect(bar.show_progress)        # (done, total or None, stage)
     job.finished.connect(panel.show_result)          # (whatever the function returned)
-    job.failed.connect(strip.show_failure)           # (UserError or Crash; str() of either is a sentence)
+    job.failed.connect(strip.show_failure)           # (UserError or `crashes.Crash`; str() is a sentence)
     job.cancel()                                     # at once for a waiting job, else at the next batch
     job.detach()                                     # from here on no signal of this job comes, ever
     lane.close()                                     # cancels everything, waits, joins
@@ -29,7 +29,6 @@ import logging
 import queue
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -38,6 +37,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.ui.crashes import Crash
 
 UPDATES_PER_SECOND = 15
 STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
@@ -57,22 +57,6 @@ class JobState(StrEnum):
 
 
 ENDED = frozenset({JobState.FINISHED, JobState.FAILED, JobState.CANCELLED})
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """An exception that nobody expected, as text: the exception itself would keep its frames alive."""
-
-    kind: str
-    trace: str
-
-    def __str__(self) -> str:
-        return f"Something went wrong in the program ({self.kind}); the log has the details."
-
-    @classmethod
-    def of(cls, error: BaseException) -> Crash:
-        """Describe ``error`` with its traceback."""
-        return cls(type(error).__name__, "".join(traceback.format_exception(error)))
 
 
 @dataclass(slots=True)

@@ -58,7 +58,7 @@ QPushButton[role="chip"], QToolButton[role="chip"] {{ color: {t.muted}; border-r
 QPushButton[role="chip"]:checked, QToolButton[role="chip"]:checked {{ background: {t.selection};
     color: {t.accent}; border-color: {t.selection}; font-weight: 600; }}
 QPushButton[role="chip"]:focus, QToolButton[role="chip"]:focus {{ border-color: {t.accent}; }}
-QPushButton::menu-indicator, QToolButton::menu-indicator {{ {_image("chevron-down", t.muted)}
+QPushButton::menu-indicator, QToolButton::menu-indicator {{ {_image("down", t.muted)}
     width: {px(12)}px; height: {px(12)}px; subcontrol-origin: padding; subcontrol-position: center right;
     right: {gap}px; }}
 QPushButton[menu="true"], QToolButton[menu="true"] {{ padding-right: {px(22)}px; }}
@@ -74,13 +74,13 @@ QLineEdit[role="quiet"] {{ border-style: dashed; background: transparent; }}
 QComboBox {{ padding-right: {px(22)}px; min-height: {px(18)}px; }}
 QComboBox::drop-down {{ border: none; width: {px(20)}px; subcontrol-origin: padding;
     subcontrol-position: center right; }}
-QComboBox::down-arrow {{ {_image("chevron-down", t.muted)} width: {px(12)}px; height: {px(12)}px; }}
+QComboBox::down-arrow {{ {_image("down", t.muted)} width: {px(12)}px; height: {px(12)}px; }}
 QComboBox QAbstractItemView {{ background: {t.pane}; border: 1px solid {t.line}; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
     border: none; background: transparent; width: {px(18)}px; }}
-QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ {_image("chevron-up", t.muted)} width: {px(10)}px;
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ {_image("up", t.muted)} width: {px(10)}px;
     height: {px(10)}px; }}
-QSpinBox::down-arrow, QDoubleSpinBox::down-arrow {{ {_image("chevron-down", t.muted)} width: {px(10)}px;
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow {{ {_image("down", t.muted)} width: {px(10)}px;
     height: {px(10)}px; }}
 QCheckBox, QRadioButton {{ spacing: {pad}px; }}
 QCheckBox::indicator, QAbstractItemView::indicator {{ width: {px(14)}px; height: {px(14)}px;

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.ui.jobs import UPDATES_PER_SECOND, Crash, Job, JobState, Lane
+from sce_desktop.ui.crashes import Crash
+from sce_desktop.ui.jobs import UPDATES_PER_SECOND, Job, JobState, Lane
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_user_error_fails_the_job_and_is_no_crash(qtbot: QtBot, lane: Lane) -> N
 
 def test_bug_fails_the_job_with_its_traceback_and_the_lane_lives(qtbot: QtBot, lane: Lane) -> None:
     def task(*, progress: Progress) -> None:
-        raise ZeroDivisionError("by zero")
+        raise ZeroDivisionError("a text of the user".upper())
 
     crashes: list[Crash] = []
     lane.crashed.connect(crashes.append)
@@ -156,7 +157,8 @@ def test_bug_fails_the_job_with_its_traceback_and_the_lane_lives(qtbot: QtBot, l
     with qtbot.waitSignal(job.failed) as failed:
         pass
     assert failed.args[0] == crashes[0]
-    assert "ZeroDivisionError: by zero" in crashes[0].trace
+    assert "ZeroDivisionError" in crashes[0].trace
+    assert "A TEXT" not in crashes[0].trace
     assert "ZeroDivisionError" in str(crashes[0])
     after = lane.submit(double, 1, title="After")
     with qtbot.waitSignal(after.finished):

@@ -1,0 +1,136 @@
+"""Exceptions that nobody expected: caught wherever they come from, logged in full, shown without user data.
+
+    hooks = CrashHooks(faults_file)     # sys, threading, unraisable, Qt messages, faulthandler
+    hooks.crashed.connect(show)         # (Crash), in the GUI thread
+    hooks.last_fault                    # what killed the program last time, or ""
+    hooks.remove()
+
+The log on this machine keeps the whole traceback. What is shown and copied, a `Crash`, leaves out what an
+exception says, because that may be a text or a file name of the user: the places in the code are enough.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import logging
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
+
+log = logging.getLogger(__name__)
+_qt_log = logging.getLogger("qt")
+_PACKAGE_PARENT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """An unexpected exception: its type and the places in the code, as text. Holds no frames and no data."""
+
+    kind: str
+    trace: str
+
+    def __str__(self) -> str:
+        return f"Something went wrong in the program ({self.kind}); the log has the details."
+
+    @classmethod
+    def of(cls, error: BaseException) -> Crash:
+        """Describe ``error`` and what led to it."""
+        parts: list[str] = []
+        seen: set[int] = set()
+        chain: BaseException | None = error
+        while chain is not None and id(chain) not in seen:
+            seen.add(id(chain))
+            frames = "".join(_place(frame) for frame in traceback.extract_tb(chain.__traceback__))
+            parts.append(f"{frames}{type(chain).__qualname__}\n")
+            chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
+        return cls(type(error).__qualname__, "\nthen\n".join(reversed(parts)))
+
+
+def _place(frame: traceback.FrameSummary) -> str:
+    """One line of a traceback; the path only from the package or site-packages on."""
+    path = Path(frame.filename)
+    with contextlib.suppress(ValueError):
+        path = path.relative_to(_PACKAGE_PARENT)
+    parts = path.parts
+    if "site-packages" in parts:
+        parts = parts[parts.index("site-packages") + 1 :]
+    elif path.is_absolute():
+        parts = parts[-1:]
+    return f"  {'/'.join(parts)}:{frame.lineno} in {frame.name}\n      {frame.line or ''}\n"
+
+
+class CrashHooks(QObject):
+    """Sends everything that would otherwise be lost on stderr to the log and to ``crashed``.
+
+    Made once, by `app`. ``faults_file`` is where Python writes the stacks when the process itself dies; what
+    stands there from the last time is in ``last_fault``.
+    """
+
+    crashed = Signal(object)  # Crash
+    _caught = Signal(object)
+
+    def __init__(self, faults_file: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.last_fault = ""
+        self._faults: Any = None
+        self._caught.connect(self.crashed, Qt.ConnectionType.QueuedConnection)  # hooks run in any thread
+        self._before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
+        sys.excepthook = self._on_exception
+        threading.excepthook = self._on_thread_exception
+        sys.unraisablehook = self._on_unraisable
+        self._qt_before = qInstallMessageHandler(_log_qt_message)
+        with contextlib.suppress(OSError):
+            faults_file.parent.mkdir(parents=True, exist_ok=True)
+            if faults_file.exists():
+                self.last_fault = faults_file.read_text(encoding="utf-8", errors="replace").strip()
+            self._faults = faults_file.open("w", encoding="utf-8")
+            faulthandler.enable(self._faults)
+
+    def remove(self) -> None:
+        """Put everything back as it was."""
+        sys.excepthook, threading.excepthook, sys.unraisablehook = self._before
+        qInstallMessageHandler(self._qt_before)
+        if self._faults is not None:
+            faulthandler.disable()
+            self._faults.close()
+
+    def _on_exception(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            self._before[0](kind, error, trace)
+            return
+        log.critical("Unexpected exception", exc_info=(kind, error, trace))
+        self._caught.emit(Crash.of(error.with_traceback(trace)))
+
+    def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
+        if arguments.exc_value is not None and not issubclass(arguments.exc_type, SystemExit):
+            self._on_exception(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
+
+    def _on_unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
+        error = unraisable.exc_value
+        if error is not None:  # in a destructor: nothing that the user did failed, so the log is enough
+            log.error("Exception in a destructor", exc_info=(type(error), error, unraisable.exc_traceback))
+
+
+_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+
+
+def _log_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    _qt_log.log(_LEVELS[kind], "%s: %s", context.category or "default", message)
+    if kind is QtMsgType.QtFatalMsg:
+        for handler in logging.getLogger().handlers:
+            handler.flush()
