@@ -1,0 +1,120 @@
+"""The line at the bottom: what is true now, what runs, where it runs, and that all of it is saved."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
+
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.jobs import Job, JobState, Lane
+from sce_desktop.ui.theme import px, set_role
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: "8 s", "3 min", "1 h 20 min"."""
+    if seconds < 90:
+        return f"{max(0, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def progress_text(job: Job) -> str:
+    """Share, rate and time left of a job, as far as they are known."""
+    if job.state is JobState.CANCELLING:
+        return f"{job.title}: stopping…"
+    parts: list[str] = []
+    if job.total:
+        parts.append(f"{job.done / job.total:.0%}".replace("%", " %"))
+    elif job.done:
+        parts.append(f"{job.done:,}")
+    if job.rate:
+        parts.append(f"{job.rate:,.0f}/s" if job.rate >= 10 else f"{job.rate:.1f}/s")
+    if (left := job.seconds_left) is not None:
+        parts.append(f"{duration(left)} left")
+    return " · ".join((f"{job.title}: {job.stage}" if job.stage else job.title, *parts))
+
+
+class StatusBar(QStatusBar):
+    """Counts at the left, the job that runs beside them, the device and "Saved" at the right."""
+
+    stopAsked = Signal(object)  # the Job that is shown
+
+    def __init__(self, lanes: tuple[Lane, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Status")
+        self.setSizeGripEnabled(False)
+        self._lanes = lanes
+        self._job: Job | None = None
+        self.counts = self._label("Rows, labelled, scored")
+        self.addWidget(self.counts)
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedWidth(px(140))
+        self.bar.setAccessibleName("Progress")
+        self.addWidget(self.bar)
+        self.progress = self._label("What runs")
+        self.addWidget(self.progress)
+        self.stop_button = QPushButton("Stop")
+        self.stop_button.setAccessibleName("Stop what runs")
+        self.stop_button.setToolTip("What is finished stays")
+        set_role(self.stop_button, "quiet")
+        set_icon(self.stop_button, "stop", "muted")
+        self.stop_button.clicked.connect(self._on_stop)
+        self.addWidget(self.stop_button)
+        self.device = self._label("Device")
+        self.addPermanentWidget(self.device)
+        self.saved = self._label("Saved")
+        self.addPermanentWidget(self.saved)
+        self._show_job(None)
+        for lane in lanes:
+            lane.jobSubmitted.connect(self._on_changed)
+            lane.jobChanged.connect(self._on_changed)
+
+    @staticmethod
+    def _label(name: str) -> QLabel:
+        label = QLabel()
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setAccessibleName(name)
+        return label
+
+    def set_counts(self, counts: tuple[int, int, int] | None) -> None:
+        """Show (rows, labelled, scored), or nothing without a project."""
+        if counts is None:
+            self.counts.setText("")
+        else:
+            rows, labelled, scored = counts
+            self.counts.setText(f"{rows:,} rows    {labelled:,} labelled    {scored:,} scored")
+
+    def set_device(self, text: str) -> None:
+        """Say where models run."""
+        self.device.setText(text)
+
+    def set_saved(self, text: str) -> None:
+        """Say what is saved: everything, always, unless the project is read-only."""
+        self.saved.setText(text)
+
+    @Slot(object)
+    def _on_changed(self, _job: Job) -> None:
+        running = [job for lane in self._lanes for job in lane.jobs if not job.quiet]
+        running.sort(key=lambda job: job.started_at is None)  # what runs before what waits
+        self._show_job(running[0] if running else None)
+
+    def _show_job(self, job: Job | None) -> None:
+        self._job = job
+        for widget in (self.bar, self.progress, self.stop_button):
+            widget.setVisible(job is not None)
+        if job is None:
+            return
+        if job.total:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(int(1000 * min(1.0, job.done / job.total)))
+        else:
+            self.bar.setRange(0, 0)
+        self.progress.setText(progress_text(job))
+        self.stop_button.setEnabled(job.state is not JobState.CANCELLING)
+
+    @Slot()
+    def _on_stop(self) -> None:
+        if self._job is not None:
+            job = self._job
+            job.cancel()
+            self.stopAsked.emit(job)

@@ -1,0 +1,291 @@
+"""Message strip, start page, status bar, jobs panel, palette, crash and settings dialog, each alone."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.settings import SETTINGS, Settings
+from sce_desktop.ui.crash_dialog import CrashDialog
+from sce_desktop.ui.crashes import Crash
+from sce_desktop.ui.jobs import Lane
+from sce_desktop.ui.jobs_panel import JobsPanel
+from sce_desktop.ui.message_strip import INFO_MS, MessageStrip
+from sce_desktop.ui.palette import CommandPalette, matches
+from sce_desktop.ui.recent import RecentProjects
+from sce_desktop.ui.settings_dialog import SettingsDialog
+from sce_desktop.ui.start_page import StartPage, ago
+from sce_desktop.ui.status_bar import StatusBar, duration
+
+
+@pytest.fixture
+def lane(qapp) -> Iterator[Lane]:
+    lane = Lane("files")
+    yield lane
+    assert lane.close(timeout=10)
+
+
+def unnamed(widget: QWidget) -> list[QWidget]:
+    """Controls that a screen reader could not name."""
+    controls = [*widget.findChildren(QAbstractButton), *widget.findChildren(QLineEdit)]
+    ours = [c for c in controls if not c.objectName().startswith("qt_")]
+    return [control for control in ours if not control.accessibleName()]
+
+
+# --- message strip -----------------------------------------------------------------------------------------
+
+
+def test_warning_stays_and_information_goes(qtbot: QtBot) -> None:
+    strip = MessageStrip()
+    qtbot.addWidget(strip)
+    strip.show_message("The disk is full; free some space.", "warn")
+    assert strip.isVisible()
+    assert not strip._timer.isActive()
+    strip.show_message("300 rows were written.")
+    assert strip._timer.isActive()
+    assert strip._timer.interval() == INFO_MS
+    strip._timer.timeout.emit()
+    assert not strip.isVisible()
+
+
+def test_message_is_plain_text_and_readable_aloud(qtbot: QtBot) -> None:
+    strip = MessageStrip()
+    qtbot.addWidget(strip)
+    strip.show_message("<b>a&b</b>.csv is not a table.", "warn")
+    assert strip.text.text() == "<b>a&b</b>.csv is not a table."
+    assert strip.text.textFormat() is Qt.TextFormat.PlainText
+    assert strip.accessibleDescription() == "<b>a&b</b>.csv is not a table."
+    assert unnamed(strip) == []
+
+
+# --- start page --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (3, "just now"),
+        (60, "1 minute ago"),
+        (7300, "2 hours ago"),
+        (86400, "1 day ago"),
+        (3e6, "4 weeks ago"),
+    ],
+)
+def test_how_long_ago(seconds: float, words: str) -> None:
+    assert ago(seconds) == words
+
+
+def test_recent_projects_show_their_state_and_open(qtbot: QtBot, tmp_path: Path) -> None:
+    there = tmp_path / "There.sce"
+    there.write_bytes(b"x")
+    recent = RecentProjects(tmp_path / "recent.json")
+    recent.remember(tmp_path / "Gone.sce", rows=5, labelled=0, scored=0)
+    recent.remember(there, rows=2400, labelled=258, scored=1466)
+    page = StartPage(recent)
+    qtbot.addWidget(page)
+    texts = [page.recent_list.item(row).text() for row in range(page.recent_list.count())]
+    assert texts[0] == "There\n2,400 rows · 1,466 scored · 258 labelled · just now"
+    assert "not there any more" in texts[1]
+    page.recent_list.setCurrentRow(0)
+    with qtbot.waitSignal(page.pathChosen) as chosen:
+        qtbot.keyClick(page.recent_list, Qt.Key.Key_Return)
+    assert chosen.args == [there]
+    page.recent_list.setCurrentRow(1)
+    qtbot.keyClick(page.recent_list, Qt.Key.Key_Delete)
+    assert [project.name for project in recent.all()] == ["There"]
+
+
+def test_start_page_buttons_ask(qtbot: QtBot, tmp_path: Path) -> None:
+    page = StartPage(RecentProjects(tmp_path / "recent.json"))
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(page.openAsked):
+        page.open_button.click()
+    with qtbot.waitSignal(page.sampleAsked):
+        page.sample_button.click()
+    assert unnamed(page) == []
+
+
+# --- status bar --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "0 s"), (89, "89 s"), (100, "2 min"), (3600, "60 min"), (8000, "2 h 13 min")]
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane) -> None:
+    status = StatusBar((lane,))
+    qtbot.addWidget(status)
+    status.show()
+    status.set_counts((2400, 258, 1466))
+    assert status.counts.text().split("    ") == ["2,400 rows", "258 labelled", "1,466 scored"]
+    assert not status.bar.isVisible()
+
+    def task(*, progress: Progress) -> None:
+        progress.report(0, 100, stage="embedding")
+        while True:
+            progress.report(61, 100, stage="embedding")
+            progress.check()
+            threading.Event().wait(0.005)
+
+    job = lane.submit(task, title="Scoring")
+    qtbot.waitUntil(lambda: "61 %" in status.progress.text())
+    assert status.progress.text().startswith("Scoring: embedding · 61 %")
+    assert status.bar.value() == 610
+    with qtbot.waitSignal(job.cancelled):
+        status.stop_button.click()
+        assert "stopping" in status.progress.text()
+        assert not status.stop_button.isEnabled()
+    qtbot.waitUntil(lambda: not status.bar.isVisible())
+
+
+def test_quiet_jobs_are_not_shown(qtbot: QtBot, lane: Lane) -> None:
+    status, panel = StatusBar((lane,)), JobsPanel((lane,))
+    qtbot.addWidget(status)
+    qtbot.addWidget(panel)
+    gate = threading.Event()
+    lane.submit(lambda *, progress: gate.wait(5), title="Query", quiet=True)
+    qtbot.wait(30)
+    assert not status.bar.isVisibleTo(status)
+    assert panel.model.rowCount() == 0
+    gate.set()
+
+
+# --- jobs panel --------------------------------------------------------------------------------------------
+
+
+def test_jobs_panel_tells_how_jobs_ended(qtbot: QtBot, lane: Lane) -> None:
+    panel = JobsPanel((lane,))
+    qtbot.addWidget(panel)
+
+    def fail(*, progress: Progress) -> None:
+        raise UserError("The disk is full; free some space.")
+
+    def warn(*, progress: Progress) -> None:
+        progress.warn("3 rows have no text.")
+
+    lane.submit(fail, title="Export")
+    lane.submit(warn, title="Import")
+    qtbot.waitUntil(lambda: not lane.busy)
+    cells = [[panel.model.index(row, column).data() for column in range(4)] for row in range(2)]
+    assert cells == [
+        ["Import", "finished", "0 s", "3 rows have no text."],
+        ["Export", "failed", "0 s", "The disk is full; free some space."],
+    ]
+
+
+def test_log_tail_shows_lines_of_any_thread_without_tracebacks(qtbot: QtBot, lane: Lane) -> None:
+    panel = JobsPanel((lane,))
+    qtbot.addWidget(panel)
+    panel.show()
+
+    def task(*, progress: Progress) -> None:
+        try:
+            raise ValueError("secret")
+        except ValueError:
+            logging.getLogger("sce_desktop.test").warning("Something to know", exc_info=True)
+
+    lane.submit(task, title="Logs")
+    qtbot.waitUntil(lambda: "Something to know" in panel.log.toPlainText())
+    assert "secret" not in panel.log.toPlainText()
+
+
+def test_log_handler_goes_with_the_panel(qtbot: QtBot, lane: Lane) -> None:
+    before = list(logging.getLogger().handlers)
+    panel = JobsPanel((lane,))
+    assert logging.getLogger().handlers != before
+    panel.deleteLater()
+    qtbot.waitUntil(lambda: logging.getLogger().handlers == before)
+
+
+# --- palette -----------------------------------------------------------------------------------------------
+
+
+def test_words_match_in_any_order() -> None:
+    assert matches("File: Save a copy", "copy sa")
+    assert not matches("File: Save a copy", "export")
+
+
+def test_palette_filters_and_triggers(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    ran: list[str] = []
+    actions = [QAction(text, window) for text in ("&Open…", "&Export…", "Hidden", "Off")]
+    for action in actions:
+        action.triggered.connect(lambda _=False, action=action: ran.append(action.text()))
+    actions[2].setVisible(False)
+    actions[3].setEnabled(False)
+    palette = CommandPalette(actions, window)
+    palette.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(palette)
+    assert [palette.list.item(row).text() for row in range(palette.list.count())] == ["Open", "Export"]
+    qtbot.keyClick(palette.field, Qt.Key.Key_Down)
+    assert palette.list.currentRow() == 1
+    qtbot.keyClicks(palette.field, "exp")
+    assert palette.list.count() == 1
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert ran == ["&Export…"]
+
+
+# --- crash dialog ------------------------------------------------------------------------------------------
+
+
+def test_report_has_versions_and_places_and_is_copied(qtbot: QtBot) -> None:
+    dialog = CrashDialog(Crash("ValueError", "  sce_desktop/ui/jobs.py:1 in run\nValueError\n"))
+    qtbot.addWidget(dialog)
+    dialog.copy_button.click()
+    report = QGuiApplication.clipboard().text()
+    assert "Python 3." in report
+    assert "sce_desktop/ui/jobs.py:1 in run" in report
+    assert str(Path.home()) not in report
+    assert unnamed(dialog) == []
+
+
+# --- settings ----------------------------------------------------------------------------------------------
+
+
+def test_settings_dialog_has_a_field_for_each_and_writes_what_changed(qtbot: QtBot, tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "settings.json")
+    dialog = SettingsDialog(settings)
+    qtbot.addWidget(dialog)
+    assert set(dialog.fields) == {setting.key for setting in SETTINGS}
+    assert all(field.value == settings[key] for key, field in dialog.fields.items())
+    theme, threads = dialog.fields["theme"].editor, dialog.fields["threads"].editor
+    assert isinstance(theme, QComboBox)
+    assert isinstance(threads, QSpinBox)
+    theme.setCurrentText("dark")
+    threads.setValue(1)
+    with qtbot.waitSignal(dialog.changed) as changed:
+        dialog.accept()
+    assert changed.args == [{"theme", "threads"}]
+    read = Settings.load(tmp_path / "settings.json")
+    assert (read["theme"], read["threads"]) == ("dark", 1)
+    assert unnamed(dialog) == []
+
+
+def test_settings_that_cannot_be_written_keep_the_dialog_open(qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    settings = Settings(tmp_path / "file" / "settings.json")
+    dialog = SettingsDialog(settings)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    editor = dialog.fields["theme"].editor
+    assert isinstance(editor, QComboBox)
+    editor.setCurrentText("dark")
+    with qtbot.assertNotEmitted(dialog.changed):
+        dialog.accept()
+    assert dialog.isVisible()
+    assert dialog.problem.isVisible()
+    assert settings["theme"] == "system"
