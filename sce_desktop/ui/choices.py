@@ -1,12 +1,14 @@
-"""What dialogs hand to the session, and the session to the lanes."""
+"""What dialogs hand to the session, the session to the lanes, and the lanes back."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from sce_desktop.core.types import TableOptions
+from sce_desktop.store.query import RowState
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +42,24 @@ class ModelChoice:
     baselines: tuple[str, ...]  # each ``[ALIAS=]similarity[:MODEL]``
     device: str  # auto, cpu, cuda, mps
     threads: int  # cores that torch may use
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows there are of each kind."""
+
+    states: Mapping[RowState, int]  # rows by what a person has done with them; RowState.ANY: all
+    labels: Mapping[int, int]  # annotated rows by label id
+    predicted: Mapping[int, int]  # rows by the id of the label that the shown model puts first
+    scored: int  # rows that the shown model has scored
+    blank: int
+
+    @property
+    def rows(self) -> int:
+        """All rows."""
+        return self.states[RowState.ANY]
+
+    @property
+    def labelled(self) -> int:
+        """Rows that a person has answered: with a label, or that none fits."""
+        return self.states[RowState.LABELLED] + self.states[RowState.NONE]

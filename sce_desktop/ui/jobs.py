@@ -1,13 +1,17 @@
-"""Work behind the window: two lanes, each one thread and a queue, and the jobs that run in them.
+"""Work behind the window: lanes, each one thread and a queue, and the jobs that run in them.
 
-    lane = Lane("model", parent=window)              # starts its thread
+    with Lanes() as lanes:                           # starts the threads, joins them at the end
+    lane = lanes.models
     job = lane.submit(score_project, project, "sce-mini", title="Scoring")
     job.progressed.connect(bar.show_progress)        # (done, total or None, stage)
     job.finished.connect(panel.show_result)          # (whatever the function returned)
     job.failed.connect(strip.show_failure)           # (UserError or `crashes.Crash`; str() is a sentence)
     job.cancel()                                     # at once for a waiting job, else at the next batch
     job.detach()                                     # from here on no signal of this job comes, ever
-    lane.close()                                     # cancels everything, waits, joins
+    lane.close()                                     # cancels everything, waits, joins; `Lanes` does it
+
+``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, and ``reads`` asks
+the open project what the table and the panels show, so that an export does not hold that up.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
 function of ``tasks``: no Qt. Jobs and all their signals live in the GUI thread: the thread never sees the
@@ -29,10 +33,10 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 
@@ -351,3 +355,25 @@ class Lane(QObject):
         self.jobChanged.emit(job)
         if event in ENDED and not self._jobs:
             self.idle.emit()
+
+
+class Lanes:
+    """The lanes of the window. As a context manager it joins their threads, however long that takes."""
+
+    def __init__(self) -> None:
+        self.models = Lane("models")
+        self.files = Lane("files")
+        self.reads = Lane("reads")
+
+    def __iter__(self) -> Iterator[Lane]:
+        return iter((self.models, self.files, self.reads))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for lane in self:
+            lane.close(0)  # all stop side by side
+        for lane in self:
+            while not lane.close(10):
+                log.warning("The lane %s is still at work", lane.name)

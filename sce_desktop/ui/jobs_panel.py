@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 from PySide6.QtCore import (
@@ -56,7 +57,7 @@ def message_of(job: Job) -> str:
 class JobsModel(QAbstractTableModel):
     """The jobs of the lanes, newest first, quiet ones left out."""
 
-    def __init__(self, lanes: tuple[Lane, ...], parent: QObject | None = None) -> None:
+    def __init__(self, lanes: Iterable[Lane], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.jobs: list[Job] = []
         for lane in lanes:
@@ -137,7 +138,7 @@ class JobsPanel(QWidget):
 
     cancelAsked = Signal(object)  # Job
 
-    def __init__(self, lanes: tuple[Lane, ...], parent: QWidget | None = None) -> None:
+    def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Jobs and log")
         self.model = JobsModel(lanes, self)

@@ -12,6 +12,7 @@ scorer.modelsChanged                              any of these changed
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from sce_desktop.core.types import Run
 from sce_desktop.tasks.models import MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
+from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job
 
 if TYPE_CHECKING:
@@ -50,8 +52,7 @@ class Scorer(QObject):
         self.runs: tuple[Run, ...] = ()
         self.ready = False
         self.job: Job | None = None
-        threads = int(settings["threads"]) or window_threads()
-        self._shelf = work.ModelShelf(threads=threads, cache_megabytes=int(settings["cache_megabytes"]))
+        self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
         self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
         self._edit_pause.timeout.connect(self.score)
         self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
@@ -78,11 +79,32 @@ class Scorer(QObject):
             self.device = device
             self.warm_up()
 
+    def settings_changed(self, keys: set[str]) -> None:
+        """Follow the settings ``keys``, as far as they are about models."""
+        settings = self._session.settings
+        if "baseline" in keys:
+            self.set_baselines(tuple(str(settings["baseline"]).split()))
+        if keys & {"model", "device", "threads"}:
+            self.model, self.device = str(settings["model"]), str(settings["device"])
+            self.warm_up()
+
+    def _choice(self) -> ModelChoice:
+        threads = int(self._session.settings["threads"]) or window_threads()
+        return ModelChoice(self.model, self.baselines, self.device, threads)
+
+    @property
+    def device_text(self) -> str:
+        """Where models run, for the status bar."""
+        if not self.ready:
+            return "Loading the model…"
+        threads = self._choice().threads
+        return f"CPU, {threads} of {os.cpu_count()} cores"
+
     def warm_up(self) -> None:
         """Load the model behind the window, so that it is there when it is needed."""
         self.ready = False
-        job = self._session.models.submit(
-            self._shelf.load, self.model, (), self.device, title=f"Loading {self.model}"
+        job = self._session.lanes.models.submit(
+            self._shelf.load, replace(self._choice(), baselines=()), title=f"Loading {self.model}"
         )
         job.finished.connect(self._on_loaded)
         job.failed.connect(self._on_failed)
@@ -107,9 +129,7 @@ class Scorer(QObject):
             work.score,
             session.project,
             self._shelf,
-            self.model,
-            self.baselines,
-            self.device,
+            self._choice(),
             np.array(session.visible_rows, dtype=np.int64),
             title="Scoring",
             lane="models",
@@ -170,7 +190,7 @@ class Scorer(QObject):
         if self._session.project is not None:
             self.refresh()
             self._session.scoresChanged.emit(None)
-            self._session.countsChanged.emit()
+            self._session.count_soon()
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:

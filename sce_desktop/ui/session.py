@@ -7,6 +7,7 @@
     session.runs                   the runs shown: the model's first, then one a baseline; () before scoring
     session.query                  the RowQuery that the table shows: session.set_query(...)
     session.current_row            a row id or None: session.set_current_row(...)
+    session.counts                 Counts of rows by state, labels and predictions, or None; `countsChanged`
     session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
     session.decide(...), .clear_decision(...), .set_marks(...), .set_labels(...)    every edit goes here
@@ -15,7 +16,7 @@
     session.tell("One sentence.", "warn")          the message strip
 
 Reading is free: call ``session.project`` methods that answer at once (rows of a page, counts, annotations);
-whatever looks at all rows is a job. Every edit emits what it changed, to the one who made it too, so a panel
+whatever looks at all rows is a job in the lane ``reads``. Every edit emits what it changed, to the one who made it too, so a panel
 draws from signals alone.
 """
 
@@ -23,51 +24,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, Label, LabelSet, Origin, Run, TableOptions
-from sce_desktop.settings import Settings
+from sce_desktop.settings import Settings, Value
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import work
+from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.ui.colours import next_colour
-from sce_desktop.ui.jobs import Job, Lane
+from sce_desktop.ui.jobs import Job, Lane, Lanes
 from sce_desktop.ui.scoring import Scorer
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 Tone = Literal["info", "warn"]
+COUNT_MS = 150  # counting after an edit waits for the next one that long
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ImportChoices:
-    """What the import dialog hands over. Columns are 0-based indices into the table's columns."""
-
-    path: Path
-    options: TableOptions
-    text_columns: tuple[int, ...]
-    label_column: int | None = None  # an existing label: becomes the label set and imported annotations
-    take_back: bool = False  # our own exported columns become annotations again instead of data
-    append: bool = False  # to the open project; else a new one
-    project_path: Path | None = None  # of a new project; None: named after the table, in the projects folder
-
-
-@dataclass(frozen=True, slots=True)
-class ExportChoices:
-    """What the export dialog hands over."""
-
-    path: Path
-    only: Literal["all", "labelled", "unlabelled", "flagged", "shown"] = "all"
-    columns: tuple[str, ...] | None = None  # names to write; None: all
-    excel_safe: bool = False
 
 
 class Session(QObject):
@@ -81,25 +60,29 @@ class Session(QObject):
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     currentRowChanged = Signal(object)  # row id or None
     queryChanged = Signal(object)  # RowQuery
-    countsChanged = Signal()  # rows, labelled, scored: for the status bar and the like
+    countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     told = Signal(object, object)  # a sentence, "info" or "warn"
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
-    def __init__(self, models: Lane, files: Lane, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(self, lanes: Lanes, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.models = models
-        self.files = files
+        self.lanes = lanes
         self.settings = settings
         self.project: Project | None = None
         self.label_set: LabelSet | None = None
         self.query = RowQuery()
         self.current_row: int | None = None
         self.visible_rows: tuple[int, ...] = ()
+        self.counts: Counts | None = None
         self.scorer = Scorer(self)
         self._working: set[Job] = set()  # jobs that use the project
-        self._afterwards: Callable[[], None] | None = None  # what to do once none of them is left
-        for lane in (models, files):
+        self._score_when_open = False
+        self._closing = False
+        self._afterwards: list[Callable[[], None]] = []  # what to do once none of them is left
+        for lane in lanes:
             lane.jobChanged.connect(self._on_job_changed)
+        self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
+        self._count_soon.timeout.connect(self._count)
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -124,6 +107,14 @@ class Session(QObject):
             self.query = query
             self.queryChanged.emit(query)
 
+    def change_setting(self, key: str, value: Value) -> None:
+        """Set and write one setting."""
+        try:
+            self.settings[key] = value
+            self.settings.save()
+        except UserError as error:
+            self.tell(str(error), "warn")
+
     def set_current_row(self, row_id: int | None) -> None:
         """Make ``row_id`` the row that the panel at the right shows."""
         if row_id != self.current_row:
@@ -146,7 +137,7 @@ class Session(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        lane: Literal["models", "files"] = "files",
+        lane: Literal["models", "files", "reads"] = "files",
         tell_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
@@ -154,9 +145,9 @@ class Session(QObject):
     ) -> Job:
         """Run work that uses the project (see `Lane.submit`): it is ended before the project closes.
 
-        ``tell_failure`` shows a `UserError` in the message strip.
+        ``tell_failure`` shows a `UserError` in the message strip; lane "reads" is for queries.
         """
-        target = self.models if lane == "models" else self.files
+        target: Lane = getattr(self.lanes, lane)
         job = target.submit(fn, *args, title=title, first=first, quiet=quiet, **keywords)
         self._working.add(job)
         if tell_failure:
@@ -175,15 +166,20 @@ class Session(QObject):
 
     def _when_quiet(self, then: Callable[[], None]) -> None:
         """Cancel all work on the project and call ``then`` as soon as the last of it has stopped."""
-        self._afterwards = then
+        self._afterwards.append(then)
         for job in list(self._working):
             job.cancel()
         self._go_on()
 
     def _go_on(self) -> None:
-        if not self._working and self._afterwards is not None:
-            then, self._afterwards = self._afterwards, None
-            then()
+        while self._afterwards and not self._working:
+            self._afterwards.pop(0)()
+
+    @Slot()
+    def warm_up(self) -> None:
+        """Load the model and the libraries for files, so that they are there when they are needed."""
+        self.lanes.files.submit(work.import_libraries, title="Getting ready", quiet=True)
+        self.scorer.warm_up()
 
     # --- projects ------------------------------------------------------------------------------------------
 
@@ -202,9 +198,8 @@ class Session(QObject):
             job = self.submit(work.append_table, self.project, choices, title=f"Adding {choices.path.name}")
             job.finished.connect(self._on_appended)
             return job
-        folder = self.settings["projects_folder"]
         target = choices.project_path or work.free_path(
-            Path(str(folder)) if folder else paths.projects_dir(), choices.path.stem
+            work.projects_folder(self.settings), choices.path.stem
         )
         return self._replace_project(
             work.import_table, choices, target, title=f"Importing {choices.path.name}"
@@ -214,9 +209,28 @@ class Session(QObject):
         """Close the open project, after its work has been stopped; the start page comes."""
         self._when_quiet(self._close_now)
 
+    def open_sample(self) -> None:
+        """Open the sample project, made of the bundled table at the first time, and score it."""
+        folder = work.projects_folder(self.settings)
+        path = folder / "Parcel feedback.sce"
+        self._score_when_open = True
+        if path.exists():
+            self.open_project(path)
+        else:
+            self._replace_project(work.import_sample, path, title="Importing the sample")
+
+    def save_copy(self, path: Path) -> Job | None:
+        """Copy the open project to ``path``."""
+        if self.project is None:
+            return None
+        job = self.submit(work.backup, self.project, path, title=f"Copying to {path.name}")
+        job.finished.connect(lambda _: self.tell(f"The project was copied to {path}."))
+        return job
+
     def shut_down(self) -> None:
         """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
-        self._working.update(self.models.jobs, self.files.jobs)
+        self._closing = True
+        self._working.update(self.lanes.files.jobs)  # a project that is being made, too
         self._when_quiet(self._settle)
 
     def _settle(self) -> None:
@@ -225,14 +239,17 @@ class Session(QObject):
 
     def _replace_project(self, fn: Callable[..., Project], *args: Any, title: str) -> Job:
         """Make or open another project; the present one stays open until that has worked."""
-        job = self.files.submit(fn, *args, title=title)
+        job = self.lanes.files.submit(fn, *args, title=title)
         job.finished.connect(self._on_made)
         job.failed.connect(self._tell_failure)
         return job
 
     @Slot(object)
     def _on_made(self, project: Project) -> None:
-        self._when_quiet(lambda: self._switch(project))
+        if self._closing:
+            project.close()
+        else:
+            self._when_quiet(lambda: self._switch(project))
 
     def _switch(self, project: Project) -> None:
         self._close_now()
@@ -240,15 +257,21 @@ class Session(QObject):
         self.label_set = project.label_set()
         self.scorer.refresh()
         self.projectOpened.emit(project)
-        self.countsChanged.emit()
+        self.count_soon()
         if project.read_only:
             self.tell(project.read_only_reason or "This project can only be looked at.", "warn")
+            return
+        self.submit(work.build_search_index, project, title="Building the search index", quiet=True)
+        if self._score_when_open and not self.runs:
+            QTimer.singleShot(0, self.scorer.score)  # the table says first which rows it shows
+        self._score_when_open = False
 
     def _close_now(self) -> None:
         if self.project is None:
             return
         project, self.project = self.project, None
         self.label_set = None
+        self.counts = None
         self.query = RowQuery()
         self.visible_rows = ()
         self.set_current_row(None)
@@ -267,13 +290,13 @@ class Session(QObject):
         self.rowsChanged.emit()
         self.labelsChanged.emit()
         self.annotationsChanged.emit(None)
-        self.countsChanged.emit()
+        self.count_soon()
 
     # --- tables --------------------------------------------------------------------------------------------
 
     def preview(self, path: Path, options: TableOptions | None = None) -> Job:
         """Read the head of a table; the job finishes with a `TablePreview`. The caller shows failures."""
-        return self.files.submit(
+        return self.lanes.files.submit(
             work.preview_table,
             path,
             options or TableOptions(),
@@ -291,6 +314,27 @@ class Session(QObject):
         )
         job.finished.connect(lambda rows: self.tell(f"{rows:,} rows were written to {choices.path}."))
         return job
+
+    # --- counts ---------------------------------------------------------------------------------------------
+
+    def count_soon(self) -> None:
+        """Count rows, labels and scores again, in a moment and behind the window; then ``countsChanged``."""
+        if not self._count_soon.isActive():
+            self._count_soon.start()
+
+    @Slot()
+    def _count(self) -> None:
+        if self.project is not None:
+            job = self.submit(
+                work.count, self.project, self.runs[:1], title="Counting", lane="reads", quiet=True
+            )
+            job.finished.connect(self._on_counted)
+
+    @Slot(object)
+    def _on_counted(self, counts: Counts) -> None:
+        if self.project is not None:
+            self.counts = counts
+            self.countsChanged.emit()
 
     # --- edits ---------------------------------------------------------------------------------------------
 
@@ -316,7 +360,7 @@ class Session(QObject):
             return False
         if self.label_set != before:
             self.labelsChanged.emit()
-            self.countsChanged.emit()
+            self.count_soon()
             self.scorer.labels_changed()
         return True
 
@@ -351,7 +395,7 @@ class Session(QObject):
             self.tell(str(error), "warn")
             return False
         self.annotationsChanged.emit(list(row_ids))
-        self.countsChanged.emit()
+        self.count_soon()
         return True
 
     def refuses_edit(self) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
+from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
 from sce_desktop.ui.theme import px, set_role
@@ -39,11 +42,11 @@ class StatusBar(QStatusBar):
 
     stopAsked = Signal(object)  # the Job that is shown
 
-    def __init__(self, lanes: tuple[Lane, ...], parent: QWidget | None = None) -> None:
+    def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Status")
         self.setSizeGripEnabled(False)
-        self._lanes = lanes
+        self._lanes = tuple(lanes)
         self._job: Job | None = None
         self.counts = self._label("Rows, labelled, scored")
         self.addWidget(self.counts)
@@ -65,7 +68,7 @@ class StatusBar(QStatusBar):
         self.saved = self._label("Saved")
         self.addPermanentWidget(self.saved)
         self._show_job(None)
-        for lane in lanes:
+        for lane in self._lanes:
             lane.jobSubmitted.connect(self._on_changed)
             lane.jobChanged.connect(self._on_changed)
 
@@ -76,13 +79,13 @@ class StatusBar(QStatusBar):
         label.setAccessibleName(name)
         return label
 
-    def set_counts(self, counts: tuple[int, int, int] | None) -> None:
-        """Show (rows, labelled, scored), or nothing without a project."""
-        if counts is None:
-            self.counts.setText("")
-        else:
-            rows, labelled, scored = counts
-            self.counts.setText(f"{rows:,} rows    {labelled:,} labelled    {scored:,} scored")
+    def set_counts(self, counts: Counts | None) -> None:
+        """Show how many rows there are, labelled and scored; nothing without a project."""
+        self.counts.setText(
+            f"{counts.rows:,} rows    {counts.labelled:,} labelled    {counts.scored:,} scored"
+            if counts
+            else ""
+        )
 
     def set_device(self, text: str) -> None:
         """Say where models run."""

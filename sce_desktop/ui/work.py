@@ -5,42 +5,55 @@ Importing torch, pandas or SQLAlchemy takes from half a second to many; in the l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sce_desktop import paths
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Run, TableOptions, TablePreview, VectorCache
+from sce_desktop.core.types import (
+    Decision,
+    IdArray,
+    Label,
+    Origin,
+    Run,
+    TableOptions,
+    TablePreview,
+    VectorCache,
+)
 from sce_desktop.tasks.models import NamedModel
+from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
+from sce_desktop.ui.colours import label_colour
 
 if TYPE_CHECKING:
     from sce_desktop.ml.session import ModelSession
+    from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
     from sce_desktop.store.query import RowQuery
-    from sce_desktop.ui.session import ExportChoices, ImportChoices
+
+SAMPLE_TEXT_COLUMN = "message"
 
 
 class ModelShelf:
     """The models that are loaded. Belongs to the model lane: its methods run nowhere else."""
 
-    def __init__(self, *, threads: int, cache_megabytes: int) -> None:
-        self._threads = threads
+    def __init__(self, *, cache_megabytes: int) -> None:
         self._cache_megabytes = cache_megabytes
         self._session: ModelSession | None = None
-        self._device = ""
+        self._place: tuple[str, int] | None = None
         self._cache: VectorCache | None = None
 
-    def load(
-        self, model: str, baselines: tuple[str, ...], device: str, *, progress: Progress
-    ) -> list[NamedModel]:
-        """Load ``model`` and ``baselines``, unless they are here already; main model first."""
+    def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
+        """Load the models of ``choice``, unless they are here already; the main one comes first."""
         from sce_desktop.tasks.models import load_models, open_session, parse_baselines
 
-        if self._session is None or device != self._device:
+        place = (choice.device, choice.threads)
+        if self._session is None or place != self._place:
             progress.report(0, None, stage="starting torch")
             self._session = None  # the old device's memory first
-            self._session = open_session(device, self._threads)
-            self._device = device
-        return load_models(self._session, [model], parse_baselines(baselines), progress).models
+            self._session = open_session(*place)
+            self._place = place
+        return load_models(self._session, [choice.model], parse_baselines(choice.baselines), progress).models
 
     @property
     def cache(self) -> VectorCache:
@@ -53,20 +66,36 @@ class ModelShelf:
 
 
 def score(
-    project: Project,
-    shelf: ModelShelf,
-    model: str,
-    baselines: tuple[str, ...],
-    device: str,
-    first_ids: IdArray,
-    *,
-    progress: Progress,
+    project: Project, shelf: ModelShelf, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> list[Run]:
-    """Score the rows of ``project``, ``first_ids`` first."""
+    """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
     from sce_desktop.tasks.scoring import score_project
 
-    models = shelf.load(model, baselines, device, progress=progress)
+    models = shelf.load(choice, progress=progress)
     return score_project(project, models, first_ids=first_ids, cache=shelf.cache, progress=progress)
+
+
+def import_libraries(*, progress: Progress) -> None:
+    """Import what opening a table or a project needs, before somebody waits for it."""
+    import sce_desktop.tasks.tables  # noqa: F401
+
+
+# --- projects ----------------------------------------------------------------------------------------------
+
+
+def projects_folder(settings: Settings) -> Path:
+    """Where new projects go."""
+    chosen = str(settings["projects_folder"])
+    return Path(chosen).expanduser() if chosen else paths.projects_dir()
+
+
+def free_path(folder: Path, stem: str) -> Path:
+    """A project path in ``folder`` that is not taken yet: "name.sce", else "name 2.sce" and so on."""
+    path, number = folder / f"{stem}.sce", 1
+    while path.exists():
+        number += 1
+        path = folder / f"{stem} {number}.sce"
+    return path
 
 
 def open_project(path: Path, *, progress: Progress) -> Project:
@@ -76,25 +105,99 @@ def open_project(path: Path, *, progress: Progress) -> Project:
     return Project.open(path)
 
 
+def backup(project: Project, copy: Path, *, progress: Progress) -> None:
+    """Copy ``project`` while it is in use."""
+    project.backup(copy)
+
+
+def build_search_index(project: Project, *, progress: Progress) -> None:
+    """Make searching fast; it works without, too."""
+    project.build_search_index(progress)
+
+
+def count(project: Project, runs: Sequence[Run], *, progress: Progress) -> Counts:
+    """Count the rows of ``project`` in every way; predictions are those of the first of ``runs``."""
+    return Counts(
+        states=project.state_counts(),
+        labels=project.annotation_counts(),
+        predicted=project.predicted_counts(runs[0].id) if runs else {},
+        scored=runs[0].scored if runs else 0,
+        blank=project.blank_count(),
+    )
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
 def preview_table(path: Path, options: TableOptions, *, progress: Progress) -> TablePreview:
     """Read the head of the table at ``path``."""
     from sce_desktop.tasks.tables import preview_table
 
-    return preview_table(path, options, progress=progress)
+    return preview_table(path, options)
 
 
 def import_table(choices: ImportChoices, target: Path, *, progress: Progress) -> Project:
-    """Make the project ``target`` of a table; nothing is left of it on failure or cancel."""
+    """Make the project ``target`` of a table and open it; nothing is left of it on failure or cancel."""
+    from sce_desktop.store.project import Project
     from sce_desktop.tasks.tables import import_table
 
-    return import_table(
+    target.parent.mkdir(parents=True, exist_ok=True)
+    import_table(
+        choices.path, target, text_columns=choices.text_columns, options=choices.options, progress=progress
+    )
+    project = Project.open(target)
+    if choices.label_column is not None:
+        try:
+            take_labels(project, choices.label_column, progress)
+        except BaseException:
+            project.close()
+            target.unlink(missing_ok=True)
+            raise
+    return project
+
+
+def take_labels(project: Project, column: int, progress: Progress) -> None:
+    """Make the values of ``column`` the label set and imported annotations.
+
+    Values that differ only in the spaces around them are one label, written as it came first.
+    """
+    names: dict[str, str] = {}
+    rows: dict[str, list[int]] = {}
+    total = project.row_count()
+    for batch in project.iter_rows():
+        progress.check()
+        for row in batch:
+            value = row.cells[column]
+            if value is not None and value.strip():
+                names.setdefault(value.strip(), value)
+                rows.setdefault(value.strip(), []).append(row.id)
+        progress.report(sum(map(len, rows.values())), total, stage="reading labels")
+    if not names:
+        progress.warn(f"The column {project.columns[column]!r} has no label in it.")
+        return
+    label_set = project.set_labels([Label(name) for name in names.values()])
+    for key, label in zip(names, label_set.labels, strict=True):
+        progress.check()
+        assert label.id is not None
+        project.decide(rows[key], Decision.LABEL, (label.id,), origin=Origin.IMPORTED)
+
+
+def import_sample(target: Path, *, progress: Progress) -> Project:
+    """Make the sample project of the bundled table and labels, and open it."""
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.tables import import_table
+
+    folder = paths.resources_dir() / "sample"
+    names = (folder / "labels.txt").read_text(encoding="utf-8").splitlines()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    import_table(
+        folder / "parcel_feedback.csv",
         target,
-        choices.path,
-        text_columns=choices.text_columns,
-        gold_column=choices.label_column,
-        options=choices.options,
+        text_columns=[SAMPLE_TEXT_COLUMN],
+        labels=[Label(name, colour=label_colour(i)) for i, name in enumerate(filter(None, names))],
         progress=progress,
     )
+    return Project.open(target)
 
 
 def append_table(project: Project, choices: ImportChoices, *, progress: Progress) -> ImportReport:
@@ -113,12 +216,3 @@ def export_table(
     return export_table(
         project, choices.path, only=choices.only, excel_safe=choices.excel_safe, progress=progress
     )
-
-
-def free_path(folder: Path, stem: str) -> Path:
-    """A project path in ``folder`` that is not taken yet: "name.sce", else "name 2.sce" and so on."""
-    path, number = folder / f"{stem}.sce", 1
-    while path.exists():
-        number += 1
-        path = folder / f"{stem} {number}.sce"
-    return path

@@ -16,6 +16,8 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.settings import SETTINGS, Settings
+from sce_desktop.store.query import RowState
+from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.jobs import Lane
@@ -129,7 +131,8 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
     status = StatusBar((lane,))
     qtbot.addWidget(status)
     status.show()
-    status.set_counts((2400, 258, 1466))
+    states = dict.fromkeys(RowState, 0) | {RowState.ANY: 2400, RowState.LABELLED: 250, RowState.NONE: 8}
+    status.set_counts(Counts(states, labels={}, predicted={}, scored=1466, blank=0))
     assert status.counts.text().split("    ") == ["2,400 rows", "258 labelled", "1,466 scored"]
     assert not status.bar.isVisible()
 
