@@ -1,0 +1,244 @@
+"""Connections to a project file: who may write when, how durable that is, and which failures we know."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from sqlalchemy.pool import QueuePool
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.store import search
+from sce_desktop.store.lock import FileLock
+
+_BUSY_S: Final = 10.0
+_READER_CACHE: Final = "-16384"  # KiB
+_WRITER_CACHE: Final = "-65536"  # KiB: holds the inner pages of the indexes while a million rows come in
+
+
+class Database:
+    """One open project file.
+
+    Readers get a connection of a pool and a consistent snapshot. Writers take turns on one connection, in the
+    order in which they asked, so that a decision waits for one batch of scores at most and for none of the
+    next; what they do is one transaction (``BEGIN IMMEDIATE``).
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        lock: FileLock | None = None,
+        read_only_reason: str = "",
+        immutable: bool = False,
+    ) -> None:
+        self.path = path
+        self.read_only_reason = read_only_reason
+        self.import_lock = threading.Lock()  # rows of one import at a time
+        self._lock = lock
+        self._turns = _Turns()
+        self._readers = _engine(
+            path, "mode=ro&immutable=1" if immutable else "mode=ro", begin="BEGIN", cache=_READER_CACHE
+        )
+        self._writer = (
+            None
+            if read_only_reason
+            else _engine(path, "mode=rw", begin="BEGIN IMMEDIATE", cache=_WRITER_CACHE)
+        )
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be changed; ``read_only_reason`` says why."""
+        return self._writer is None
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Give a connection that sees one state of the project until it is given back."""
+        with known_failures(self.path), self._readers.connect() as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def write(self, *, durable: bool = False, foreign_keys: bool = True) -> Iterator[sa.Connection]:
+        """Give the writing connection for one transaction; an exception undoes all of it.
+
+        Args:
+            durable: It must survive a power cut once this returns. Without, it survives a crash of the
+                program, and a power cut may take the last moments, never the file.
+            foreign_keys: Leave out only where no record can refer to what is removed: it is faster.
+
+        Raises:
+            UserError: The project is read-only, the disk is full, another program writes to the file.
+        """
+        if self._writer is None:
+            raise UserError(self.read_only_reason)
+        with known_failures(self.path), self._turns, self._writer.connect() as connection:
+            # Neither can be changed inside a transaction.
+            raw(connection).execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            raw(connection).execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+            with connection.begin():
+                yield connection
+
+    def use_wal(self) -> None:
+        """Turn write-ahead logging on: readers never wait for the writer."""
+        assert self._writer is not None
+        with known_failures(self.path), self._turns, self._writer.connect() as connection:
+            raw(connection).execute("PRAGMA journal_mode=WAL")
+
+    def close(self) -> None:
+        """Bring everything into the one file, give the file lock back. Harmless when repeated."""
+        self._readers.dispose()
+        try:
+            if self._writer is not None:
+                with self._turns, self._writer.connect() as connection:
+                    plain = raw(connection)
+                    plain.execute("PRAGMA synchronous=FULL")
+                    # The second does all of it, but not while another program reads the project.
+                    with contextlib.suppress(sqlite3.OperationalError):
+                        plain.execute("PRAGMA busy_timeout=1000")
+                        plain.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                        plain.execute("PRAGMA journal_mode=DELETE")
+                self._writer.dispose()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+
+class _Turns:
+    """A lock that threads get in the order in which they asked for it.
+
+    `threading.Lock` promises no order: a loop that writes batch after batch could keep a decision waiting.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: list[object] = []
+        self._owner: int | None = None
+
+    def __enter__(self) -> None:
+        if self._owner == threading.get_ident():
+            raise RuntimeError("this thread is writing to the project already")
+        ticket = object()
+        with self._changed:
+            self._waiting.append(ticket)
+            try:
+                self._changed.wait_for(lambda: self._waiting[0] is ticket)
+            except BaseException:  # an interrupt must not leave a ticket that nobody calls for
+                self._waiting.remove(ticket)
+                self._changed.notify_all()
+                raise
+            self._owner = threading.get_ident()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._changed:
+            self._owner = None
+            del self._waiting[0]
+            self._changed.notify_all()
+
+
+def raw(connection: sa.Connection) -> sqlite3.Connection:
+    """Return the plain SQLite connection behind ``connection``, for hot paths."""
+    plain = connection.connection.driver_connection
+    assert isinstance(plain, sqlite3.Connection)
+    return plain
+
+
+def file_uri(path: Path, parameters: str) -> str:
+    """Return ``path`` as SQLite wants it in a URI, drive letters and network shares included."""
+    place = path.as_posix()
+    return f"file://{'' if place.startswith('/') else '/'}{quote(place)}?{parameters}"
+
+
+def connect(path: Path, parameters: str) -> sqlite3.Connection:
+    """Open ``path`` with the settings that every connection to a project needs.
+
+    ``parameters`` are those of a SQLite URI, such as ``mode=ro``. Nothing in the file is trusted: neither
+    functions in its schema nor the sizes of its cells.
+    """
+    plain = sqlite3.connect(
+        file_uri(path, parameters), uri=True, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    plain.execute("PRAGMA trusted_schema=OFF")
+    plain.execute("PRAGMA cell_size_check=ON")
+    plain.execute("PRAGMA foreign_keys=ON")
+    search.register(plain)
+    return plain
+
+
+def _engine(path: Path, parameters: str, *, begin: str, cache: str) -> sa.Engine:
+    def creator() -> sqlite3.Connection:
+        plain = connect(path, parameters)
+        plain.execute(f"PRAGMA cache_size={cache}")
+        return plain
+
+    engine = sa.create_engine("sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1)
+
+    # The driver would begin late and never immediately: it is in autocommit mode and we begin ourselves.
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+@contextlib.contextmanager
+def known_failures(path: Path) -> Iterator[None]:
+    """Turn the failures of SQLite that we know into a `UserError`; let the others through as bugs."""
+    try:
+        yield
+    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+        explained = _explained(error_code(error), path.name)
+        if explained is None:
+            raise
+        raise explained from error
+
+
+def error_code(error: Exception) -> int:
+    """Return SQLite's primary result code behind ``error``, 0 if there is none."""
+    cause: Any = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _explained(code: int, name: str) -> UserError | None:
+    match code:
+        case sqlite3.SQLITE_FULL:
+            return UserError(
+                "The disk is full: make room, then do this again; what was saved before is safe."
+            )
+        case sqlite3.SQLITE_BUSY:
+            return UserError(f"Another program is writing to {name}: close it there, then do this again.")
+        case sqlite3.SQLITE_READONLY:
+            return UserError(f"{name} has become write-protected: copy the project to another folder.")
+        case sqlite3.SQLITE_IOERR:
+            return UserError(
+                f"The disk did not read or write {name}: check that it is connected, then open it again."
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return UserError(
+                f'{name} is damaged: rescue what can be read with "sce-desktop project repair {name} COPY".'
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
+        case sqlite3.SQLITE_CANTOPEN:
+            return UserError(f"{name} could not be opened: check that it exists and that you may read it.")
+    return None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in ``folder`` durable, where the system knows how."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

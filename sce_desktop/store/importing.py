@@ -1,0 +1,214 @@
+"""Bringing rows in: in short transactions, seen when all are there, gone when not."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from json.encoder import encode_basestring, encode_basestring_ascii
+from operator import itemgetter
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Cell
+from sce_desktop.store import schema
+from sce_desktop.store.database import Database, raw
+from sce_desktop.store.rows import HASH_BYTES, ImportReport, Shape, hash_text, shape
+from sce_desktop.store.sql import last_row_id, now
+
+_BATCH_ROWS: Final = 5_000  # rows in one transaction, which a decision may have to wait for
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_Record = tuple[bytes, int, bool, str, str]  # hash, length, blank, text, cells
+_table = schema.rows
+
+
+def add_rows(
+    database: Database,
+    columns: Sequence[str],
+    batches: Iterable[Sequence[Sequence[Cell]]],
+    *,
+    text_columns: Sequence[int],
+    source: dict[str, Any],
+    progress: Progress,
+) -> ImportReport:
+    """Append rows. Until all are there nobody sees any; if it breaks off, none stays."""
+    with database.import_lock:
+        wanted = Shape(tuple(columns), tuple(text_columns))
+        if not wanted.text_columns or not all(0 <= t < len(wanted.columns) for t in wanted.text_columns):
+            raise ValueError("text_columns must be places in columns")
+        with database.read() as connection:
+            present = shape(connection)
+            before = connection.execute(sa.select(last_row_id())).scalar_one()
+        if present.columns:
+            _check_same(present, wanted)
+        drop_unfinished(database)
+        try:
+            if not before:
+                with database.write() as connection:
+                    _drop_indexes(connection)
+            rows, blank = _insert_all(database, batches, wanted, progress)
+            return _finish(database, wanted, source, ImportReport(rows, blank, 0), before=before)
+        except BaseException:
+            drop_unfinished(database)
+            raise
+
+
+def drop_unfinished(database: Database) -> None:
+    """Remove the rows of an import that did not come to its end, and make the indexes that it left out."""
+    with database.read() as connection:
+        last = connection.execute(sa.select(last_row_id())).scalar_one()
+        greatest = connection.execute(sa.select(sa.func.max(_table.c.id))).scalar_one() or 0
+        names = {index["name"] for index in sa.inspect(connection).get_indexes(_table.name)}
+    # Nothing refers to rows that nobody has seen. From the end, so that what is left is an import shorter.
+    while greatest > last:
+        keep = max(last, greatest - 10 * _BATCH_ROWS)
+        with database.write(foreign_keys=False) as connection:
+            if keep:
+                connection.execute(_table.delete().where(_table.c.id > keep))
+            else:
+                connection.execute(_table.delete())  # without a condition: SQLite drops whole pages
+        greatest = keep
+    missing = [index for index in schema.row_indexes if index.name not in names]
+    if missing:
+        with database.write() as connection:
+            for index in missing:
+                index.create(connection, checkfirst=True)
+
+
+def _check_same(present: Shape, wanted: Shape) -> None:
+    if wanted.columns != present.columns:
+        missing = [c for c in present.columns if c not in wanted.columns]
+        extra = [c for c in wanted.columns if c not in present.columns]
+        parts = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
+        parts += [f"has {', '.join(map(repr, extra))} besides"] if extra else []
+        difference = " and ".join(parts) or "has them in another order or another number of times"
+        raise UserError(
+            f"Rows can be added only with the project's own columns: this table {difference}; "
+            "change its header or make a new project of it."
+        )
+    if wanted.text_columns != present.text_columns:
+        names = ", ".join(repr(present.columns[i]) for i in present.text_columns)
+        raise UserError(f"This project takes its texts from {names}: choose the same for the new rows.")
+
+
+def _insert_all(
+    database: Database, batches: Iterable[Sequence[Sequence[Cell]]], shape: Shape, progress: Progress
+) -> tuple[int, int]:
+    """Insert all rows; return how many there were and how many of them blank."""
+    rows = blank = 0
+    for batch in itertools.chain.from_iterable(map(_split, batches)):
+        progress.check()
+        try:
+            packed = _pack(batch, shape)
+            _insert(database, packed)
+        except UnicodeEncodeError:  # half a character, which jsonl files can hold and SQLite cannot
+            packed = [_pack_row(cells, shape, encode_basestring_ascii) for cells in batch]
+            _insert(database, packed)
+        rows += len(packed)
+        blank += sum([record[2] for record in packed])
+        progress.report(rows, stage="Importing rows")
+    progress.check()  # the last moment: from here on the import is finished
+    return rows, blank
+
+
+def _split(batch: Sequence[Sequence[Cell]]) -> Iterator[Sequence[Sequence[Cell]]]:
+    return (batch[i : i + _BATCH_ROWS] for i in range(0, len(batch), _BATCH_ROWS))
+
+
+def _pack(batch: Sequence[Sequence[Cell]], shape: Shape) -> list[_Record]:
+    """Return the records of rows; in the usual case with few steps, as this takes half of an import."""
+    width = len(shape.columns)
+    (place, *more) = shape.text_columns
+    others = [column for column in range(width) if column != place]
+    if more or len(others) < 2:
+        return [_pack_row(cells, shape, encode_basestring) for cells in batch]
+    pick = itemgetter(*others)
+    records = []
+    for cells in batch:
+        text, kept = cells[place], pick(cells)
+        if text is None or None in kept or len(cells) != width:
+            records.append(_pack_row(cells, shape, encode_basestring))
+        else:
+            digest = blake2b(text.encode(), digest_size=HASH_BYTES).digest()
+            packed = f"[{','.join(map(encode_basestring, kept))}]"
+            records.append((digest, len(text), not text or text.isspace(), text, packed))
+    return records
+
+
+def _pack_row(cells: Sequence[Cell], shape: Shape, encode: Callable[[str], str]) -> _Record:
+    """Return a row's record.
+
+    The cells are a JSON list. If the text is one column's cell, that cell is left out of it, so that no text
+    is stored twice; its length tells. A null cell and a text that SQLite cannot hold are kept in the list.
+    """
+    if len(cells) != len(shape.columns):
+        raise ValueError(f"a row has {len(cells)} cells, the table {len(shape.columns)} columns")
+    text = _LONE_SURROGATE.sub("\ufffd", shape.text_of(cells))
+    kept = cells
+    if len(shape.text_columns) == 1 and cells[shape.text_columns[0]] == text:
+        place = shape.text_columns[0]
+        kept = [*cells[:place], *cells[place + 1 :]]
+    packed = "[" + ",".join(["null" if cell is None else encode(cell) for cell in kept]) + "]"
+    return hash_text(text), len(text), not text or text.isspace(), text, packed
+
+
+def _insert(database: Database, packed: list[_Record]) -> None:
+    with database.write() as connection:
+        raw(connection).executemany(
+            "INSERT INTO rows (text_hash, length, blank, text, cells) VALUES (?, ?, ?, ?, ?)", packed
+        )
+
+
+def _finish(
+    database: Database, shape: Shape, source: dict[str, Any], report: ImportReport, *, before: int
+) -> ImportReport:
+    """Make the rows after ``before`` visible, in one transaction with everything that is to be true then."""
+    duplicates = 0
+    if before:  # counted before, so that decisions need not wait for it: no rows can be added meanwhile
+        with database.read() as connection:
+            duplicates = _count_duplicates(raw(connection), before)
+    with database.write(durable=True) as connection:
+        if not before:
+            for index in schema.row_indexes:
+                index.create(connection, checkfirst=True)
+            duplicates = _count_duplicates(raw(connection), before)
+        connection.execute(
+            schema.project.update().values(columns=shape.columns, text_columns=shape.text_columns)
+        )
+        connection.execute(
+            schema.imports.insert().values(
+                source=source,
+                rows=report.rows,
+                blank=report.blank,
+                duplicates=duplicates,
+                last_row_id=sa.select(sa.func.coalesce(sa.func.max(_table.c.id), 0)).scalar_subquery(),
+                finished_at=now(),
+            )
+        )
+    return ImportReport(report.rows, report.blank, duplicates)
+
+
+def _count_duplicates(plain: sqlite3.Connection, before: int) -> int:
+    """Count the rows after ``before`` whose text, if it is one, an earlier row has too."""
+    if before:
+        statement = """
+            SELECT count(*) FROM rows AS new WHERE id > ? AND NOT blank AND EXISTS (
+                SELECT 1 FROM rows WHERE blank = 0 AND text_hash = new.text_hash AND id < new.id)"""
+        (count,) = plain.execute(statement, (before,)).fetchone()
+    else:  # by the index alone
+        (count,) = plain.execute("SELECT count(*) FROM rows WHERE blank = 0").fetchone()
+        (distinct,) = plain.execute(
+            "SELECT count(*) FROM (SELECT DISTINCT text_hash FROM rows WHERE blank = 0)"
+        ).fetchone()
+        count -= distinct
+    return int(count)
+
+
+def _drop_indexes(connection: sa.Connection) -> None:
+    for index in schema.row_indexes:
+        index.drop(connection, checkfirst=True)

@@ -1,0 +1,161 @@
+"""The tables of a project file.
+
+Whatever changes here needs a step in `migrations`; a test holds both to the same result. There are no
+triggers and no views: the program keeps everything in step itself and refuses files that bring their own.
+"""
+
+from typing import Final
+
+import sqlalchemy as sa
+
+APPLICATION_ID: Final = int.from_bytes(b"SCED")
+"""Marks a SQLite file as ours (PRAGMA application_id)."""
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+    }
+)
+
+Json = sa.JSON(none_as_null=True)
+
+project = sa.Table(
+    "project",
+    metadata,
+    sa.Column("id", sa.Integer, sa.CheckConstraint("id = 1", name="single"), primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("columns", Json, nullable=False),  # headers in the order of the file
+    sa.Column("text_columns", Json, nullable=False),  # 0-based places among them
+    sa.Column("label_set_id", sa.Integer, sa.ForeignKey("label_sets.id")),  # the active one
+    sa.Column("searchable_to", sa.Integer, nullable=False, server_default="0"),  # last row in row_search
+)
+
+imports = sa.Table(
+    # One record for each finished import. Rows beyond the greatest last_row_id belong to an import that is
+    # running or that broke off: nobody sees them, and opening the project removes them.
+    "imports",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("source", Json, nullable=False),  # where the rows came from and how they were read
+    sa.Column("rows", sa.Integer, nullable=False),
+    sa.Column("blank", sa.Integer, nullable=False),
+    sa.Column("duplicates", sa.Integer, nullable=False),  # texts that an earlier row has too
+    sa.Column("last_row_id", sa.Integer, nullable=False),
+    sa.Column("finished_at", sa.Text, nullable=False),
+)
+
+rows = sa.Table(
+    # The id is 1 + the place in import order and never changes. Small columns come first, so that reading
+    # them does not walk through long texts.
+    "rows",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("text_hash", sa.LargeBinary, nullable=False),  # blake2b, 16 bytes
+    sa.Column("length", sa.Integer, nullable=False),  # characters
+    sa.Column("blank", sa.Boolean, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("cells", sa.Text, nullable=False),  # JSON list; see rows.pack_cells for what is left out
+)
+# Made after the first import and not while it runs: that is faster.
+row_indexes = (
+    sa.Index("ix_rows_text_hash", rows.c.blank, rows.c.text_hash),
+    sa.Index("ix_rows_blank_length", rows.c.blank, rows.c.length),
+)
+
+labels = sa.Table(
+    # Who a label is, over all renames. A label that is in no active set keeps its record and its annotations.
+    "labels",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),  # the latest one
+    sa.Column("active", sa.Boolean, nullable=False),  # is in the active label set
+)
+
+label_sets = sa.Table(
+    "label_sets",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("labels", Json, nullable=False),  # snapshot of everything about its labels, in order
+    sa.Column("multi_label", sa.Boolean, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.UniqueConstraint("name", "version"),
+)
+
+annotations = sa.Table(
+    "annotations",
+    metadata,
+    sa.Column("row_id", sa.Integer, sa.ForeignKey("rows.id"), primary_key=True),
+    sa.Column(
+        "decision",
+        sa.Text,
+        sa.CheckConstraint("decision IN ('label', 'none', 'skipped')", name="decision"),
+        nullable=False,
+    ),
+    sa.Column("origin", sa.Text, nullable=False),
+    sa.Column("decided_at", sa.Text, nullable=False),
+    sa.Column("queue", sa.Text, nullable=False),
+    sa.Index("ix_annotations_decision", "decision"),
+)
+
+annotation_labels = sa.Table(
+    "annotation_labels",
+    metadata,
+    sa.Column(
+        "row_id", sa.Integer, sa.ForeignKey("annotations.row_id", ondelete="CASCADE"), primary_key=True
+    ),
+    sa.Column("label_id", sa.Integer, sa.ForeignKey("labels.id"), primary_key=True),
+    sa.Index("ix_annotation_labels_label_id", "label_id", "row_id"),
+    sqlite_with_rowid=False,
+)
+
+marks = sa.Table(
+    "marks",
+    metadata,
+    sa.Column("row_id", sa.Integer, sa.ForeignKey("rows.id"), primary_key=True),
+    sa.Column("unsure", sa.Boolean, nullable=False),
+    sa.Column("flag", sa.Boolean, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+)
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("alias", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("fingerprint", sa.Text, nullable=False),
+    sa.Column("labels", Json, nullable=False),  # snapshot in the order of the probability vectors
+    sa.Column("labels_key", sa.Text, nullable=False),  # equal where the labels say the same to a model
+    sa.Column("multi_label", sa.Boolean, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("finished_at", sa.Text),
+    sa.Column("active", sa.Boolean, nullable=False),  # the one that is shown under its alias
+    sa.Column("scored", sa.Integer, nullable=False),  # how many records it has in scores
+)
+
+scores = sa.Table(
+    # No foreign key on rows: removing the rows of an import that broke off would look through all scores
+    # for each of them. `runs.add_scores` takes visible rows only.
+    "scores",
+    metadata,
+    sa.Column("run_id", sa.Integer, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("row_id", sa.Integer, primary_key=True),
+    sa.Column("top", sa.Integer, nullable=False),  # 0-based place in the run's labels
+    sa.Column("confidence", sa.Float, nullable=False),
+    sa.Column("margin", sa.Float, nullable=False),
+    sa.Column("none", sa.Float),  # probability that no label fits, where the model can say so
+    sa.Column("probabilities", sa.LargeBinary, nullable=False),  # float32, little-endian, in label order
+    sa.Index("ix_scores_top", "run_id", "top", "confidence", "row_id"),
+    sa.Index("ix_scores_confidence", "run_id", "confidence", "row_id"),
+    sa.Index("ix_scores_margin", "run_id", "margin", "row_id"),
+)
+
+SEARCH_TABLE: Final = "row_search"
+"""The full-text index, made by `search` behind the work; a cache of ``rows.text`` that may be missing."""

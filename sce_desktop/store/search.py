@@ -1,0 +1,128 @@
+"""Finding a piece of text, letter case aside: by an index where there is one, else by looking at every row.
+
+The index (FTS5, trigrams, so that languages without spaces work) only narrows the rows down; whether a row
+matches is always decided by its text, so an answer is the same with and without the index. It is filled
+behind the work and knows how far it has come: rows beyond that are looked at one by one. Nothing of what the
+user types is read as a query language.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any, Final
+
+import sqlalchemy as sa
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.store import schema
+from sce_desktop.store.sql import last_row_id
+
+if TYPE_CHECKING:
+    from sce_desktop.store.database import Database
+
+TABLE_SQL: Final = (
+    f"CREATE VIRTUAL TABLE {schema.SEARCH_TABLE}"
+    " USING fts5(text, content='', tokenize='trigram', detail=none, columnsize=0)"
+)
+"""Without positions and texts the index takes a quarter of the room; we check the texts anyway."""
+
+_BATCH_CHARACTERS: Final = 60_000  # a transaction that a decision may have to wait for: some ten milliseconds
+_MAX_TRIGRAMS: Final = 24
+_MAX_PATTERN: Final = 10_000  # SQLite refuses LIKE patterns above 50,000 bytes
+
+
+def register(plain: sqlite3.Connection) -> None:
+    """Make the comparison known to a connection, for letters whose case LIKE does not know."""
+    plain.create_function("contains_folded", 2, _contains_folded, deterministic=True)
+
+
+def build_index(database: Database, progress: Progress) -> None:
+    """Bring the index up to the last row, in short transactions; what was done stays when this is cancelled.
+
+    Where SQLite was built without FTS5, searching goes on without an index.
+    """
+    with database.write() as connection:
+        present = sa.inspect(connection).has_table(schema.SEARCH_TABLE)
+        if not present:
+            if not _has_fts5(connection):
+                return
+            connection.exec_driver_sql(TABLE_SQL)
+            connection.execute(schema.project.update().values(searchable_to=0))
+    while True:
+        progress.check()
+        with database.write() as connection:
+            start = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
+            end = connection.execute(sa.select(last_row_id())).scalar_one()
+            if start >= end:
+                return
+            plain = connection.connection.driver_connection
+            assert isinstance(plain, sqlite3.Connection)
+            start = _index_some(plain, start, end)
+            connection.execute(schema.project.update().values(searchable_to=start))
+        progress.report(start, end, stage="Building the search index")
+
+
+def drop_index(connection: sa.Connection) -> None:
+    """Forget the index; it can be built again from the rows."""
+    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {schema.SEARCH_TABLE}")
+    connection.execute(schema.project.update().values(searchable_to=0))
+
+
+def matching_ids(connection: sa.Connection, needle: str) -> sa.Select[Any] | sa.CompoundSelect[Any]:
+    """Return the statement for the ids of the rows whose text contains ``needle``."""
+    row = schema.rows.c
+    matches = _contains(row.text, needle)
+    in_project = sa.select(row.id).where(row.id <= last_row_id())
+    indexed_to = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
+    trigrams = _trigrams(needle)
+    if not indexed_to or not trigrams:
+        return in_project.where(matches)
+    candidates = sa.text(
+        f"SELECT rowid FROM {schema.SEARCH_TABLE} WHERE {schema.SEARCH_TABLE} MATCH :trigrams"
+    ).bindparams(trigrams=trigrams)
+    indexed = in_project.where(row.id.in_(candidates.columns(sa.column("rowid", sa.Integer))), matches)
+    return indexed.union_all(in_project.where(row.id > indexed_to, matches))
+
+
+def _index_some(plain: sqlite3.Connection, start: int, end: int) -> int:
+    """Index rows after ``start``, up to a number of characters; return the last one's id."""
+    batch: list[tuple[int, str]] = []
+    characters = 0
+    reading = plain.execute("SELECT id, text FROM rows WHERE id > ? AND id <= ? ORDER BY id", (start, end))
+    for row_id, text in reading:
+        batch.append((row_id, text))
+        characters += len(text)
+        if characters >= _BATCH_CHARACTERS:
+            break
+    reading.close()
+    plain.executemany(f"INSERT INTO {schema.SEARCH_TABLE} (rowid, text) VALUES (?, ?)", batch)
+    return batch[-1][0] if batch else end
+
+
+def _has_fts5(connection: sa.Connection) -> bool:
+    modules = connection.exec_driver_sql("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")
+    return modules.first() is not None
+
+
+def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool]:
+    """Return whether ``text`` contains ``needle``: by LIKE where it knows the letters, which is faster."""
+    if needle.isascii() and "\0" not in needle and len(needle) <= _MAX_PATTERN:
+        return text.icontains(needle, autoescape=True, escape="\\")
+    return sa.func.contains_folded(text, _fold(needle)) == 1
+
+
+def _contains_folded(text: str, folded_needle: str) -> bool:
+    return folded_needle in _fold(text)
+
+
+def _fold(text: str) -> str:
+    # Not casefold: letters that become two would be found by looking and not by the index. The one lower
+    # case that depends on the place in the word is undone.
+    return text.lower().replace("ς", "σ")
+
+
+def _trigrams(needle: str) -> str:
+    """Return the FTS5 expression that the trigrams of ``needle`` are all there; empty if it is too short."""
+    pieces = [needle[i : i + 3] for i in range(len(needle) - 2)]
+    distinct = list(dict.fromkeys(piece for piece in pieces if "\0" not in piece))[:_MAX_TRIGRAMS]
+    return " AND ".join('"' + piece.replace('"', '""') + '"' for piece in distinct)
