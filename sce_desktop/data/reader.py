@@ -1,0 +1,94 @@
+"""What every kind of table shares: batches, problems by line, progress and cancel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import Cell, TableOptions, TableProblem
+
+Cells = tuple[Cell, ...]
+
+MAX_PROBLEMS = 1000
+"""So many problems are kept with their lines; all of them are counted."""
+
+
+class Table(ABC):
+    """A table on disk, read in one pass a call of `batches`, in memory that the file's size does not change.
+
+    ``options`` are those that were found or chosen: reading the file again with them gives the same rows.
+    ``columns`` are the headers as they stand, duplicates included. ``problems`` are those of the latest pass.
+    """
+
+    kind: str
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.options = TableOptions()
+        self.columns: tuple[str, ...] = ()
+        self.estimated_rows: int | None = None
+        self.sheets: tuple[str, ...] = ()
+        self.encodings: tuple[str, ...] = ()
+        self.problem_count = 0
+        self._problems: list[TableProblem] = []
+
+    @property
+    def problems(self) -> list[TableProblem]:
+        """The first `MAX_PROBLEMS` things that are not as they should be, by line."""
+        return sorted(self._problems, key=lambda problem: problem.line)
+
+    def batches(
+        self, size: int = 5000, progress: Progress | None = None
+    ) -> Generator[list[Cells], None, None]:
+        """Yield all rows in order, ``size`` at a time, each as long as ``columns``.
+
+        Progress counts rows; the total is an estimate until the end is reached. Raises UserError where the
+        file cannot be read on, Cancelled where ``progress`` says so.
+        """
+        progress = progress or SilentProgress()
+        self._forget_problems()
+        done = 0
+        buffer: list[Cells] = []
+        for chunk, fraction in self._chunks(progress):
+            progress.check()
+            buffer += chunk
+            while len(buffer) >= size:
+                yield buffer[:size]
+                del buffer[:size]
+                done += size
+                total = round((done + len(buffer)) / fraction) if fraction else self.estimated_rows
+                progress.report(done, total, stage="reading")
+                progress.check()
+        if buffer:
+            yield buffer
+            done += len(buffer)
+        progress.report(done, done, stage="reading")
+
+    @abstractmethod
+    def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
+        """Yield some rows and which fraction of the file has been read by then (0: unknown)."""
+
+    def _forget_problems(self) -> None:
+        self.problem_count = 0
+        self._problems = []
+
+    def _problem(self, line: int, message: str) -> None:
+        self.problem_count += 1
+        if len(self._problems) < MAX_PROBLEMS:
+            self._problems.append(TableProblem(line, message))
+
+
+def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, str]:
+    """Bring a record of the wrong length to ``width`` cells and say how, losing nothing.
+
+    Missing cells become empty. Surplus cells are joined to the last one by ``join``, unless all are empty.
+    """
+    found = f"{len(cells)} cells instead of {width}"
+    if len(cells) < width:
+        return (*cells, *[""] * (width - len(cells))), f"{found}: the missing ones are left empty."
+    if not any(cells[width:]):
+        return tuple(cells[:width]), f"{found}: the surplus ones are empty and left out."
+    last = join.join(cell or "" for cell in cells[width - 1 :])
+    return (*cells[: width - 1], last), f"{found}: the surplus ones were joined to the last cell."
