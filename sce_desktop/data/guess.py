@@ -1,0 +1,103 @@
+"""Which column of a table may be the text, and which may hold labels already: a first offer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sce_desktop.core.types import Cell
+
+_TEXT_NAMES = {
+    *(
+        "text",
+        "texts",
+        "comment",
+        "comments",
+        "message",
+        "review",
+        "body",
+        "content",
+        "description",
+        "feedback",
+    ),
+    *(
+        "question",
+        "sentence",
+        "title",
+        "headline",
+        "answer",
+        "tweet",
+        "post",
+        "utterance",
+        "abstract",
+        "verbatim",
+    ),
+}
+_LABEL_NAMES = {
+    *(
+        "label",
+        "labels",
+        "category",
+        "categories",
+        "class",
+        "topic",
+        "gold",
+        "target",
+        "tag",
+        "intent",
+        "sentiment",
+    ),
+    *("annotation", "theme", "section", "genre", "emotion", "kategorie", "thema", "catégorie", "categoría"),
+}
+_MOST_LABELS = 50
+_FEW_ROWS = 20
+
+
+def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tuple[int | None, int | None]:
+    """Return the places of (the text column, the label column), None where nothing looks like one."""
+    values = [
+        [cell for row in rows if (cell := row[place]) and cell.strip()] for place in range(len(columns))
+    ]
+    text = _best([_textness(name, cells) for name, cells in zip(columns, values, strict=True)])
+    labelness = [_labelness(name, cells) for name, cells in zip(columns, values, strict=True)]
+    if text is not None:
+        labelness[text] = 0.0
+    return text, _best(labelness)
+
+
+def _best(scores: Sequence[float]) -> int | None:
+    best = max(range(len(scores)), key=scores.__getitem__, default=None)
+    return best if best is not None and scores[best] > 0 else None
+
+
+def _named(column: str, names: set[str]) -> bool:
+    return not names.isdisjoint(re.split(r"[\W\d_]+", column.casefold()))
+
+
+def _textness(column: str, values: Sequence[str]) -> float:
+    """Average length, where values are words of a language rather than numbers, codes or addresses."""
+    named = _named(column, _TEXT_NAMES)
+    if not values:
+        return 0.1 if named else 0.0
+    worded = sum(any(character.isalpha() for character in value) for value in values)
+    prose = sum(" " in value.strip() or not value.isascii() for value in values)
+    if 2 * worded < len(values):
+        return 0.0
+    length = sum(map(len, values)) / len(values)
+    return length * (1.0 if 2 * prose >= len(values) else 0.2) * (2.0 if named else 1.0)
+
+
+def _labelness(column: str, values: Sequence[str]) -> float:
+    """How much a column looks like labels: few short values that repeat, or a name that says so."""
+    named = _named(column, _LABEL_NAMES)
+    distinct = len(set(values))
+    if not values:
+        return 0.1 if named else 0.0
+    if sum(map(len, values)) > 60 * len(values) or (distinct > _MOST_LABELS and 2 * distinct > len(values)):
+        return 0.0
+    repeats = 1 - distinct / len(values)
+    if named:
+        return 1.0 + repeats
+    worded = sum(any(character.isalpha() for character in value) for value in values)
+    unlike = len(values) < _FEW_ROWS or distinct < 2 or distinct > _MOST_LABELS or 2 * worded < len(values)
+    return 0.0 if unlike or repeats < 0.8 else repeats

@@ -1,0 +1,106 @@
+"""Opening a table of any kind: what it is, how it is read, and what the import dialog shows of it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import TableOptions, TablePreview
+from sce_desktop.data.csv_reader import CsvTable
+from sce_desktop.data.excel import ExcelTable
+from sce_desktop.data.guess import guess_columns
+from sce_desktop.data.jsonl import JsonTable
+from sce_desktop.data.parquet import ParquetTable
+from sce_desktop.data.reader import Table
+from sce_desktop.data.sniff import detect_encodings, looks_binary
+from sce_desktop.data.text_source import GZIP_MAGIC, byte_chunks, file_size, reading
+
+__all__ = ["Table", "open_table", "preview_table"]
+
+_WORKBOOK_ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+_PARQUET_ENDINGS = (".parquet", ".pq")
+_WORKBOOKS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+_OTHERS = {
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"II*\0": "a picture",
+    b"%PDF": "a PDF document",
+    b"{\\rtf": "a text document",
+    b"SQLite format 3\0": "a database or a project",
+    b"7z\xbc\xaf'\x1c": "an archive",
+    b"Rar!": "an archive",
+    b"BZh": "an archive",
+    b"\xfd7zXZ": "an archive",
+    b"\x7fELF": "a program",
+    b"ARROW1": "an Arrow file",
+}
+_GUESS_ROWS = 1000
+
+
+def open_table(path: str | Path, options: TableOptions = TableOptions()) -> Table:  # noqa: B008 - frozen
+    """Open a table; nothing but its header and a sample is read yet (of JSON, everything once).
+
+    The kind follows the content where that is plain (workbooks, parquet), else the ending: .jsonl,
+    .ndjson and .json, otherwise delimited text. Text and JSON may be gzipped. Raises UserError for what
+    is no table.
+    """
+    path = Path(path)
+    size = file_size(path)
+    with reading(path), path.open("rb") as file:
+        gzipped = file.read(2) == GZIP_MAGIC
+    head, _ = next(byte_chunks(path, size), (b"", 1.0))
+    if not head:
+        raise UserError(f"{path.name} is empty: choose a table with at least a header line.")
+    ending = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
+    workbook = head.startswith(_WORKBOOKS)
+    if gzipped and (workbook or head.startswith(b"PAR1")):
+        raise UserError(f"{path.name} is packed: unpack it first.")
+    if workbook or ending in _WORKBOOK_ENDINGS:
+        return ExcelTable(path, options)
+    if head.startswith(b"PAR1") or ending in _PARQUET_ENDINGS:
+        return ParquetTable(path, options)
+    for magic, what in _OTHERS.items():
+        if head.startswith(magic):
+            raise UserError(f"{path.name} is {what}, not a table: choose a csv, xlsx, parquet or jsonl file.")
+    if looks_binary(head):
+        raise UserError(f"{path.name} is not a table: choose a csv, xlsx, parquet or jsonl file.")
+    if ending in _JSON_ENDINGS:
+        return JsonTable(path, options)
+    return CsvTable(path, options)
+
+
+def preview_table(
+    path: str | Path,
+    options: TableOptions = TableOptions(),  # noqa: B008 - frozen
+    rows: int = 100,
+) -> TablePreview:
+    """Return the first ``rows`` rows and everything found out about the table.
+
+    Problems are those of the file's beginning (its first few hundred kilobytes); `Table.batches` tells all.
+    """
+    table = open_table(path, options)
+    with closing(table.batches(max(rows, _GUESS_ROWS))) as batches:
+        sample = next(batches, [])
+    text_column, label_column = guess_columns(table.columns, sample)
+    encodings = table.encodings
+    if table.options.encoding and not encodings:  # it was chosen: the others stay on offer
+        encodings = detect_encodings(table.path, file_size(table.path))
+    if table.options.encoding and table.options.encoding not in encodings:
+        encodings = (*encodings, table.options.encoding)
+    return TablePreview(
+        path=str(table.path),
+        kind=table.kind,
+        options=table.options,
+        columns=table.columns,
+        rows=tuple(sample[:rows]),
+        problems=tuple(table.problems),
+        problem_count=table.problem_count,
+        estimated_rows=table.estimated_rows,
+        sheets=table.sheets,
+        encodings=encodings,
+        text_column=text_column,
+        label_column=label_column,
+    )
