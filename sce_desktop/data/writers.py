@@ -1,0 +1,256 @@
+"""Writing tables: csv, tsv, xlsx, parquet and jsonl, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import Cell
+from sce_desktop.data.atomic import replacing
+from sce_desktop.data.csv_grammar import valid_delimiter
+from sce_desktop.data.excel_safe import PREFIX, is_formula, protect
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+OutCell = Cell | int | float
+Rows = Sequence[Sequence[OutCell]]
+
+EXCEL_ROWS = 1_048_576
+EXCEL_COLUMNS = 16_384
+EXCEL_CHARACTERS = 32_767  # UTF-16 units a cell
+_EXACT_IN_EXCEL = 2**53
+_TYPED_AFTER = 100_000  # rows at most are held back until it is known which columns are numbers
+
+
+def write_table(
+    path: str | Path,
+    columns: Sequence[str],
+    batches: Iterable[Rows],
+    *,
+    delimiter: str = ",",
+    excel_safe: bool = False,
+    overwrite: bool = True,
+    progress: Progress | None = None,
+) -> int:
+    """Write a table in the kind that ``path`` ends in and return the number of rows.
+
+    Texts are written unchanged and read back equal by `open_table`; None is an empty cell, or null where
+    the format has one. Numbers have 9 significant digits. ``delimiter`` is for csv. ``excel_safe`` writes
+    csv with a byte order mark and keeps Excel from running cells as formulas (`excel_safe`); xlsx never
+    does.
+
+    The table is written aside and put in place at the end. Raises UserError for an unknown kind, a full
+    disk, a place that cannot be written to, or what does not fit into an Excel sheet; Cancelled by
+    ``progress``.
+    """
+    path = Path(path)
+    progress = progress or SilentProgress()
+    ending = path.suffix.lower()
+    counted = _Counted(batches, len(columns), progress)
+    if ending not in (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl"):
+        raise UserError(f"{path.name} should end in .csv, .tsv, .xlsx, .parquet or .jsonl.")
+    if ending == ".xlsx" and len(columns) > EXCEL_COLUMNS:
+        raise UserError(f"A sheet has {EXCEL_COLUMNS:,} columns at most: write csv or parquet instead.")
+    if ending in (".parquet", ".jsonl"):
+        columns = _unique(columns, progress)
+    with replacing(path, overwrite=overwrite) as temporary:
+        if ending == ".xlsx":
+            _write_xlsx(temporary, columns, counted)
+        elif ending == ".parquet":
+            _write_parquet(temporary, columns, counted)
+        elif ending == ".jsonl":
+            _write_jsonl(temporary, columns, counted)
+        else:
+            delimiter = "\t" if ending == ".tsv" else valid_delimiter(delimiter or ",")
+            protected = _write_csv(temporary, columns, counted, delimiter, excel_safe=excel_safe)
+            if protected:
+                progress.warn(
+                    f"{protected:,} cells that Excel would take for formulas, negative numbers too, begin "
+                    "with an apostrophe in this file; importing it here takes that off again."
+                )
+    return counted.rows
+
+
+class _Counted:
+    """The batches, counted, checked for their width and told to ``progress``."""
+
+    def __init__(self, batches: Iterable[Rows], width: int, progress: Progress) -> None:
+        self._batches = batches
+        self._width = width
+        self._progress = progress
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[Rows]:
+        for batch in self._batches:
+            self._progress.check()
+            if any(len(row) != self._width for row in batch):
+                raise ValueError(f"a row has not {self._width} cells")
+            yield batch
+            self.rows += len(batch)
+            self._progress.report(self.rows, stage="writing")
+
+
+def number(value: Any) -> int | float:
+    """Return a number with 9 significant digits, as Python's own type."""
+    return value if isinstance(value, int) else float(f"{float(value):.9g}")
+
+
+def _write_csv(
+    target: Path,
+    columns: Sequence[str],
+    batches: Iterable[Rows],
+    delimiter: str,
+    *,
+    excel_safe: bool,
+) -> int:
+    """Write csv and return how many cells were protected from being taken for formulas.
+
+    Quotes are put where they are needed. (The csv module takes longer, and leaves carriage returns
+    without quotes where lines end in line feeds.)
+    """
+    protected = 0
+
+    def field(cell: OutCell) -> str:
+        nonlocal protected
+        if cell is None:
+            return ""
+        if not isinstance(cell, str):
+            return f"{cell}" if isinstance(cell, int) else f"{float(cell):.9g}"
+        if cell.startswith(PREFIX):
+            cell = protect(cell)
+        elif excel_safe and is_formula(cell):
+            protected += 1
+            cell = protect(cell)
+        if '"' in cell or delimiter in cell or "\n" in cell or "\r" in cell:
+            return '"' + cell.replace('"', '""') + '"'
+        return cell
+
+    with target.open("w", encoding="utf-8", newline="") as file:
+        if excel_safe or (columns and columns[0].startswith("\ufeff")):  # which else would pass for the mark
+            file.write("\ufeff")
+        for batch in chain([[columns]], batches):
+            lines = (delimiter.join(map(field, row)) for row in batch)
+            # A single empty cell is quoted: a blank line is no row.
+            file.writelines(f"{line}\n" if line else '""\n' for line in lines)
+    return protected
+
+
+def _write_jsonl(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    with target.open("w", encoding="utf-8", newline="\n") as file:
+        for batch in batches:
+            for row in batch:
+                cells = (cell if cell is None or isinstance(cell, str) else number(cell) for cell in row)
+                file.write(encode(dict(zip(columns, cells, strict=True))) + "\n")
+
+
+def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:
+    import xlsxwriter
+    from xlsxwriter.exceptions import FileCreateError
+
+    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
+        workbook = xlsxwriter.Workbook(target, {"constant_memory": True, "tmpdir": folder})
+        sheet = workbook.add_worksheet()
+        try:
+            for place, row in enumerate(chain([columns], chain.from_iterable(batches))):
+                if place >= EXCEL_ROWS:
+                    raise UserError(
+                        f"The table has more than the {EXCEL_ROWS - 1:,} rows that an Excel sheet holds: "
+                        "write csv or parquet instead."
+                    )
+                _write_sheet_row(sheet, place, row)
+        except BaseException:
+            sheet.row_data_fh.close()  # the sheet's temporary file; workbook.close() would write it all
+            raise
+        try:
+            workbook.close()
+        except FileCreateError as error:
+            raise error.args[0] from None  # the operating system's own
+
+
+def _write_sheet_row(sheet: Any, place: int, row: Sequence[OutCell]) -> None:
+    for column, cell in enumerate(row):
+        if cell is None:
+            continue
+        if not isinstance(cell, str):
+            value = number(cell)
+            if math.isfinite(value) and abs(value) <= _EXACT_IN_EXCEL:
+                sheet.write_number(place, column, value)
+                continue
+            cell = str(value)
+        elif 2 * len(cell) > EXCEL_CHARACTERS and len(cell.encode("utf-16-le")) > 2 * EXCEL_CHARACTERS:
+            raise UserError(
+                f"Row {place + 1:,} has a cell of {len(cell):,} characters and Excel holds "
+                f"{EXCEL_CHARACTERS:,} at most: write csv, parquet or jsonl instead."
+            )
+        sheet.write_string(place, column, cell)
+
+
+def _write_parquet(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pending = iter(batches)
+    held: list[Sequence[OutCell]] = []
+    kinds: list[type | None] = [None] * len(columns)
+    while not all(kinds) and len(held) < _TYPED_AFTER and (batch := next(pending, None)) is not None:
+        held += batch
+        for place, kind in enumerate(kinds):
+            if kind is None:
+                kinds[place] = next((_kind(row[place]) for row in batch if row[place] is not None), None)
+    schema = pa.schema(
+        [
+            pa.field(name, pa.float64() if kind is float else pa.int64() if kind is int else pa.string())
+            for name, kind in zip(columns, kinds, strict=True)
+        ]
+    )
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        for batch in chain([held], pending):
+            if batch:
+                columns_of_batch = zip(*batch, strict=True)
+                writer.write_batch(
+                    pa.record_batch(
+                        [_array(cells, field) for cells, field in zip(columns_of_batch, schema, strict=True)],
+                        schema=schema,
+                    )
+                )
+
+
+def _kind(cell: OutCell) -> type:
+    if isinstance(cell, str):
+        return str
+    return int if isinstance(cell, int) else float
+
+
+def _array(cells: Sequence[OutCell], field: pa.Field) -> pa.Array:
+    import pyarrow as pa
+
+    if not pa.types.is_string(field.type):
+        return pa.array([None if cell is None or cell == "" else number(cell) for cell in cells], field.type)
+    try:
+        return pa.array(cells, field.type)
+    except pa.ArrowTypeError:  # a number that came after a hundred thousand empty cells
+        return pa.array([cell if cell is None else str(cell) for cell in cells], field.type)
+
+
+def _unique(columns: Sequence[str], progress: Progress) -> list[str]:
+    """Number names that occur before: objects and parquet readers want each once."""
+    names: dict[str, None] = {}
+    for column in columns:
+        name, count = column, 1
+        while name in names or (count > 1 and name in columns):
+            count += 1
+            name = f"{column}_{count}"
+        names[name] = None
+    if list(names) != list(columns):
+        renamed = [f"“{name}”" for name, column in zip(names, columns, strict=True) if name != column]
+        progress.warn(f"Columns of the same name are numbered in this file: {', '.join(renamed)}.")
+    return list(names)
