@@ -1,0 +1,158 @@
+"""Files of labels: one name a line, or a table or JSON with descriptions, synonyms, colours and shortcuts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.types import Cell, Label, TableOptions
+from sce_desktop.data.atomic import replacing
+from sce_desktop.data.csv_grammar import without_end
+from sce_desktop.data.sniff import detect_encodings
+from sce_desktop.data.tables import open_table
+from sce_desktop.data.text_source import TextSource, file_size
+from sce_desktop.data.writers import write_table
+
+_TABLES = (".csv", ".tsv", ".xlsx")
+_FIELDS = ("name", "description", "synonyms", "colour", "shortcut")
+_OTHER_NAMES = {"label": "name", "color": "colour", "synonym": "synonyms"}
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
+def read_labels(path: str | Path) -> tuple[Label, ...]:
+    """Read labels; their names are kept as they stand and never split.
+
+    - .csv, .tsv and .xlsx: a column ``name`` (or ``label``), and ``description``, ``synonyms`` (a JSON
+    list, or separated by semicolons), ``colour`` (#rrggbb), ``shortcut`` where there are such. A single
+    column is all names, with or without that header. - .json: a list of names or of objects with these
+    keys, or an object of names and descriptions. - anything else: one name a line, without the blank
+    lines.
+
+    Raises UserError if the file is none of these, or its labels will not do (`core.labels.clean_labels`).
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending in _TABLES:
+        return clean_labels(_from_table(path))
+    if ending == ".json":
+        return clean_labels(_from_json(path))
+    names = map(without_end, _lines(path))
+    return clean_labels(Label(name) for name in names if name.strip())
+
+
+def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
+    """Write labels in the kind that ``path`` ends in, so that `read_labels` gives them back (without ids).
+
+    Raises UserError if the file cannot be written, or is a text file and there is more than names to write.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending in _TABLES:
+        rows = [
+            (label.name, label.description, _joined(label.synonyms), label.colour, label.shortcut)
+            for label in labels
+        ]
+        write_table(path, _FIELDS, [rows])
+        return
+    if ending == ".json":
+        text = json.dumps([_as_object(label) for label in labels], ensure_ascii=False, indent=2) + "\n"
+    elif all(
+        label == Label(label.name, id=label.id) and len(label.name.splitlines()) == 1 for label in labels
+    ):
+        text = "".join(f"{label.name}\n" for label in labels)
+    else:
+        raise UserError(f"{path.name} can hold names of one line only: choose .csv or .json for the rest.")
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _lines(path: Path) -> list[str]:
+    size = file_size(path)
+    source = TextSource(path, size, detect_encodings(path, size)[0])
+    problems: list[tuple[int, str]] = []
+    blocks = source.blocks(lambda *problem: problems.append(problem))
+    lines = [line for block in blocks for line in block.lines]
+    if problems:
+        raise UserError(f"{path.name} is no text (line {problems[0][0]}): save it as UTF-8.")
+    return lines
+
+
+def _from_table(path: Path) -> list[Label]:
+    table = open_table(path)
+    if len(table.columns) == 1 and _field(table.columns[0]) != "name":
+        table = open_table(path, TableOptions(header_row=0))
+        fields = ["name"]
+    else:
+        fields = [_field(column) for column in table.columns]
+    if "name" not in fields:
+        raise UserError(
+            f"{path.name} has no column “name”: give one, beside description, synonyms and so on."
+        )
+    labels: list[Label] = []
+    for batch in table.batches():
+        for row in batch:
+            found: dict[str, Cell] = {}
+            for field, cell in zip(fields, row, strict=True):
+                found.setdefault(field, cell)
+            if any(cell and cell.strip() for cell in row):
+                synonyms = _split(found.get("synonyms") or "")
+                labels.append(_label({**found, "synonyms": synonyms}, path))
+    return labels
+
+
+def _from_json(path: Path) -> list[Label]:
+    try:
+        found = json.loads("".join(_lines(path)))
+    except ValueError as error:
+        raise UserError(f"{path.name} is no valid JSON: {error}.") from None
+    if isinstance(found, dict):
+        found = [{"name": name, "description": text} for name, text in found.items()]
+    if not isinstance(found, list):
+        raise UserError(f"{path.name} is no list of labels: write names, or objects with a name.")
+    return [_label({"name": item} if isinstance(item, str) else item, path) for item in found]
+
+
+def _label(found: Any, path: Path) -> Label:
+    """Make a label of an object with the fields of one. Raises UserError for a field of the wrong kind."""
+    if not isinstance(found, dict):
+        raise UserError(f"{path.name} holds {found!r} among its labels: write names, or objects with a name.")
+    fields = {_field(key): value for key, value in found.items()}
+    synonyms = fields.get("synonyms") or []
+    texts = {field: fields.get(field) or "" for field in _FIELDS if field != "synonyms"}
+    name = texts["name"]
+    if not isinstance(synonyms, list) or not all(
+        isinstance(text, str) for text in (*texts.values(), *synonyms)
+    ):
+        raise UserError(f"{path.name}: the label {name!r} has a field that is no text: put it in quotes.")
+    if texts["colour"] and not _COLOUR.fullmatch(texts["colour"]):
+        raise UserError(f"{path.name}: the colour {texts['colour']!r} of {name!r} should be like #1a2b3c.")
+    return Label(name, texts["description"], tuple(synonyms), texts["colour"], texts["shortcut"])
+
+
+def _field(header: str) -> str:
+    field = header.strip().casefold()
+    return _OTHER_NAMES.get(field, field)
+
+
+def _split(cell: str) -> list[str]:
+    if cell.lstrip().startswith("["):
+        try:
+            return list(json.loads(cell))
+        except ValueError:
+            pass
+    return [part.strip() for part in cell.split(";") if part.strip()]
+
+
+def _joined(synonyms: Sequence[str]) -> str:
+    return json.dumps(list(synonyms), ensure_ascii=False) if synonyms else ""
+
+
+def _as_object(label: Label) -> dict[str, Any]:
+    """Return the fields that are set."""
+    fields: dict[str, Any] = {field: getattr(label, field) for field in _FIELDS}
+    return {field: value for field, value in fields.items() if value}
