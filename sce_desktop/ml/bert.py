@@ -6,8 +6,9 @@ the library's own classes (tests/ml/test_bert.py). Post-norm layers, absolute po
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -128,6 +129,30 @@ class TextEncoder(nn.Module):
             weight = mask.to(x.dtype)[..., None]
             pooled = (x * weight).sum(1) / weight.sum(1).clamp_min(1.0)
         return F.normalize(pooled, dim=-1)
+
+    def packed(self, ids: Tensor, lengths: Sequence[int]) -> Tensor:
+        """Return text vectors (B, d) of texts laid end to end, token ``ids`` (sum of ``lengths``,), unpadded.
+
+        Equal to `forward`, and on a CPU the faster the more texts of equal length are neighbours.
+        """
+        runs = [(length, len(list(same))) for length, same in groupby(lengths)]
+        cuts = [length * count for length, count in runs]
+        start = self.config.first_position
+        place = torch.cat([torch.arange(start, start + length).repeat(count) for length, count in runs])
+        x = self.norm(self.tokens(ids) + self.positions(place.to(ids.device)) + self.types.weight[0])
+        for layer in self.layers:
+            assert isinstance(layer, EncoderLayer)
+            parts = layer.qkv(x).split(cuts)
+            attended = [
+                layer.attend(*layer.split(part.view(count, length, -1)), None).flatten(0, 1)
+                for part, (length, count) in zip(parts, runs, strict=True)
+            ]
+            x = layer.finish(x, torch.cat(attended))
+        pooled = [
+            part.view(count, length, -1).mean(1)
+            for part, (length, count) in zip(x.split(cuts), runs, strict=True)
+        ]
+        return F.normalize(torch.cat(pooled), dim=-1)
 
 
 def _strip(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -1,15 +1,17 @@
-"""Text vectors: the frozen text model g of the paper, in two kinds.
+"""Text vectors: the frozen text model g of the paper.
 
-`NativeEmbedder` runs a BERT-like encoder with tokenizers, safetensors and torch alone. Any other
-sentence-transformers model goes through `ml.sentence_transformer`, which takes seconds to import. Vectors
-have unit length and are float32 on every device, so that a cached vector serves wherever it was made.
+`NativeEmbedder` runs a BERT-like encoder with tokenizers, safetensors and torch alone; models of other kinds
+go through `ml.sentence_transformer`. Vectors have unit length and are float32 on every device, so that a
+cached vector serves wherever it was made.
 """
 
 from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,7 +74,8 @@ def cached_encode(
 ) -> FloatArray:
     """Return the vectors (n, dim) of ``texts``, each distinct text embedded once and never again.
 
-    A finished batch is in the cache before the next one begins, so that a cancel loses at most one.
+    A finished batch is in the cache before the next one begins, so that a cancel loses at most one. Reports
+    how many of ``texts`` are done.
     """
     distinct = list(dict.fromkeys(texts))
     vectors = np.empty((len(distinct), embedder.dim), dtype=np.float32)
@@ -83,11 +86,14 @@ def cached_encode(
             vectors[found] = known
         missing = np.flatnonzero(~found)
     todo = [distinct[i] for i in missing]
+    done = len(distinct) - len(todo)
     for places, made in embedder.batches(todo):
         vectors[missing[places]] = made
         if cache is not None:
             cache.put(embedder.key, [todo[i] for i in places], made)
         if progress is not None:
+            done += len(places)
+            progress.report(len(texts) * done // len(distinct), len(texts), stage="embedding")
             progress.check()
     if len(distinct) == len(texts):
         return vectors
@@ -95,25 +101,51 @@ def cached_encode(
     return vectors[[place[text] for text in texts]]
 
 
+def in_halves(
+    run: Callable[[Any], FloatArray], batch: Any, smaller: Callable[[int], None] | None = None
+) -> FloatArray:
+    """Return ``run(batch)``; where memory is too small, of its halves, telling ``smaller`` their length.
+
+    Raises:
+        UserError: There is not even memory for one.
+    """
+    try:
+        return run(batch)
+    except RuntimeError as error:  # MPS has no class of its own for it
+        if not isinstance(error, torch.cuda.OutOfMemoryError) and "out of memory" not in str(error):
+            raise
+        if len(batch) == 1:
+            raise UserError(
+                "The GPU has no memory left for even one text: close other programs or choose the CPU."
+            ) from None
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    half = (len(batch) + 1) // 2
+    if smaller is not None:
+        smaller(half)
+    parts = [in_halves(run, batch[:half], smaller), in_halves(run, batch[half:], smaller)]
+    return np.concatenate(parts)
+
+
 def digest(tensors: Iterable[tuple[str, Tensor]], *settings: object) -> str:
     """Return a SHA-256 over named tensors, as they are in memory, and settings."""
     sha = hashlib.sha256(repr(settings).encode())
     for name, tensor in sorted(tensors):
         sha.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        sha.update(memoryview(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()))
+        sha.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
     return sha.hexdigest()
 
 
 def whole_characters(text: str) -> str:
     """Replace lone surrogates (a broken ``\\ud83d`` escape in a JSON file), which no tokenizer takes."""
-    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 class NativeEmbedder(Embedder):
     """A BERT-like encoder with mean pooling, run without transformers.
 
     Args:
-        encoder: The model; it may be on any device.
+        encoder: The model; it may be on any device, and its weights must not change any more.
         tokenizer: Its tokenizer; truncation and padding are set here.
         name: What people call it.
         max_tokens: How far a text is read.
@@ -139,12 +171,11 @@ class NativeEmbedder(Embedder):
         self.max_tokens = min(max_tokens, places)
         self.prompt = prompt
         self.lower_case = lower_case
-        self._tokens_per_batch: int | None = None  # lower than the device's after it ran out of memory
-        self._counter: Tokenizer | None = None
+        self._tokens_per_batch: int | None = None  # less than the device's once it ran out of memory
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.max_tokens)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Name of the model and hash of its weights and settings."""
         settings = (self.max_tokens, self.prompt, self.lower_case, self.tokenizer.to_str())
@@ -155,19 +186,21 @@ class NativeEmbedder(Embedder):
         """Where the encoder is now."""
         return self.encoder.tokens.weight.device
 
-    def prepared(self, text: str) -> str:
-        """Return ``text`` as the tokenizer gets it."""
-        text = whole_characters(self.prompt + text)
-        return text.lower() if self.lower_case else text
+    def _prepared(self, texts: Sequence[str]) -> list[str]:
+        whole = [whole_characters(self.prompt + text) for text in texts]
+        return [text.lower() for text in whole] if self.lower_case else whole
+
+    @cached_property
+    def _counter(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_str(self.tokenizer.to_str())
+        tokenizer.no_truncation()
+        return tokenizer
 
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones included."""
-        if self._counter is None:
-            self._counter = Tokenizer.from_str(self.tokenizer.to_str())
-            self._counter.no_truncation()
         counts = np.empty(len(texts), dtype=np.int64)
         for start in range(0, len(texts), WINDOW):
-            part = [self.prepared(text) for text in texts[start : start + WINDOW]]
+            part = self._prepared(texts[start : start + WINDOW])
             counts[start : start + WINDOW] = [len(e.ids) for e in self._counter.encode_batch_fast(part)]
         return counts
 
@@ -176,41 +209,38 @@ class NativeEmbedder(Embedder):
     ) -> Iterator[tuple[IdArray, FloatArray]]:
         """Yield (places, vectors), longest texts first within each `WINDOW` texts."""
         self.encoder.eval()
+        nothing = [
+            self.encoder.config.pad_token_id
+        ]  # where a tokenizer without special tokens finds no token
         for start in range(0, len(texts), WINDOW):
-            part = [self.prepared(text) for text in texts[start : start + WINDOW]]
-            ids = [e.ids for e in self.tokenizer.encode_batch_fast(part)]
+            part = self._prepared(texts[start : start + WINDOW])
+            ids = [e.ids or nothing for e in self.tokenizer.encode_batch_fast(part)]
             order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
-            while order:
-                size = self._rows(len(ids[order[0]]), batch_size)
-                batch, order = order[:size], order[size:]
-                yield np.array(batch, dtype=np.int64) + start, self._vectors([ids[i] for i in batch])
+            at = 0
+            while at < len(order):
+                batch = order[at : at + self._rows(len(ids[order[at]]), batch_size)]
+                at += len(batch)
+                vectors = in_halves(self._forward, [ids[i] for i in batch], self._shrink)
+                yield np.array(batch, dtype=np.int64) + start, vectors
 
     def _rows(self, longest: int, batch_size: int | None) -> int:
         budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)
-        rows = max(1, budget // max(longest, 1))
+        rows = max(1, budget // longest)
         return min(rows, batch_size) if batch_size else rows
 
-    def _vectors(self, ids: list[list[int]]) -> FloatArray:
-        """Return the vectors of token ids, in halves where the GPU's memory is too small."""
-        try:
-            return self._forward(ids)
-        except torch.cuda.OutOfMemoryError:
-            if len(ids) == 1:
-                raise UserError(
-                    "The GPU has no memory left for even one text: close other programs or choose the CPU."
-                ) from None
-        torch.cuda.empty_cache()
-        half = len(ids) // 2
-        self._tokens_per_batch = max(1, half * len(ids[0]))
-        return np.concatenate([self._vectors(ids[:half]), self._vectors(ids[half:])])
+    def _shrink(self, rows: int) -> None:
+        budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)
+        self._tokens_per_batch = min(budget // 2, rows * self.max_tokens)
 
     @torch.inference_mode()
     def _forward(self, ids: list[list[int]]) -> FloatArray:
-        lengths = torch.tensor([len(one) for one in ids])
-        longest = int(lengths.max())
-        padded = torch.full((len(ids), longest), self.encoder.config.pad_token_id)
-        for row, one in enumerate(ids):
-            padded[row, : len(one)] = torch.tensor(one)
-        mask = None if int(lengths.min()) == longest else torch.arange(longest) < lengths[:, None]
-        out = self.encoder(padded.to(self.device), None if mask is None else mask.to(self.device))
-        return out.float().cpu().numpy()
+        lengths = [len(one) for one in ids]
+        if self.device.type == "cpu":
+            flat = torch.tensor([token for one in ids for token in one])
+            return self.encoder.packed(flat, lengths).float().numpy()
+        # Many small attentions would starve a GPU: there, padding is cheaper.
+        longest = max(lengths)
+        padding = self.encoder.config.pad_token_id
+        padded = torch.tensor([one + [padding] * (longest - len(one)) for one in ids]).to(self.device)
+        mask = None if min(lengths) == longest else (torch.arange(longest) < torch.tensor(lengths)[:, None])
+        return self.encoder(padded, None if mask is None else mask.to(self.device)).float().cpu().numpy()

@@ -5,23 +5,57 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
-from torch import Tensor
 
+from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+
+if TYPE_CHECKING:  # whoever only lists models need not wait for torch
+    from torch import Tensor
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
+HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
+"""What is fetched from a hub: weights, configurations, tokenizers. No pickle, no code."""
+_HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
+
+
+def is_hub_id(name: str) -> bool:
+    """Whether ``name`` could be a model on the hub ("owner/model")."""
+    return _HUB_ID.fullmatch(name) is not None
+
+
+def hub_snapshot(model: str, *, local_files_only: bool, **options: Any) -> Path:
+    """Return the folder of hub id ``model`` in the hub library's own cache; fetched where that is allowed.
+
+    Raises:
+        UserError: It is no hub id, not there, or cannot be fetched.
+    """
+    if not is_hub_id(model):
+        raise UserError(f"There is no model folder {model}: give a folder or the name of an installed model.")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+
+    try:
+        return Path(
+            snapshot_download(
+                model, allow_patterns=[*HUB_FILES], local_files_only=local_files_only, **options
+            )
+        )
+    except (LocalEntryNotFoundError, OfflineModeIsEnabled, HfHubHTTPError, OSError) as error:
+        why = "it was not fetched before" if local_files_only else "the hub did not give it"
+        raise UserError(f"The model {model} is not on this machine and {why}: give a folder.") from error
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -85,6 +119,28 @@ def file_sha256(file: Path) -> str:
     """Return the SHA-256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def known_sha256(file: Path) -> str:
+    """Return the SHA-256 of a file, from memory while its size and time of change stay the same."""
+    memory = paths.cache_dir() / "sha256.json"
+    stat = file.stat()
+    state = [stat.st_size, stat.st_mtime_ns]
+    try:
+        known = json.loads(memory.read_text(encoding="utf-8"))
+        *seen, sha = known[str(file)]
+    except (OSError, ValueError, KeyError, TypeError):
+        known, seen, sha = {}, [], ""
+    if seen == state:
+        return str(sha)
+    sha = file_sha256(file)
+    known[str(file)] = [*state, sha]
+    aside = memory.with_name(f".{memory.name}.{uuid.uuid4().hex[:8]}")
+    with suppress(OSError):  # it only saves time
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_text(json.dumps(known), encoding="utf-8")
+        aside.replace(memory)
+    return sha
 
 
 def folder_size(folder: Path) -> int:

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -29,17 +29,27 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
 from sce_desktop.ml import folders
 from sce_desktop.ml.bert import EncoderConfig, TextEncoder
-from sce_desktop.ml.embedder import Embedder, NativeEmbedder, cached_encode, digest
-from sce_desktop.ml.sce import SCE, LabelVectors, SCEConfig, mean_token_embeddings
+from sce_desktop.ml.embedder import (
+    Embedder,
+    NativeEmbedder,
+    cached_encode,
+    digest,
+    in_halves,
+    whole_characters,
+)
+from sce_desktop.ml.model_config import ModelConfig, read_config, wordings_of
+from sce_desktop.ml.published import load_embedder
+from sce_desktop.ml.sce import SCE, LabelVectors, mean_token_embeddings
+from sce_desktop.ml.scorer import Scorer, make_scorer
 
-FORMAT = 1
-MODEL_TYPE = "sce"
 LABEL_TOKENIZER = "label_tokenizer.json"
-ROWS_PER_BATCH = 256
+_NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
+_HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
 
 _CARD = """---
 {{ card_data }}
@@ -52,75 +62,6 @@ labels given at use. Load it with `SCEClassifier.from_pretrained` or `sce-deskto
 """
 
 
-@dataclass(frozen=True, slots=True)
-class YesNo:
-    """Turns a label's own score into an independent probability: sigmoid(scale (s - bias)).
-
-    The defaults put one half at a cosine of 0.25 and are not calibrated: they rank, they do not count.
-    """
-
-    scale: float = 1.0
-    bias: float = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelConfig:
-    """What ``config.json`` says of a model.
-
-    ``embedder`` describes g: ``{"kind": "native", "encoder": {...}, "max_tokens": n, "prompt": "",
-    "lower_case": false}`` or ``{"kind": "sentence-transformers", "model": id or folder, "prompt": ...,
-    "task": ...}``. ``token_table`` "embedder": the label tokens E are the embedder's own; "own": they lie in
-    the weights as ``label_tokens.weight`` with their own tokenizer. ``labels`` come from a fine-tune.
-    """
-
-    name: str
-    sce: SCEConfig
-    embedder: dict[str, Any]
-    token_table: Literal["embedder", "own"] = "embedder"
-    temperature: float = 1.0
-    yes_no: YesNo = field(default_factory=YesNo)
-    labels: tuple[Label, ...] = ()
-
-    @classmethod
-    def native(
-        cls, name: str, sce: SCEConfig, encoder: EncoderConfig, *, max_tokens: int = 256, **more: Any
-    ) -> ModelConfig:
-        """Describe a model whose embedder is its own `TextEncoder`."""
-        embedder = {"kind": "native", "encoder": encoder.to_dict(), "max_tokens": max_tokens}
-        return cls(name, sce, embedder, **more)
-
-    @classmethod
-    def from_dict(cls, config: Mapping[str, Any]) -> ModelConfig:
-        """Read what `to_dict` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        return cls(
-            name=str(config["name"]),
-            sce=SCEConfig.from_dict(config["sce"]),
-            embedder=dict(config["embedder"]),
-            token_table=config.get("token_table", "embedder"),
-            temperature=float(config.get("temperature", 1.0)),
-            yes_no=YesNo(**config.get("yes_no", {})),
-            labels=tuple(
-                Label(**{**label, "synonyms": tuple(label.get("synonyms", ()))})
-                for label in config.get("labels", ())
-            ),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for config.json."""
-        labels = [{k: v for k, v in asdict(label).items() if v and k != "id"} for label in self.labels]
-        return {
-            "model_type": MODEL_TYPE,
-            "format": FORMAT,
-            "name": self.name,
-            "sce": self.sce.to_dict(),
-            "embedder": self.embedder,
-            "token_table": self.token_table,
-            "temperature": self.temperature,
-            "yes_no": asdict(self.yes_no),
-            "labels": labels,
-        }
-
-
 class SCEModel(
     nn.Module,
     PyTorchModelHubMixin,
@@ -129,7 +70,7 @@ class SCEModel(
     pipeline_tag="zero-shot-classification",
     model_card_template=_CARD,
 ):
-    """A `core.types.TextModel` of kind "sce".
+    """A `core.types.TextModel` of kind "sce". Its weights must not change once it has scored.
 
     Args:
         config: What config.json will say.
@@ -155,26 +96,27 @@ class SCEModel(
         super().__init__()
         self.config = config
         self.head = head
+        self.tokenizer = tokenizer
+        self.text_embedder: Embedder
         if isinstance(embedder, TextEncoder):
-            assert tokenizer is not None
-            self.embedder: TextEncoder | None = embedder
-            self.text_embedder: Embedder = NativeEmbedder(
-                embedder, tokenizer, name=config.name, **_native_settings(config.embedder)
-            )
+            if tokenizer is None:
+                raise ValueError("a text encoder needs its tokenizer")
+            self.embedder = embedder
+            settings = {k: config.embedder[k] for k in _NATIVE_SETTINGS if k in config.embedder}
+            self.text_embedder = NativeEmbedder(embedder, tokenizer, name=config.name, **settings)
         else:
-            self.embedder = None
             self.text_embedder = embedder
         if config.token_table == "own":
-            assert label_tokens is not None
-            assert label_tokenizer is not None
+            if label_tokens is None or label_tokenizer is None:
+                raise ValueError("a model with label tokens of its own needs them and their tokenizer")
             self.label_tokens = label_tokens
             self.label_tokenizer = label_tokenizer
+        elif tokenizer is None:
+            raise ValueError("label tokens can only be shared with an embedder that is a text encoder")
         else:
-            assert self.embedder is not None
-            assert tokenizer is not None
             self.label_tokenizer = tokenizer
-        self.tokenizer = tokenizer
         self._known: dict[tuple[str, ...], tuple[Tensor, Tensor]] = {}  # label vectors by wordings
+        self._scorer: tuple[tuple[tuple[str, ...], ...], Scorer] | None = None  # of the last label set
 
     # --- what a TextModel says of itself -------------------------------------------------------------------
 
@@ -193,7 +135,7 @@ class SCEModel(
         """How far a text is read."""
         return self.text_embedder.max_tokens
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Hash of all weights and of the settings that change numbers."""
         own = ((k, v) for k, v in self.state_dict().items() if not k.startswith("embedder."))
@@ -218,8 +160,13 @@ class SCEModel(
     ) -> Scores:
         """Score non-blank ``texts`` against ``labels``; `Progress.check` is called every batch.
 
-        Rows sum to 1. With ``multi_label`` each label is scored as if it were alone (see `YesNo`).
+        Rows sum to 1. With ``multi_label`` each label has a probability of its own (see `YesNo`), which the
+        other labels do not change.
+
+        Raises:
+            UserError: There is no label, or a single one without ``multi_label``.
         """
+        check_scorable(labels, multi_label=multi_label)
         vectors = self.embed(texts, cache=cache, progress=progress)
         return self.score(vectors, labels, multi_label=multi_label, progress=progress)
 
@@ -240,48 +187,60 @@ class SCEModel(
     ) -> Scores:
         """Return probabilities (n, K) from text vectors (n, d_q), in the order of ``labels``."""
         self.eval()
-        known = self.label_vectors(labels, progress)
-        out = np.empty((len(vectors), len(labels)), dtype=np.float32)
-        for start in range(0, len(vectors), ROWS_PER_BATCH):
-            q = torch.from_numpy(vectors[start : start + ROWS_PER_BATCH]).to(self.device)
+        scorer = self._scorer_for(labels, progress)
+
+        def run(rows: FloatArray) -> FloatArray:
+            q = torch.from_numpy(rows).to(self.device)
             if multi_label:
-                p = torch.sigmoid(
-                    self.config.yes_no.scale * (self._alone(q, known) - self.config.yes_no.bias)
-                )
-            else:
-                p = torch.softmax(self.head(q, known) / self.config.temperature, -1)
-            out[start : start + ROWS_PER_BATCH] = p.cpu().numpy()
+                return self.config.yes_no(self._alone(q, scorer.labels).cpu().numpy())
+            return torch.softmax(scorer(q) / self.config.temperature, -1).cpu().numpy()
+
+        out = np.empty((len(vectors), len(labels)), dtype=np.float32)
+        for start in range(0, len(vectors), scorer.rows):
+            out[start : start + scorer.rows] = in_halves(run, vectors[start : start + scorer.rows])
             if progress is not None:
                 progress.check()
         return Scores(out)
 
     def _alone(self, q: Tensor, labels: LabelVectors) -> Tensor:
-        """Return each label's score (B, K) as if there were no other label."""
+        """Return each label's score (B, K) as if there were no other: the cosine part where there is one."""
         if self.config.sce.architecture == "plus":
             return self.head.cosine(q, labels)
         one_each = LabelVectors(labels.tokens[:, None])
         return self.head.grouped(q.expand(len(labels.tokens), *q.shape), one_each)[..., 0].T
 
+    def _scorer_for(self, labels: Sequence[Label], progress: Progress | None) -> Scorer:
+        wordings = tuple(wordings_of(label) for label in labels)
+        if self._scorer is None or self._scorer[0] != wordings:
+            self._scorer = wordings, make_scorer(self.head, self.label_vectors(labels, progress))
+        return self._scorer[1]
+
     @torch.inference_mode()
     def label_vectors(self, labels: Sequence[Label], progress: Progress | None = None) -> LabelVectors:
-        """Return h_k (K, d) and g(label) (K, d_q) of ``labels``: means over the wordings, g unit length."""
+        """Return h_k (K, d) and g(label) (K, d_q): means over the wordings, g of unit length.
+
+        Warns of a label in which the tokenizer finds nothing (h_k is then zero).
+        """
         wordings = [wordings_of(label) for label in labels]
-        if new := [w for w in dict.fromkeys(wordings) if w not in self._known]:
-            flat = [text for one in new for text in one]
+        if new := [one for one in dict.fromkeys(wordings) if one not in self._known]:
+            flat = [whole_characters(text) for one in new for text in one]
             ids = [e.ids for e in self.label_tokenizer.encode_batch(flat, add_special_tokens=False)]
             sizes = [len(one) for one in new]
-            tokens = mean_token_embeddings(self._token_table(), ids).split(sizes)
-            sentences = torch.from_numpy(self.text_embedder.encode(flat)).to(self.device).split(sizes)
-            for one, h, g in zip(new, tokens, sentences, strict=True):
+            if progress is not None:
+                for one, tokens in zip(new, _split(ids, sizes), strict=True):
+                    if not any(tokens):
+                        progress.warn(
+                            f"The label {one[0]!r} says nothing to the model: give it another name."
+                        )
+            hs = mean_token_embeddings(self._token_table(), ids).split(sizes)
+            gs = torch.from_numpy(self.text_embedder.encode(flat)).to(self.device).split(sizes)
+            for one, h, g in zip(new, hs, gs, strict=True):
                 self._known[one] = h.mean(0), F.normalize(g.mean(0), dim=0)
-        pairs = [self._known[w] for w in wordings]
+        pairs = [self._known[one] for one in wordings]
         return LabelVectors(torch.stack([h for h, _ in pairs]), torch.stack([g for _, g in pairs]))
 
     def _token_table(self) -> Tensor:
-        if self.config.token_table == "own":
-            return self.label_tokens.weight
-        assert self.embedder is not None
-        return self.embedder.tokens.weight
+        return self.label_tokens.weight if self.config.token_table == "own" else self.embedder.tokens.weight
 
     # --- folders -------------------------------------------------------------------------------------------
 
@@ -291,28 +250,25 @@ class SCEModel(
         Raises:
             UserError: The place cannot be written, or it is a folder of something else.
         """
-        folder = Path(save_directory).absolute()
-        if folder.is_dir() and any(folder.iterdir()):
-            others = {p.name for p in folder.iterdir()} - {"README.md"}
-            if others and not (folder / folders.CONFIG).is_file():
-                raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
+        folder = Path(save_directory).expanduser().absolute()
+        there = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
+        if there - {"README.md"} and folders.CONFIG not in there:
+            raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
         with folders.replaced_folder(folder) as aside:
-            if folder.is_dir():
+            if there:
                 shutil.copytree(folder, aside, dirs_exist_ok=True)
-            options.setdefault("model_card_kwargs", {"name": self.name})
+            if options.get("model_card_kwargs") is None:
+                options["model_card_kwargs"] = {"name": self.name}
             return super().save_pretrained(aside, **options)
 
     def _save_pretrained(self, save_directory: Path) -> None:
         state = {
-            name: tensor.detach()
-            .to("cpu", torch.float16 if tensor.is_floating_point() else None)
-            .contiguous()
+            name: (tensor.half() if tensor.is_floating_point() else tensor).detach().cpu().contiguous()
             for name, tensor in self.state_dict().items()
         }
-        save_file(state, save_directory / folders.WEIGHTS, metadata={"format": "pt"})
-        config = self.config.to_dict() | {
-            "weights_sha256": folders.file_sha256(save_directory / folders.WEIGHTS)
-        }
+        weights = save_directory / folders.WEIGHTS
+        save_file(state, weights, metadata={"format": "pt"})
+        config = self.config.to_dict() | {"weights_sha256": folders.file_sha256(weights)}
         text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
         (save_directory / folders.CONFIG).write_text(text, encoding="utf-8")
         if self.tokenizer is not None:
@@ -324,7 +280,7 @@ class SCEModel(
     def from_pretrained(
         cls, pretrained_model_name_or_path: str | Path, *, local_files_only: bool = True, **options: Any
     ) -> SCEModel:
-        """Load a model folder, or a hub id that was downloaded before; from the hub where that is allowed.
+        """Load a model folder, or a hub id that the hub library fetched before.
 
         Args:
             pretrained_model_name_or_path: Folder or hub id.
@@ -337,9 +293,12 @@ class SCEModel(
         """
         folder = Path(pretrained_model_name_or_path).expanduser()
         if not folder.is_dir():
-            raise UserError(
-                f"There is no model folder {folder}: give a folder or the name of an installed model."
+            folder = folders.hub_snapshot(
+                str(pretrained_model_name_or_path),
+                local_files_only=local_files_only,
+                **{k: options.pop(k) for k in _HUB_OPTIONS if k in options},
             )
+        read_config(folder)  # before the mixin reads it without our checks
         model: SCEModel = super().from_pretrained(folder, local_files_only=local_files_only, **options)
         return model
 
@@ -348,56 +307,48 @@ class SCEModel(
         cls,
         *,
         model_id: str,
+        local_files_only: bool,
         device: str | torch.device = "cpu",
         trust_remote_code: bool = False,
-        **_hub_options: Any,
+        **_mixin: Any,
     ) -> SCEModel:
         folder = Path(model_id)
         config = read_config(folder)
         state = {
-            name: tensor.float() if tensor.is_floating_point() else tensor
-            for name, tensor in folders.read_weights(folder).items()
+            name: t.float() if t.is_floating_point() else t
+            for name, t in folders.read_weights(folder).items()
         }
-        tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER)
-        with torch.device("meta"):
-            encoder = TextEncoder(EncoderConfig.from_dict(config.embedder["encoder"]))
-            head = SCE(config.sce)
-        model = cls(config, encoder, head, tokenizer)
+        tokenizer: Tokenizer | None = None
+        embedder: TextEncoder | Embedder
         try:
+            with torch.device("meta"):
+                head = SCE(config.sce)
+                own = config.token_table == "own"
+                table = nn.Embedding(*state["label_tokens.weight"].shape) if own else None
+                if config.embedder["kind"] == "native":
+                    embedder = TextEncoder(EncoderConfig.from_dict(config.embedder["encoder"]))
+            if config.embedder["kind"] == "native":
+                tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER)
+            else:
+                embedder = load_embedder(
+                    device=device,
+                    trust_remote_code=trust_remote_code,
+                    local_files_only=local_files_only,
+                    **{k: v for k, v in config.embedder.items() if k != "kind"},
+                )
+            label_tokenizer = folders.read_tokenizer(folder / LABEL_TOKENIZER) if own else None
+            model = cls(
+                config, embedder, head, tokenizer, label_tokens=table, label_tokenizer=label_tokenizer
+            )
             model.load_state_dict(state, assign=True)
-        except RuntimeError:
+        except (RuntimeError, KeyError, TypeError, ValueError) as error:
             raise UserError(
                 f"The weights in {folder} do not fit its {folders.CONFIG}: get the model again."
-            ) from None
+            ) from error
         return model.to(device).eval()
 
 
-def wordings_of(label: Label) -> tuple[str, ...]:
-    """Return the texts by which a label is known: name, synonyms, and "name: description"."""
-    described = (f"{label.name}: {label.description}",) if label.description.strip() else ()
-    return (*label.wordings, *described)
-
-
-def read_config(folder: Path) -> ModelConfig:
-    """Read and check a model folder's config.json.
-
-    Raises:
-        UserError: Missing, damaged, another architecture, or a newer format.
-    """
-    raw = folders.read_json(folder / folders.CONFIG)
-    if raw.get("model_type") != MODEL_TYPE:
-        found = raw.get("model_type") or "unknown"
-        raise UserError(f"{folder} holds a model of type {found!r}, not an SCE: choose another as the model.")
-    if raw.get("format", 0) > FORMAT:
-        raise UserError(f"{folder} was made by a newer version of SCE Desktop: update this one to use it.")
-    try:
-        return ModelConfig.from_dict(raw)
-    except (KeyError, TypeError, ValueError):
-        raise UserError(f"{folder / folders.CONFIG} does not describe an SCE: get the model again.") from None
-
-
-def _native_settings(embedder: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: embedder[k] for k in ("max_tokens", "prompt", "lower_case") if k in embedder}
-
-
-__all__ = ["ModelConfig", "SCEModel", "YesNo", "read_config", "replace", "wordings_of"]
+def _split(ids: list[list[int]], sizes: Sequence[int]) -> Iterator[list[list[int]]]:
+    rest = iter(ids)
+    for size in sizes:
+        yield [next(rest) for _ in range(size)]

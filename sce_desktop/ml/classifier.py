@@ -1,0 +1,152 @@
+"""The Python interface, in the habits of scikit-learn and of Hugging Face's zero-shot pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable, clean_labels
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, Label, VectorCache
+from sce_desktop.ml import catalog
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.session import choose_device
+
+Wordings = str | Label | Sequence[str]
+"""A label as a name, as a `Label`, or as several wordings of one label: its name, then synonyms."""
+
+
+class SCEClassifier:
+    """Zero-shot text classification with an SCE.
+
+    >>> classifier = SCEClassifier.from_pretrained("sce-mini")
+    >>> classifier.predict_proba(texts, ["Delivery", "Billing", ("App", "software", "website")])
+
+    The order of the labels does not matter: it permutes the columns and changes nothing else. A blank text
+    says nothing: leave blanks out.
+    """
+
+    def __init__(self, model: SCEModel) -> None:
+        self.model = model
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name: str | Path = catalog.SCE_MINI,
+        *,
+        device: str = "auto",
+        allow_download: bool = False,
+        **options: Any,
+    ) -> SCEClassifier:
+        """Load a bundled or installed model by name, a folder, or a hub id.
+
+        Args:
+            name: What to load.
+            device: auto, cpu, cuda, cuda:N or mps.
+            allow_download: Fetch a hub id that is not here yet; without it the network is never asked.
+            options: As for `SCEModel.from_pretrained`.
+
+        Raises:
+            UserError: It is not here, damaged, no SCE, or the device is not there.
+        """
+        folder = catalog.resolve(name, allow_download=allow_download)
+        return cls(SCEModel.from_pretrained(folder, device=choose_device(device), **options))
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write the model folder, whole or not at all. Raises UserError if the place cannot be written."""
+        self.model.save_pretrained(folder)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Labels that the model carries itself; used where none are given."""
+        return self.model.labels
+
+    def predict_proba(
+        self,
+        texts: Sequence[str],
+        labels: Sequence[Wordings] | None = None,
+        *,
+        multi_label: bool = False,
+        cache: VectorCache | None = None,
+        progress: Progress | None = None,
+    ) -> FloatArray:
+        """Return probabilities (n, K) float32, columns in the order of ``labels``.
+
+        Rows sum to 1; with ``multi_label`` each label has a probability of its own, not calibrated yet.
+
+        Raises:
+            ValueError: No label, one alone without ``multi_label``, or two equal ones.
+            TypeError: ``texts`` or ``labels`` is a single string.
+        """
+        if isinstance(texts, str):
+            raise TypeError("texts must be a list of strings: put the text in brackets")
+        chosen = self._labels(labels, multi_label=multi_label)
+        return self.model.probabilities(
+            texts, chosen, multi_label=multi_label, cache=cache, progress=progress
+        ).probabilities
+
+    def __call__(
+        self,
+        sequences: str | Sequence[str],
+        candidate_labels: Sequence[Wordings] | None = None,
+        *,
+        multi_label: bool = False,
+        top_k: int | None = None,
+        threshold: float | None = None,
+    ) -> dict[str, Any] | list[dict[str, Any]]:
+        """Return results in the shape of Hugging Face's zero-shot pipeline.
+
+        Args:
+            sequences: One text, for one dict, or several, for a list of dicts.
+            candidate_labels: A list; a string is not split.
+            multi_label: Score each label by itself.
+            top_k: Keep the best few labels.
+            threshold: Keep labels with at least this probability.
+
+        Returns:
+            ``{"sequence": text, "labels": [...], "scores": [...]}``, best first, ties in the order given.
+
+        Raises:
+            ValueError: No text, no label, one alone without ``multi_label``, or two equal ones.
+            TypeError: ``candidate_labels`` is a single string.
+        """
+        texts = [sequences] if isinstance(sequences, str) else list(sequences)
+        if not texts:
+            raise ValueError("You must include at least one label and at least one sequence.")
+        chosen = self._labels(candidate_labels, multi_label=multi_label)
+        results = []
+        for text, row in zip(texts, self.predict_proba(texts, chosen, multi_label=multi_label), strict=True):
+            order = (-row).argsort(kind="stable")[:top_k]
+            kept = [i for i in order if threshold is None or row[i] >= threshold]
+            results.append(
+                {
+                    "sequence": text,
+                    "labels": [chosen[i].name for i in kept],
+                    "scores": [float(row[i]) for i in kept],
+                }
+            )
+        return results[0] if isinstance(sequences, str) else results
+
+    def _labels(self, labels: Sequence[Wordings] | None, *, multi_label: bool) -> tuple[Label, ...]:
+        if isinstance(labels, str):
+            raise TypeError("labels must be a list: a string is not split, since a label may hold commas")
+        given = self.labels if labels is None else labels
+        if not given:
+            raise ValueError("You must include at least one label and at least one sequence.")
+        try:
+            chosen = clean_labels([_as_label(label) for label in given])
+            check_scorable(chosen, multi_label=multi_label)
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        return chosen
+
+
+def _as_label(label: Wordings) -> Label:
+    if isinstance(label, Label):
+        return label
+    if isinstance(label, str):
+        return Label(label)
+    name, *synonyms = label
+    return Label(name, synonyms=tuple(synonyms))

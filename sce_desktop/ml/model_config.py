@@ -1,0 +1,118 @@
+"""What ``config.json`` of a model folder says, and how a label becomes wordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import FloatArray, Label
+from sce_desktop.ml import folders
+from sce_desktop.ml.bert import EncoderConfig
+from sce_desktop.ml.sce import SCEConfig
+
+FORMAT = 1
+MODEL_TYPE = "sce"
+
+
+@dataclass(frozen=True, slots=True)
+class YesNo:
+    """Turns a label's own score into a probability of its own: sigmoid(scale (s - bias)).
+
+    Scores are 20 times a cosine unless the model says otherwise; the defaults put one half at a cosine of
+    0.25. They are not calibrated: they rank, they do not count.
+    """
+
+    scale: float = 1.0
+    bias: float = 5.0
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return probabilities in the shape of ``scores``."""
+        result: FloatArray = 0.5 + 0.5 * np.tanh(0.5 * self.scale * (scores - self.bias))
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """What ``config.json`` says of a model.
+
+    ``embedder`` describes g: ``{"kind": "native", "encoder": {...}, "max_tokens": n, "prompt": "",
+    "lower_case": false}`` or ``{"kind": "sentence-transformers", "model": id or folder, "prompt": ...,
+    "task": ...}``. ``token_table`` "embedder": the label tokens E are the embedder's own; "own": they lie in
+    the weights as ``label_tokens.weight`` with their own tokenizer. ``labels`` come from a fine-tune.
+    """
+
+    name: str
+    sce: SCEConfig
+    embedder: dict[str, Any]
+    token_table: Literal["embedder", "own"] = "embedder"
+    temperature: float = 1.0
+    yes_no: YesNo = field(default_factory=YesNo)
+    labels: tuple[Label, ...] = ()
+
+    @classmethod
+    def native(
+        cls, name: str, sce: SCEConfig, encoder: EncoderConfig, *, max_tokens: int = 256, **more: Any
+    ) -> ModelConfig:
+        """Describe a model whose embedder is its own `TextEncoder`."""
+        embedder = {"kind": "native", "encoder": encoder.to_dict(), "max_tokens": max_tokens}
+        return cls(name, sce, embedder, **more)
+
+    @classmethod
+    def from_dict(cls, config: Mapping[str, Any]) -> ModelConfig:
+        """Read what `to_dict` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        return cls(
+            name=str(config["name"]),
+            sce=SCEConfig.from_dict(config["sce"]),
+            embedder=dict(config["embedder"]),
+            token_table=config.get("token_table", "embedder"),
+            temperature=float(config.get("temperature", 1.0)),
+            yes_no=YesNo(**config.get("yes_no", {})),
+            labels=tuple(
+                Label(**{**label, "synonyms": tuple(label.get("synonyms", ()))})
+                for label in config.get("labels", ())
+            ),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for config.json."""
+        labels = [{k: v for k, v in asdict(label).items() if v and k != "id"} for label in self.labels]
+        return {
+            "model_type": MODEL_TYPE,
+            "format": FORMAT,
+            "name": self.name,
+            "sce": self.sce.to_dict(),
+            "embedder": self.embedder,
+            "token_table": self.token_table,
+            "temperature": self.temperature,
+            "yes_no": asdict(self.yes_no),
+            "labels": labels,
+        }
+
+
+def wordings_of(label: Label) -> tuple[str, ...]:
+    """Return the texts by which a label is known: name, synonyms, and "name: description"."""
+    described = (f"{label.name}: {label.description}",) if label.description.strip() else ()
+    return (*label.wordings, *described)
+
+
+def read_config(folder: Path) -> ModelConfig:
+    """Read and check a model folder's config.json.
+
+    Raises:
+        UserError: Missing, damaged, another architecture, or a newer format.
+    """
+    raw = folders.read_json(folder / folders.CONFIG)
+    if raw.get("model_type") != MODEL_TYPE:
+        found = raw.get("model_type") or "unknown"
+        raise UserError(f"{folder} holds a model of type {found!r}, not an SCE: choose another as the model.")
+    if raw.get("format", 0) > FORMAT:
+        raise UserError(f"{folder} was made by a newer version of SCE Desktop: update this one to use it.")
+    try:
+        return ModelConfig.from_dict(raw)
+    except (KeyError, TypeError, ValueError):
+        raise UserError(f"{folder / folders.CONFIG} does not describe an SCE: get the model again.") from None

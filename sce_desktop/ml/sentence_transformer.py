@@ -1,0 +1,143 @@
+"""Text vectors by sentence-transformers, for models that `ml.published` cannot run itself.
+
+Importing that library takes seconds: it happens when the first such model is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import FloatArray, IdArray
+from sce_desktop.ml.embedder import WINDOW, Embedder, digest, in_halves, whole_characters
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+ROWS_PER_BATCH = 32
+
+
+class SentenceTransformerEmbedder(Embedder):
+    """Any model that sentence-transformers can load.
+
+    Args:
+        model: Folder or hub id.
+        name: What people call it; the folder's name unless given.
+        device: Where it runs.
+        prompt: Put before every text.
+        prompt_name: One of the prompts that the model brings.
+        task: Task adapter, where the model has some (jina-embeddings-v3: "classification").
+        max_tokens: Read texts less far than the model would.
+        trust_remote_code: Run program code that the model brings. Only for authors you trust.
+        local_files_only: False allows the network.
+
+    Raises:
+        UserError: Missing, damaged, a pickle, or it needs what was not allowed.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        name: str = "",
+        device: str | torch.device = "cpu",
+        prompt: str | None = None,
+        prompt_name: str | None = None,
+        task: str | None = None,
+        max_tokens: int | None = None,
+        trust_remote_code: bool = False,
+        local_files_only: bool = True,
+    ) -> None:
+        self.name = name or Path(model).name
+        self.prompt = prompt
+        self.prompt_name = prompt_name
+        self.task = task
+        self.model = _load_sentence_transformer(
+            str(model), str(device), trust_remote_code=trust_remote_code, local_files_only=local_files_only
+        )
+        own = self.model.max_seq_length
+        if max_tokens is not None and (own is None or max_tokens < own):
+            self.model.max_seq_length = max_tokens
+        self.max_tokens = int(self.model.max_seq_length or 512)
+        if prompt_name is not None and prompt_name not in self.model.prompts:
+            known = ", ".join(self.model.prompts) or "none"
+            raise UserError(f"{self.name} has no prompt named {prompt_name!r}, it has: {known}.")
+        if task is not None and "task" not in self.model.get_model_kwargs():  # encode() would ignore it
+            raise UserError(f"{self.name} has no task adapters: leave the task {task!r} out.")
+        self.dim = self._encode([""]).shape[1]
+        self._rows = ROWS_PER_BATCH
+
+    @cached_property
+    def key(self) -> str:
+        """Name of the model and hash of its weights and settings."""
+        settings = (self.max_tokens, self.prompt, self.prompt_name, self.task)
+        return f"{self.name}:{digest(self.model.state_dict().items(), *settings)[:32]}"
+
+    def token_counts(self, texts: Sequence[str]) -> IdArray:
+        """Return how many tokens each text has (n,), special ones and the prompt's included."""
+        prompt = self.prompt or (self.model.prompts.get(self.prompt_name) if self.prompt_name else "") or ""
+        counts = np.empty(len(texts), dtype=np.int64)
+        for start in range(0, len(texts), WINDOW):
+            part = [whole_characters(prompt + text) for text in texts[start : start + WINDOW]]
+            ids = self.model.tokenizer(part, truncation=False, verbose=False)["input_ids"] if part else []
+            counts[start : start + WINDOW] = [len(one) for one in ids]
+        return counts
+
+    def batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[IdArray, FloatArray]]:
+        """Yield (places, vectors), longest texts first within each `WINDOW` texts."""
+        for start in range(0, len(texts), WINDOW):
+            part = [whole_characters(text) for text in texts[start : start + WINDOW]]
+            order = sorted(range(len(part)), key=lambda i: -len(part[i]))
+            at = 0
+            while at < len(order):
+                batch = order[at : at + (batch_size or self._rows)]
+                at += len(batch)
+                vectors = in_halves(self._encode, [part[i] for i in batch], self._shrink)
+                yield np.array(batch, dtype=np.int64) + start, vectors
+
+    def _shrink(self, rows: int) -> None:
+        self._rows = min(self._rows, rows)
+
+    def _encode(self, texts: list[str]) -> FloatArray:
+        options: dict[str, Any] = {} if self.task is None else {"task": self.task}
+        vectors = self.model.encode(
+            texts,
+            prompt=self.prompt,
+            prompt_name=self.prompt_name,
+            batch_size=len(texts),
+            normalize_embeddings=True,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            **options,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def _load_sentence_transformer(
+    model: str, device: str, *, trust_remote_code: bool, local_files_only: bool
+) -> SentenceTransformer:
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        return SentenceTransformer(
+            model,
+            device=device,
+            trust_remote_code=trust_remote_code,
+            local_files_only=local_files_only,
+            model_kwargs={"use_safetensors": True},
+        )
+    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if "trust_remote_code" in str(error):
+            raise UserError(
+                f"{model} brings program code of its own: allow it only if you trust its author."
+            ) from error
+        raise UserError(f"{model} cannot be loaded as a text model: {why}") from error

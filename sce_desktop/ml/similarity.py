@@ -1,0 +1,106 @@
+"""The similarity baseline: a label's probability is the softmax of 20 times its cosine with the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sce_desktop.core.labels import check_scorable
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.scoring import softmax
+from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
+from sce_desktop.ml import catalog
+from sce_desktop.ml.embedder import Embedder, cached_encode
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.model_config import YesNo, wordings_of
+from sce_desktop.ml.published import load_embedder
+
+SCALE = 20.0
+ROWS_PER_BATCH = 4096
+
+
+class SimilarityModel:
+    """A `core.types.TextModel` of kind "similarity" over any `Embedder`.
+
+    A label's vector is the mean over its wordings, as the SCE's is (`ml.model`). With ``multi_label`` the
+    probabilities are those of an uncalibrated `YesNo`.
+    """
+
+    kind: ClassVar[ModelKind] = "similarity"
+    labels: tuple[Label, ...] = ()
+
+    def __init__(self, embedder: Embedder, name: str = "") -> None:
+        self.embedder = embedder
+        self.name = name or embedder.name
+        self.yes_no = YesNo()
+        self._known: dict[tuple[str, ...], FloatArray] = {}
+
+    @classmethod
+    def from_pretrained(
+        cls, name: str | Path = catalog.MINILM, *, allow_download: bool = False, **options: Any
+    ) -> SimilarityModel:
+        """Load the model called ``name`` in the catalog, or a folder, or a hub id.
+
+        The folder of an SCE gives its embedder alone: the SCE's own cosine part.
+
+        Args:
+            name: What to load.
+            allow_download: Fetch a hub id that is not here yet.
+            options: As for `published.load_embedder`.
+
+        Raises:
+            UserError: It is not here, damaged, or needs what was not allowed.
+        """
+        folder = catalog.resolve(name, allow_download=allow_download)
+        if catalog.kind_of(folder) == "sce":
+            model = SCEModel.from_pretrained(folder, device=options.get("device", "cpu"))
+            return cls(model.text_embedder, str(name))
+        return cls(load_embedder(folder, name=Path(name).name, **options), str(name))
+
+    @property
+    def max_tokens(self) -> int:
+        """How far a text is read."""
+        return self.embedder.max_tokens
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the embedder and what is made of its vectors."""
+        return f"similarity:{SCALE:g}:{self.embedder.key}"
+
+    def probabilities(
+        self,
+        texts: Sequence[str],
+        labels: Sequence[Label],
+        *,
+        multi_label: bool = False,
+        cache: VectorCache | None = None,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Score non-blank ``texts`` against ``labels``; `Progress.check` is called every batch.
+
+        Raises:
+            UserError: There is no label, or a single one without ``multi_label``.
+        """
+        check_scorable(labels, multi_label=multi_label)
+        vectors = cached_encode(self.embedder, texts, cache, progress)
+        known = self._label_vectors(labels)
+        out = np.empty((len(texts), len(labels)), dtype=np.float32)
+        for start in range(0, len(texts), ROWS_PER_BATCH):
+            scores = SCALE * (vectors[start : start + ROWS_PER_BATCH] @ known.T)
+            rows = self.yes_no(scores) if multi_label else softmax(scores)
+            out[start : start + ROWS_PER_BATCH] = rows
+            if progress is not None:
+                progress.check()
+        return Scores(out)
+
+    def _label_vectors(self, labels: Sequence[Label]) -> FloatArray:
+        wordings = [wordings_of(label) for label in labels]
+        for one in wordings:
+            if one not in self._known:
+                mean = self.embedder.encode(one).mean(0)
+                self._known[one] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+        return np.stack([self._known[one] for one in wordings])
