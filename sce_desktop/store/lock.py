@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +24,9 @@ if sys.platform == "win32":
         stream.seek(0)
         with contextlib.suppress(OSError):
             msvcrt.locking(stream.fileno(), msvcrt.LK_UNLCK, 1)
+
+    def _share(stream: IO[bytes]) -> None:
+        """Do nothing: a file that anybody has open cannot be removed there anyway."""
 else:
     import fcntl
 
@@ -35,6 +39,9 @@ else:
 
     def _drop(stream: IO[bytes]) -> None:
         fcntl.flock(stream.fileno(), fcntl.LOCK_UN)
+
+    def _share(stream: IO[bytes]) -> None:
+        fcntl.flock(stream.fileno(), fcntl.LOCK_SH)
 
 
 class FileLock:
@@ -86,3 +93,29 @@ class FileLock:
             return os.path.samestat(os.fstat(stream.fileno()), self.path.stat())
         except FileNotFoundError:
             return False
+
+
+class SharedLock:
+    """A lock that everybody holds who has a file open, to find out who is the only one."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock; waits while somebody is `alone`. OSError where the file cannot be made."""
+        self._stream = path.open("ab")
+        try:
+            _share(self._stream)
+        except OSError:
+            self._stream.close()
+            raise
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Say whether nobody else holds the lock, and keep it so until the end."""
+        alone = sys.platform == "win32" or _take(self._stream)
+        try:
+            yield alone
+        finally:
+            _share(self._stream)
+
+    def release(self) -> None:
+        """Give the lock back. Its file stays: removing it would part those who hold it from newcomers."""
+        self._stream.close()

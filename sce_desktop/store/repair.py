@@ -56,6 +56,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
         with contextlib.closing(connect(draft, "mode=rw")) as target:
             target.execute("PRAGMA foreign_keys=OFF")  # parents may be lost; orphans are removed at the end
             target.execute("PRAGMA synchronous=OFF")  # new_file makes it durable as a whole
+            target.execute("PRAGMA cache_size=-65536")
             target.execute("BEGIN")
             report = _Salvage(source, target, progress).run()
             target.execute("COMMIT")
