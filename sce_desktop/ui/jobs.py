@@ -14,9 +14,10 @@
 the open project what the table and the panels show, so that an export does not hold that up.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
-function of ``tasks``: no Qt. Jobs and all their signals live in the GUI thread: the thread never sees the
-`Job`, it posts what happens to the lane by one queued signal, and the lane passes it on only as long as
-the job is attached. So detaching is atomic, and a job can never be destroyed by the wrong thread.
+function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
+all their signals live in the GUI thread: the thread never sees the `Job`, it posts what happens to the lane
+by one queued signal, and the lane passes it on only as long as the job is attached. So detaching is atomic,
+and a job can never be destroyed by the wrong thread.
 
 A `UserError` or `Cancelled` is an outcome. Any other exception is a bug: the job fails with a `Crash`, and
 the lane emits ``crashed`` for the crash dialog.
@@ -42,6 +43,7 @@ from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.ui.crashes import Crash
+from sce_desktop.ui.garbage import GuiCollector
 
 UPDATES_PER_SECOND = 15
 STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
@@ -278,9 +280,11 @@ class Lane(QObject):
         self._waiting: queue.Queue[Any] = queue.PriorityQueue()
         self._owner = threading.get_ident()
         self._open = True
+        self._joined = False
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
+        self._collector = GuiCollector(self)
         self._thread = _Thread(name, self._waiting, self._post)
-        self._thread.start()
+        self._thread.start(QThread.Priority.LowPriority)  # the GUI thread goes first, where systems allow it
 
     @property
     def jobs(self) -> list[Job]:
@@ -336,7 +340,11 @@ class Lane(QObject):
             for job in self.jobs:
                 job.detach()
             self._waiting.put((-1, 0, None))
-        return self._thread.wait(-1 if timeout is None else int(timeout * 1000))
+        joined = self._thread.wait(-1 if timeout is None else int(timeout * 1000))
+        if joined and not self._joined:
+            self._joined = True
+            self._collector.stop()
+        return joined
 
     def _post(self, job_id: int, event: str, payload: object) -> None:
         """Hand an event to the GUI thread. May be called from any thread."""

@@ -15,9 +15,9 @@
     session.submit(fn, project, ..., title=...)    own work on the project: it ends before the project closes
     session.tell("One sentence.", "warn")          the message strip
 
-Reading is free: call ``session.project`` methods that answer at once (rows of a page, counts, annotations);
-whatever looks at all rows is a job in the lane ``reads``. Every edit emits what it changed, to the one who made it too, so a panel
-draws from signals alone.
+Reading is free: call ``session.project`` methods that answer at once (rows of a page, annotations); whatever
+looks at all rows is a job in the lane ``reads``. Every edit emits what it changed, to whoever made it too, so
+that a panel draws from signals alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from sce_desktop.ui.jobs import Job, Lane, Lanes
 from sce_desktop.ui.scoring import Scorer
 
 if TYPE_CHECKING:
-    from sce_desktop.store.project import Project
+    from sce_desktop.store.project import ImportReport, Project
 
 Tone = Literal["info", "warn"]
 COUNT_MS = 150  # counting after an edit waits for the next one that long
@@ -196,7 +196,7 @@ class Session(QObject):
             if self.project is None or self.refuses_edit():
                 return None
             job = self.submit(work.append_table, self.project, choices, title=f"Adding {choices.path.name}")
-            job.finished.connect(self._on_appended)
+            job.finished.connect(lambda report: self._on_appended(report, job.warnings))
             return job
         target = choices.project_path or work.free_path(
             work.projects_folder(self.settings), choices.path.stem
@@ -240,28 +240,29 @@ class Session(QObject):
     def _replace_project(self, fn: Callable[..., Project], *args: Any, title: str) -> Job:
         """Make or open another project; the present one stays open until that has worked."""
         job = self.lanes.files.submit(fn, *args, title=title)
-        job.finished.connect(self._on_made)
+        job.finished.connect(lambda project: self._on_made(project, job.warnings))
         job.failed.connect(self._tell_failure)
         return job
 
-    @Slot(object)
-    def _on_made(self, project: Project) -> None:
+    def _on_made(self, project: Project, warnings: list[str]) -> None:
         if self._closing:
             project.close()
         else:
-            self._when_quiet(lambda: self._switch(project))
+            self._when_quiet(lambda: self._switch(project, warnings))
 
-    def _switch(self, project: Project) -> None:
+    def _switch(self, project: Project, warnings: list[str]) -> None:
         self._close_now()
         self.project = project
         self.label_set = project.label_set()
         self.scorer.refresh()
         self.projectOpened.emit(project)
         self.count_soon()
+        if warnings:
+            self.tell(" ".join(warnings))
         if project.read_only:
             self.tell(project.read_only_reason or "This project can only be looked at.", "warn")
             return
-        self.submit(work.build_search_index, project, title="Building the search index", quiet=True)
+        self.submit(work.build_search_index, project, title="Building the search index")
         if self._score_when_open and not self.runs:
             QTimer.singleShot(0, self.scorer.score)  # the table says first which rows it shows
         self._score_when_open = False
@@ -282,10 +283,10 @@ class Session(QObject):
         except UserError as error:
             self.tell(str(error), "warn")
 
-    @Slot(object)
-    def _on_appended(self, _report: object) -> None:
+    def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self.project is None:
             return
+        self.tell(" ".join((f"{report.rows:,} rows were added.", *warnings)))
         self.label_set = self.project.label_set()
         self.rowsChanged.emit()
         self.labelsChanged.emit()
@@ -309,9 +310,16 @@ class Session(QObject):
         """Write the project's rows to a file; the job finishes with the number of rows."""
         if self.project is None:
             return None
+        threshold = float(self.settings["threshold"]) or None
         job = self.submit(
-            work.export_table, self.project, choices, self.query, title=f"Exporting {choices.path.name}"
+            work.export_table,
+            self.project,
+            choices,
+            self.query,
+            threshold=threshold,
+            title=f"Exporting {choices.path.name}",
         )
+        job.warned.connect(lambda sentence: self.tell(sentence, "warn"))
         job.finished.connect(lambda rows: self.tell(f"{rows:,} rows were written to {choices.path}."))
         return job
 

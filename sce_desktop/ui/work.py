@@ -10,20 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop import paths
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import (
-    Decision,
-    IdArray,
-    Label,
-    Origin,
-    Run,
-    TableOptions,
-    TablePreview,
-    VectorCache,
-)
+from sce_desktop.core.types import IdArray, Label, Run, TableOptions, TablePreview, VectorCache
 from sce_desktop.tasks.models import NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.ui.colours import label_colour
+from sce_desktop.ui.garbage import keep_what_is_loaded
 
 if TYPE_CHECKING:
     from sce_desktop.ml.session import ModelSession
@@ -52,6 +45,7 @@ class ModelShelf:
             progress.report(0, None, stage="starting torch")
             self._session = None  # the old device's memory first
             self._session = open_session(*place)
+            keep_what_is_loaded()
             self._place = place
         return load_models(self._session, [choice.model], parse_baselines(choice.baselines), progress).models
 
@@ -77,6 +71,7 @@ def score(
 
 def import_libraries(*, progress: Progress) -> None:
     """Import what opening a table or a project needs, before somebody waits for it."""
+    import sce_desktop.tasks.export
     import sce_desktop.tasks.tables  # noqa: F401
 
 
@@ -133,71 +128,39 @@ def preview_table(path: Path, options: TableOptions, *, progress: Progress) -> T
     """Read the head of the table at ``path``."""
     from sce_desktop.tasks.tables import preview_table
 
-    return preview_table(path, options)
+    return preview_table(path, options, progress=progress)
 
 
 def import_table(choices: ImportChoices, target: Path, *, progress: Progress) -> Project:
     """Make the project ``target`` of a table and open it; nothing is left of it on failure or cancel."""
-    from sce_desktop.store.project import Project
     from sce_desktop.tasks.tables import import_table
 
-    target.parent.mkdir(parents=True, exist_ok=True)
-    import_table(
-        choices.path, target, text_columns=choices.text_columns, options=choices.options, progress=progress
+    _make_folder(target.parent)
+    return import_table(
+        target,
+        choices.path,
+        text_columns=choices.text_columns,
+        gold_column=choices.label_column,
+        take_back=choices.take_back,
+        options=choices.options,
+        progress=progress,
     )
-    project = Project.open(target)
-    if choices.label_column is not None:
-        try:
-            take_labels(project, choices.label_column, progress)
-        except BaseException:
-            project.close()
-            target.unlink(missing_ok=True)
-            raise
-    return project
-
-
-def take_labels(project: Project, column: int, progress: Progress) -> None:
-    """Make the values of ``column`` the label set and imported annotations.
-
-    Values that differ only in the spaces around them are one label, written as it came first.
-    """
-    names: dict[str, str] = {}
-    rows: dict[str, list[int]] = {}
-    total = project.row_count()
-    for batch in project.iter_rows():
-        progress.check()
-        for row in batch:
-            value = row.cells[column]
-            if value is not None and value.strip():
-                names.setdefault(value.strip(), value)
-                rows.setdefault(value.strip(), []).append(row.id)
-        progress.report(sum(map(len, rows.values())), total, stage="reading labels")
-    if not names:
-        progress.warn(f"The column {project.columns[column]!r} has no label in it.")
-        return
-    label_set = project.set_labels([Label(name) for name in names.values()])
-    for key, label in zip(names, label_set.labels, strict=True):
-        progress.check()
-        assert label.id is not None
-        project.decide(rows[key], Decision.LABEL, (label.id,), origin=Origin.IMPORTED)
 
 
 def import_sample(target: Path, *, progress: Progress) -> Project:
     """Make the sample project of the bundled table and labels, and open it."""
-    from sce_desktop.store.project import Project
     from sce_desktop.tasks.tables import import_table
 
     folder = paths.resources_dir() / "sample"
     names = (folder / "labels.txt").read_text(encoding="utf-8").splitlines()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    import_table(
-        folder / "parcel_feedback.csv",
+    _make_folder(target.parent)
+    return import_table(
         target,
+        folder / "parcel_feedback.csv",
         text_columns=[SAMPLE_TEXT_COLUMN],
-        labels=[Label(name, colour=label_colour(i)) for i, name in enumerate(filter(None, names))],
+        labels=[Label(name, colour=label_colour(place)) for place, name in enumerate(filter(None, names))],
         progress=progress,
     )
-    return Project.open(target)
 
 
 def append_table(project: Project, choices: ImportChoices, *, progress: Progress) -> ImportReport:
@@ -208,11 +171,27 @@ def append_table(project: Project, choices: ImportChoices, *, progress: Progress
 
 
 def export_table(
-    project: Project, choices: ExportChoices, query: RowQuery | None, *, progress: Progress
+    project: Project, choices: ExportChoices, query: RowQuery, *, threshold: float | None, progress: Progress
 ) -> int:
-    """Write rows of ``project`` to a file and return how many."""
-    from sce_desktop.tasks.tables import export_table
+    """Write rows of ``project`` to a file and return how many; ``query`` says which ones are shown."""
+    from sce_desktop.tasks.export import export_table
 
     return export_table(
-        project, choices.path, only=choices.only, excel_safe=choices.excel_safe, progress=progress
+        project,
+        choices.path,
+        only=choices.only,
+        query=query,
+        columns=choices.columns,
+        threshold=threshold,
+        excel_safe=choices.excel_safe,
+        progress=progress,
     )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"The folder {folder} cannot be made ({error.strerror}): choose another one in the settings."
+        ) from error

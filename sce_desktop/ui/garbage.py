@@ -1,0 +1,54 @@
+"""Python's garbage collection, kept in the GUI thread.
+
+Python collects reference cycles in whatever thread happens to allocate. A dialog or a session that nobody
+needs any more, but that refers to itself by its signals, would be destroyed by a lane's thread, and Qt aborts
+when a timer or a widget dies in another thread than its own. So as long as lanes run, automatic collection is
+off, and a timer of the GUI thread collects by Python's own thresholds instead.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+INTERVAL_MS = 1000
+
+
+class GuiCollector(QObject):
+    """Collects in the thread it was made in, one a lane; the last to stop turns Python's own on again."""
+
+    _users = 0
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        if GuiCollector._users == 0:
+            gc.disable()
+        GuiCollector._users += 1
+        self._timer = QTimer(self, interval=INTERVAL_MS)
+        self._timer.timeout.connect(self.collect)
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Leave collection to Python again, if no other collector is at work. Call it once."""
+        self._timer.stop()
+        GuiCollector._users -= 1
+        if GuiCollector._users == 0:
+            gc.enable()
+
+    @Slot()
+    def collect(self) -> None:
+        """Collect the oldest generation whose threshold is exceeded, as Python would have done."""
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        for generation in (2, 1, 0):
+            if thresholds[generation] and counts[generation] > thresholds[generation]:
+                gc.collect(generation)
+                return
+
+
+def keep_what_is_loaded() -> None:
+    """Leave out of later collections what has been imported by now: torch alone has some 100,000 objects.
+
+    Walking over them would stop the window for a tenth of a second each time.
+    """
+    gc.freeze()

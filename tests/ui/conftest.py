@@ -1,0 +1,53 @@
+"""Lanes and a session that end with the test, and small projects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Label
+from sce_desktop.settings import Settings
+from sce_desktop.store.project import Project
+from sce_desktop.ui.jobs import Lanes
+from sce_desktop.ui.session import Session
+
+MakeProject = Callable[..., Path]
+
+
+@pytest.fixture
+def lanes(qapp) -> Iterator[Lanes]:
+    with Lanes() as lanes:
+        yield lanes
+
+
+@pytest.fixture
+def session(lanes: Lanes, tmp_path: Path, qtbot: QtBot) -> Iterator[Session]:
+    """A session without a project; what it opens is closed at the end."""
+    session = Session(lanes, Settings(tmp_path / "settings.json"))
+    yield session
+    with qtbot.waitSignal(session.settled, timeout=10_000):
+        session.shut_down()
+
+
+@pytest.fixture
+def make_project(tmp_path: Path) -> MakeProject:
+    """Write a project file and return its path; it is closed."""
+
+    def make(name: str = "Parcels", texts: tuple[str, ...] = (), labels: tuple[str, ...] = ()) -> Path:
+        path = tmp_path / f"{name}.sce"
+        texts = texts or ("Two days late", "Box crushed", "", "Driver was kind", "Two days late")
+        with Project.create(path, name=name) as project:
+            project.add_rows(
+                ("ref", "text"),
+                [[(str(place), text) for place, text in enumerate(texts)]],
+                text_columns=[1],
+                source={},
+            )
+            if labels:
+                project.set_labels([Label(label) for label in labels])
+        return path
+
+    return make

@@ -1,0 +1,66 @@
+"""While a lane runs, nothing is collected in its thread."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+from PySide6.QtCore import QObject, QTimer
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.ui.garbage import INTERVAL_MS, GuiCollector
+from sce_desktop.ui.jobs import Lane
+
+
+class Cyclic(QObject):
+    """Refers to itself, as a widget does whose signal is connected to a lambda that holds it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.timer = QTimer(self)
+        self.timer.start(1000)
+        self.me = self
+
+
+def allocate(*, progress: Progress) -> list[list[int]]:
+    return [[] for _ in range(200_000)]  # enough to set off Python's own collection many times
+
+
+def test_objects_die_in_the_gui_thread(qtbot: QtBot) -> None:
+    died_in: list[int] = []
+    lane = Lane("files")
+    for _ in range(20):
+        weakref.finalize(Cyclic(), lambda: died_in.append(threading.get_ident()))
+    job = lane.submit(allocate, title="Allocates")
+    with qtbot.waitSignal(job.finished, timeout=10_000) as finished:
+        pass
+    assert len(finished.args[0]) == 200_000
+    qtbot.waitUntil(lambda: len(died_in) == 20, timeout=20 * INTERVAL_MS)
+    assert set(died_in) == {threading.get_ident()}
+    assert lane.close(timeout=5)
+
+
+def test_python_collects_again_after_the_last_lane(qtbot: QtBot) -> None:
+    assert gc.isenabled()
+    first, second = Lane("files"), Lane("models")
+    assert not gc.isenabled()
+    assert first.close(timeout=5)
+    assert first.close(timeout=5)  # closing twice counts once
+    assert not gc.isenabled()
+    assert second.close(timeout=5)
+    assert gc.isenabled()
+
+
+def test_collect_follows_the_thresholds(qtbot: QtBot) -> None:
+    collector = GuiCollector()
+    before = gc.get_stats()[0]["collections"]
+    gc.collect()
+    collector.collect()  # nothing is over its threshold right after a collection
+    assert gc.get_stats()[0]["collections"] == before
+    keep = [[] for _ in range(100_000)]
+    collector.collect()
+    assert gc.get_stats()[0]["collections"] == before + 1
+    assert keep
+    collector.stop()

@@ -1,0 +1,354 @@
+"""The session: projects come and go whole, edits are told, work stops before a project closes."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Decision, Label, Origin, TableOptions
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.ui import work
+from sce_desktop.ui.choices import ExportChoices, ImportChoices
+from sce_desktop.ui.colours import FIRST_COLOURS
+from sce_desktop.ui.jobs import JobState
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+
+LABELS = ("Late", "Damaged", "Praise")
+
+
+def open_in(qtbot: QtBot, session: Session, path: Path) -> Project:
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(path)
+    assert session.project is not None
+    return session.project
+
+
+def told(session: Session) -> list[tuple[str, str]]:
+    heard: list[tuple[str, str]] = []
+    session.told.connect(lambda sentence, tone: heard.append((tone, sentence)))
+    return heard
+
+
+def endless(project: Project, *, progress: Progress) -> None:
+    while True:
+        progress.check()
+        threading.Event().wait(0.002)
+
+
+# --- projects ----------------------------------------------------------------------------------------------
+
+
+def test_open_and_close(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
+    path = make_project(labels=LABELS)
+    project = open_in(qtbot, session, path)
+    assert project.name == "Parcels"
+    assert tuple(label.name for label in session.labels) == LABELS
+    assert session.query == RowQuery()
+    qtbot.waitUntil(lambda: session.counts is not None)
+    assert session.counts is not None
+    assert (session.counts.rows, session.counts.labelled, session.counts.blank) == (5, 0, 1)
+    session.set_current_row(2)
+    with qtbot.waitSignals([session.currentRowChanged, session.projectClosed]):
+        session.close_project()
+    assert session.project is None
+    assert (session.labels, session.current_row, session.counts, session.runs) == ((), None, None, ())
+    assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
+
+
+def test_what_cannot_be_opened_keeps_the_open_project(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    project = open_in(qtbot, session, make_project())
+    other = tmp_path / "picture.sce"
+    other.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(1000))
+    heard = told(session)
+    with qtbot.waitSignal(session.told):
+        session.open_project(other)
+    assert heard[0][0] == "warn"
+    assert session.project is project
+    assert project.row_count() == 5
+
+
+def test_newer_project_is_refused_in_one_sentence(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project()
+    with sqlite3.connect(path) as raw:
+        raw.execute("PRAGMA user_version = 999")
+    raw.close()
+    heard = told(session)
+    with qtbot.waitSignal(session.told, timeout=10_000):
+        session.open_project(path)
+    assert heard[0][0] == "warn"
+    assert "newer" in heard[0][1]
+    assert session.project is None
+
+
+def test_second_window_is_read_only_and_says_so(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project(labels=LABELS)
+    with Project.open(path):
+        heard = told(session)
+        project = open_in(qtbot, session, path)
+        assert project.read_only
+        assert session.read_only
+        assert heard == [("warn", project.read_only_reason)]
+        assert not session.decide([1], Decision.NONE)
+        assert not session.set_labels([Label("Other")])
+        assert len(heard) == 3
+        with qtbot.waitSignal(session.projectClosed):
+            session.close_project()
+
+
+def test_opening_another_project_ends_the_work_on_the_first(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    first = open_in(qtbot, session, make_project("First"))
+    job = session.submit(endless, first, title="Endless")
+    reading = session.submit(endless, first, title="Endless too", lane="reads", quiet=True)
+    session.lanes.files.cancel_all()  # opening waits in the same lane; that is not what this test is about
+    second = make_project("Second", texts=("one",))
+    opened = open_in(qtbot, session, second)
+    assert opened.row_count() == 1
+    assert (job.state, reading.state) == (JobState.CANCELLED, JobState.CANCELLED)
+    assert not list(second.parent.glob("First.sce-*"))
+
+
+@pytest.mark.parametrize("lane", ["models", "files", "reads"])
+def test_shut_down_waits_for_work_and_leaves_one_file(
+    qtbot: QtBot, session: Session, make_project: MakeProject, lane: str
+) -> None:
+    path = make_project()
+    project = open_in(qtbot, session, path)
+    job = session.submit(endless, project, title="Endless", lane=lane)  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
+    with qtbot.waitSignal(session.settled, timeout=2000):
+        session.shut_down()
+    assert job.state is JobState.CANCELLED
+    assert session.project is None
+    assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    raw.close()
+
+
+def test_project_that_arrives_during_shut_down_is_closed(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project()
+    session.open_project(path)
+    with qtbot.waitSignal(session.settled, timeout=10_000):
+        session.shut_down()
+    assert session.project is None
+    with Project.open(path) as again:
+        assert not again.read_only
+
+
+def test_copy_is_a_project(qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path) -> None:
+    open_in(qtbot, session, make_project(labels=LABELS))
+    copy = tmp_path / "Copy.sce"
+    job = session.save_copy(copy)
+    assert job is not None
+    with qtbot.waitSignal(job.finished):
+        pass
+    with Project.open(copy) as project:
+        assert project.row_count() == 5
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def table(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "in.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_import_makes_and_opens_a_project(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    path = table(tmp_path, "id,text,gold\n1,late,Late\n2,broken,Late\n3,kind,Praise\n4,,\n")
+    session.settings["projects_folder"] = str(tmp_path / "projects")
+    choices = ImportChoices(path, TableOptions(), text_columns=(1,), label_column=2)
+    heard = told(session)
+    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+        session.import_table(choices)
+    assert [tone for tone, _ in heard] == ["info"]
+    assert "no text" in heard[0][1]
+    project = session.project
+    assert project is not None
+    assert project.path == tmp_path / "projects" / "in.sce"
+    assert [label.name for label in session.labels] == ["Late", "Praise"]
+    ids = project.row_ids()
+    annotations = project.annotations(ids)
+    late, praise = (label.id for label in session.labels)
+    assert [annotations[i].label_ids if i in annotations else () for i in ids.tolist()] == [
+        (late,),
+        (late,),
+        (praise,),
+        (),
+    ]
+    assert {annotation.origin for annotation in annotations.values()} == {Origin.IMPORTED}
+    assert [row.cells[2] for row in project.rows(ids)] == ["Late", "Late", "Praise", ""]
+
+
+def test_import_of_the_same_table_again_takes_a_free_name(tmp_path: Path) -> None:
+    (tmp_path / "in.sce").write_bytes(b"")
+    (tmp_path / "in 2.sce").write_bytes(b"")
+    assert work.free_path(tmp_path, "in") == tmp_path / "in 3.sce"
+
+
+def test_failed_import_leaves_nothing(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    folder = tmp_path / "projects"
+    session.settings["projects_folder"] = str(folder)
+    heard = told(session)
+    with qtbot.waitSignal(session.told, timeout=20_000):
+        session.import_table(
+            ImportChoices(table(tmp_path, "text\na\n"), TableOptions(encoding="none"), text_columns=(0,))
+        )
+    assert heard[0][0] == "warn"
+    assert list(folder.iterdir()) == []
+
+
+def test_folder_that_cannot_be_made_is_told(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    session.settings["projects_folder"] = str(tmp_path / "file" / "projects")
+    heard = told(session)
+    with qtbot.waitSignal(session.told, timeout=20_000):
+        session.import_table(ImportChoices(table(tmp_path, "text\na\n"), TableOptions(), text_columns=(0,)))
+    assert heard[0][0] == "warn"
+    assert "choose another" in heard[0][1]
+
+
+def test_append_adds_rows_and_tells(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    project = open_in(qtbot, session, make_project(labels=LABELS))
+    path = table(tmp_path, "ref,text\n9,one more\n")
+    with qtbot.waitSignals([session.rowsChanged, session.countsChanged], timeout=20_000):
+        session.import_table(ImportChoices(path, TableOptions(), text_columns=(1,), append=True))
+    assert project.row_count() == 6
+    assert tuple(label.name for label in session.labels) == LABELS
+
+
+def test_append_of_other_columns_is_refused(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    project = open_in(qtbot, session, make_project())
+    heard = told(session)
+    with qtbot.waitSignal(session.told, timeout=20_000):
+        session.import_table(
+            ImportChoices(table(tmp_path, "other\nx\n"), TableOptions(), text_columns=(0,), append=True)
+        )
+    assert heard[0][0] == "warn"
+    assert project.row_count() == 5
+
+
+def test_export_writes_and_says_how_many(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    open_in(qtbot, session, make_project(labels=LABELS))
+    heard = told(session)
+    job = session.export_table(ExportChoices(tmp_path / "out.csv"))
+    assert job is not None
+    with qtbot.waitSignal(job.finished, timeout=20_000) as finished:
+        pass
+    assert finished.args == [5]
+    assert heard == [("info", f"5 rows were written to {tmp_path / 'out.csv'}.")]
+    lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith("ref,text,label")
+
+
+def test_preview_fails_to_the_caller_alone(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    heard = told(session)
+    job = session.preview(tmp_path / "missing.csv")
+    with qtbot.waitSignal(job.failed, timeout=20_000) as failed:
+        pass
+    assert isinstance(failed.args[0], UserError)
+    assert heard == []
+
+
+# --- edits -------------------------------------------------------------------------------------------------
+
+
+def test_labels_get_colours_that_stay(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
+    open_in(qtbot, session, make_project())
+    with qtbot.waitSignal(session.labelsChanged):
+        assert session.set_labels([Label("Late"), Label("Damaged", colour=FIRST_COLOURS[0]), Label("Praise")])
+    assert [label.colour for label in session.labels] == [
+        FIRST_COLOURS[1],
+        FIRST_COLOURS[0],
+        FIRST_COLOURS[2],
+    ]
+    assert all(label.id is not None for label in session.labels)
+    with qtbot.waitSignal(session.labelsChanged):
+        session.set_labels(session.labels[1:])
+    assert [label.colour for label in session.labels] == [FIRST_COLOURS[0], FIRST_COLOURS[2]]
+
+
+def test_same_labels_again_change_nothing(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
+    open_in(qtbot, session, make_project())
+    session.set_labels([Label("Late"), Label("Damaged")])
+    with qtbot.assertNotEmitted(session.labelsChanged):
+        assert session.set_labels(session.labels)
+
+
+def test_two_equal_labels_are_refused_in_place(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(labels=LABELS))
+    heard = told(session)
+    assert not session.set_labels([Label("Late"), Label("Late")])
+    assert heard[0][0] == "warn"
+    assert tuple(label.name for label in session.labels) == LABELS
+
+
+def test_decisions_and_marks_are_told_and_counted(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    project = open_in(qtbot, session, make_project(labels=LABELS))
+    late = session.labels[0].id
+    assert late is not None
+    with qtbot.waitSignal(session.annotationsChanged) as changed:
+        assert session.decide([1, 2], Decision.LABEL, [late])
+    assert changed.args == [[1, 2]]
+    assert project.annotations([1])[1].queue == "file"
+    qtbot.waitUntil(lambda: session.counts is not None and session.counts.labelled == 2)
+    assert session.counts is not None
+    assert session.counts.labels[late] == 2
+    assert session.clear_decision([2])
+    assert session.set_marks(4, flag=True, note="look again")
+    assert project.marks([4])[4].note == "look again"
+    qtbot.waitUntil(lambda: session.counts is not None and session.counts.states[RowState.FLAGGED] == 1)
+    assert session.counts.labelled == 1
+
+
+def test_edit_without_a_project_does_nothing(session: Session) -> None:
+    assert not session.decide([1], Decision.NONE)
+    assert not session.set_labels([Label("a")])
+    assert session.save_copy(Path("x")) is None
+    assert session.scorer.score() is None
+
+
+def test_query_and_row_are_told_once(qtbot: QtBot, session: Session) -> None:
+    with qtbot.waitSignal(session.queryChanged):
+        session.set_query(RowQuery(search="late"))
+    with qtbot.assertNotEmitted(session.queryChanged):
+        session.set_query(RowQuery(search="late"))
+    with qtbot.waitSignal(session.currentRowChanged):
+        session.set_current_row(3)
+    with qtbot.assertNotEmitted(session.currentRowChanged):
+        session.set_current_row(3)
+
+
+def test_setting_is_written(session: Session) -> None:
+    session.change_setting("theme", "dark")
+    assert '"theme": "dark"' in session.settings.file.read_text(encoding="utf-8")
