@@ -1,0 +1,261 @@
+"""Scoring from the window: rows on the screen first, newer work in place of older, finished rows kept."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import IdArray, Label, Run, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.ui import work
+from sce_desktop.ui.choices import ModelChoice
+from sce_desktop.ui.jobs import Job, JobState
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+
+LABELS = ("Late", "Damaged", "Praise")
+
+
+class FakeEngine:
+    """Scores by the length of the text, as slowly as a test wants, through the real project."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.calls: list[tuple[ModelChoice, list[int]]] = []
+        self.error: Exception | None = None
+
+    def load(self, choice: ModelChoice, *, progress: Progress) -> list[Any]:
+        progress.check()
+        if self.error is not None:
+            raise self.error
+        return []
+
+    def score(
+        self, project: Project, _shelf: object, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+    ) -> list[Run]:
+        self.calls.append((choice, first_ids.tolist()))
+        if self.error is not None:
+            raise self.error
+        label_set = project.label_set()
+        if label_set is None:
+            raise UserError("There is no label: give at least two.")
+        aliases = ("sce", *choice.baselines)
+        runs = [project.open_run(a, "sce", choice.model, "fake", label_set.labels) for a in aliases]
+        for run in runs:
+            project.activate(run.id)
+            ids = project.unscored_ids(run.id)
+            first = first_ids[np.isin(first_ids, ids)]
+            for row_id in (*first, *ids[~np.isin(ids, first)]):
+                progress.check()
+                shape = (1, len(label_set.labels))
+                project.add_scores(run.id, [row_id], Scores(np.full(shape, 1 / shape[1], dtype=np.float32)))
+                progress.report(1, len(ids), stage="scoring (sce)")
+                while not self.go_on.wait(0.002):
+                    progress.check()
+            project.finish_run(run.id)
+        return runs
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    engine = FakeEngine()
+    monkeypatch.setattr(work, "score", engine.score)
+    monkeypatch.setattr(
+        work.ModelShelf, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
+    )
+    return engine
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, make_project: MakeProject, engine: FakeEngine) -> Session:
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(labels=LABELS))
+    return session
+
+
+def score(session: Session) -> Job:
+    job = session.scorer.score()
+    assert job is not None
+    return job
+
+
+def test_all_rows_with_text_are_scored_and_shown(qtbot: QtBot, opened: Session) -> None:
+    with qtbot.waitSignals([score(opened).finished, opened.scoresChanged, opened.countsChanged]):
+        pass
+    qtbot.waitUntil(lambda: opened.counts is not None and opened.counts.scored == 4)
+    assert [run.alias for run in opened.runs] == ["sce", "similarity"]
+    assert opened.scorer.job is None
+    assert opened.scorer.ready
+
+
+def test_rows_on_the_screen_go_first(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+    opened.set_visible_rows([4, 5])
+    engine.go_on.clear()
+    job = score(opened)
+    qtbot.waitUntil(lambda: bool(opened.runs))
+    project = opened.project
+    assert project is not None
+    assert list(project.scores(opened.runs[0].id, [1, 2, 4, 5])) == [4]
+    assert engine.calls[0][1] == [4, 5]
+    engine.go_on.set()
+    with qtbot.waitSignal(job.finished):
+        pass
+
+
+def test_scores_show_while_they_come(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+    engine.go_on.clear()
+    job = score(opened)
+    with qtbot.waitSignal(opened.scoresChanged):
+        pass
+    assert job.active
+    engine.go_on.set()
+
+
+def test_stop_keeps_what_is_scored(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+    engine.go_on.clear()
+    job = score(opened)
+    qtbot.waitUntil(lambda: bool(opened.runs))
+    with qtbot.waitSignal(job.cancelled, timeout=2000):
+        opened.scorer.stop()
+    assert opened.project is not None
+    assert len(opened.project.scores(opened.runs[0].id, [1, 2, 4, 5])) == 1
+    engine.go_on.set()
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+    assert len(opened.project.scores(opened.runs[0].id, [1, 2, 4, 5])) == 4
+
+
+def test_newer_scoring_takes_the_place_of_the_older(
+    qtbot: QtBot, opened: Session, engine: FakeEngine
+) -> None:
+    engine.go_on.clear()
+    older = score(opened)
+    qtbot.waitUntil(lambda: older.state is JobState.RUNNING)
+    newer = score(opened)
+    engine.go_on.set()
+    with qtbot.waitSignal(newer.finished):
+        pass
+    assert older.state is JobState.CANCELLED
+    assert not older.attached
+    assert opened.scorer.job is None
+
+
+def test_label_edit_scores_anew_once_the_user_pauses(
+    qtbot: QtBot, opened: Session, engine: FakeEngine
+) -> None:
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+    first_run = opened.runs[0].id
+    opened.set_visible_rows([2])
+    for name in ("R", "Re", "Refund"):
+        opened.set_labels([*opened.labels[:3], Label(name)])
+    qtbot.waitUntil(lambda: len(engine.calls) == 2, timeout=5000)
+    assert engine.calls[1][1] == [2]
+    qtbot.waitUntil(lambda: opened.scorer.job is None and opened.runs[0].id != first_run)
+    assert opened.runs[0].label_names == (*LABELS, "Refund")
+    qtbot.wait(600)
+    assert len(engine.calls) == 2
+
+
+def test_label_edit_before_the_first_scoring_scores_nothing(
+    qtbot: QtBot, opened: Session, engine: FakeEngine
+) -> None:
+    opened.set_labels([*opened.labels, Label("Refund")])
+    qtbot.wait(600)
+    assert engine.calls == []
+
+
+def test_removing_all_but_one_label_stops_scoring(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+    engine.go_on.clear()
+    job = score(opened)
+    qtbot.waitUntil(lambda: bool(opened.runs))
+    opened.set_labels(opened.labels[:1])
+    qtbot.waitUntil(lambda: job.state is JobState.CANCELLED)
+    qtbot.wait(600)
+    assert len(engine.calls) == 1
+
+
+def test_failure_is_one_sentence_and_the_rest_lives(
+    qtbot: QtBot, opened: Session, engine: FakeEngine
+) -> None:
+    engine.error = UserError("The model sce-mini is damaged: run models verify.")
+    with qtbot.waitSignal(opened.told) as told:
+        opened.scorer.score()
+    assert told.args == ["The model sce-mini is damaged: run models verify.", "warn"]
+    engine.error = None
+    qtbot.waitUntil(lambda: opened.scorer.job is None)
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+
+
+def test_model_that_cannot_be_loaded_leaves_the_window_usable(
+    qtbot: QtBot, session: Session, engine: FakeEngine
+) -> None:
+    engine.error = UserError("There is no model in this folder.")
+    with qtbot.waitSignal(session.told) as told:
+        session.scorer.set_model("/nowhere")
+    assert told.args[1] == "warn"
+    assert not session.scorer.ready
+    engine.error = None
+    with qtbot.waitSignals([session.scorer.modelsChanged, session.scorer.modelsChanged]):
+        session.scorer.set_model("sce-mini")
+    assert session.scorer.ready
+
+
+def test_baselines_decide_which_runs_are_shown(qtbot: QtBot, opened: Session) -> None:
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+    with qtbot.waitSignal(opened.scoresChanged):
+        opened.scorer.set_baselines(())
+    assert [run.alias for run in opened.runs] == ["sce"]
+    opened.scorer.set_baselines(("similarity",))
+    assert [run.alias for run in opened.runs] == ["sce", "similarity"]
+
+
+def test_runs_come_back_with_the_project(qtbot: QtBot, opened: Session) -> None:
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+    assert opened.project is not None
+    path = opened.project.path
+    with qtbot.waitSignal(opened.projectClosed):
+        opened.close_project()
+    assert opened.runs == ()
+    with qtbot.waitSignal(opened.projectOpened, timeout=10_000):
+        opened.open_project(path)
+    assert [run.alias for run in opened.runs] == ["sce", "similarity"]
+
+
+def test_read_only_project_is_not_scored(
+    qtbot: QtBot, session: Session, make_project: MakeProject, engine: FakeEngine
+) -> None:
+    path = make_project(labels=LABELS)
+    with Project.open(path):
+        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+            session.open_project(path)
+        assert session.scorer.score() is None
+        assert engine.calls == []
+        with qtbot.waitSignal(session.projectClosed):
+            session.close_project()
+
+
+def test_sample_is_imported_and_scored_at_once(
+    qtbot: QtBot, session: Session, engine: FakeEngine, tmp_path: Path
+) -> None:
+    session.settings["projects_folder"] = str(tmp_path)
+    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+        session.open_sample()
+    qtbot.waitUntil(lambda: len(engine.calls) == 1)
+    assert len(session.labels) > 5
+    with qtbot.waitSignal(session.projectClosed, timeout=5000):
+        session.close_project()
+    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+        session.open_sample()  # the same one, with what was done in it
+    assert [file.name for file in tmp_path.glob("*.sce")] == ["Parcel feedback.sce"]
