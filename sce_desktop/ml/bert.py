@@ -97,6 +97,15 @@ class EncoderLayer(nn.Module):
         return self.norm_output(x + F.dropout(h, self.dropout, self.training))
 
 
+def embedding_table(rows: int, width: int) -> nn.Embedding:
+    """Return a table of ``rows`` vectors, random unless it is made on the meta device.
+
+    There, drawing normal numbers would import torch's compiler, which takes two seconds.
+    """
+    weight = torch.empty(rows, width)
+    return nn.Embedding.from_pretrained(weight if weight.is_meta else weight.normal_(), freeze=False)
+
+
 class TextEncoder(nn.Module):
     """A whole BERT-like body: token, position and type embeddings, layers, mean pooling, unit length."""
 
@@ -104,9 +113,9 @@ class TextEncoder(nn.Module):
         super().__init__()
         self.config = config
         d = config.hidden_size
-        self.tokens = nn.Embedding(config.vocab_size, d)
-        self.positions = nn.Embedding(config.max_position_embeddings, d)
-        self.types = nn.Embedding(max(config.type_vocab_size, 1), d)
+        self.tokens = embedding_table(config.vocab_size, d)
+        self.positions = embedding_table(config.max_position_embeddings, d)
+        self.types = embedding_table(max(config.type_vocab_size, 1), d)
         self.norm = nn.LayerNorm(d, eps=config.layer_norm_eps)
         self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.num_hidden_layers))
 

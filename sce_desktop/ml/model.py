@@ -33,7 +33,7 @@ from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
 from sce_desktop.ml import folders
-from sce_desktop.ml.bert import EncoderConfig, TextEncoder
+from sce_desktop.ml.bert import EncoderConfig, TextEncoder, embedding_table
 from sce_desktop.ml.embedder import (
     Embedder,
     NativeEmbedder,
@@ -324,7 +324,7 @@ class SCEModel(
             with torch.device("meta"):
                 head = SCE(config.sce)
                 own = config.token_table == "own"
-                table = nn.Embedding(*state["label_tokens.weight"].shape) if own else None
+                table = embedding_table(*state["label_tokens.weight"].shape) if own else None
                 if config.embedder["kind"] == "native":
                     embedder = TextEncoder(EncoderConfig.from_dict(config.embedder["encoder"]))
             if config.embedder["kind"] == "native":
