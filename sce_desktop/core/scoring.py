@@ -53,14 +53,15 @@ def statuses(scores: Scores, *, threshold: float | None = None, multi_label: boo
     probability reaches the threshold; ``unsure`` where the best probability is below ``threshold``.
     """
     confidence = scores.probabilities.max(axis=1)
-    result = np.full(len(scores), Status.SCORED, dtype=object)
+    kinds = (Status.SCORED, Status.UNSURE, Status.NONE)
+    kind = np.zeros(len(scores), dtype=np.int64)
     if multi_label:
-        result[confidence < (MULTI_LABEL_THRESHOLD if threshold is None else threshold)] = Status.NONE
+        kind[confidence < (MULTI_LABEL_THRESHOLD if threshold is None else threshold)] = 2
     elif threshold is not None:
-        result[confidence < threshold] = Status.UNSURE
+        kind[confidence < threshold] = 1
     if scores.none is not None:
-        result[scores.none >= NONE_THRESHOLD] = Status.NONE
-    return list(result)
+        kind[scores.none >= NONE_THRESHOLD] = 2
+    return [kinds[number] for number in kind]
 
 
 def chosen(probabilities: FloatArray, *, threshold: float | None = None) -> NDArray[np.bool_]:

@@ -151,11 +151,25 @@ class VectorCache(Protocol):
 class TextModel(Protocol):
     """Anything that gives probabilities for texts and labels: an SCE, or a baseline."""
 
-    kind: ModelKind
-    name: str
-    fingerprint: str
-    labels: tuple[Label, ...]  # labels the model carries itself (after a fine-tune); often empty
-    max_tokens: int  # texts are read up to here
+    @property
+    def kind(self) -> ModelKind:
+        """What it is."""
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of weights and settings: same fingerprint, same numbers."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Labels that the model carries itself (after a fine-tune); often empty."""
+
+    @property
+    def max_tokens(self) -> int:
+        """How far a text is read."""
 
     def probabilities(
         self,

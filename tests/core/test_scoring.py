@@ -42,6 +42,7 @@ def test_statuses() -> None:
     rows = probabilities([0.6, 0.4], [0.5, 0.5], [0.9, 0.1])
     assert statuses(Scores(rows)) == [Status.SCORED] * 3
     assert statuses(Scores(rows), threshold=0.6) == [Status.SCORED, Status.UNSURE, Status.SCORED]
+    assert all(isinstance(status, Status) for status in statuses(Scores(rows)))
     none = np.asarray([0.1, 0.5, 0.9], dtype=np.float32)
     assert statuses(Scores(rows, none)) == [Status.SCORED, Status.NONE, Status.NONE]
 
