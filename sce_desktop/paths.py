@@ -17,8 +17,10 @@ def _user_dir(kind: str) -> Path:
     home = os.environ.get(HOME_VARIABLE)
     if home:
         return Path(home).expanduser().absolute() / kind
-    import appdirs  # pretrain runs where it is not installed
-
+    try:
+        import appdirs
+    except ImportError:  # pretrain runs where it is not installed
+        return Path.home() / f".{APP_NAME}" / kind
     folder: str = getattr(appdirs, f"user_{kind}_dir")(APP_NAME, False)
     return Path(folder)
 
