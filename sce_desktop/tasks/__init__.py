@@ -1,0 +1,1 @@
+"""The use cases: import, score, evaluate, export. Plain functions that take a `Progress`."""

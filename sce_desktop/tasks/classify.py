@@ -1,0 +1,168 @@
+"""Classify a table into another table, without a project: streamed, so that its size does not matter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
+from sce_desktop.data.tables import Table, open_table
+from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.store.rows import Shape
+from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_problems
+from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, labels_for, load_models
+from sce_desktop.tasks.progress import PartProgress, Unreported
+from sce_desktop.tasks.timing import TimedCache
+
+BATCH_ROWS = 2000  # read and scored at once; a cancel need not wait for them, it takes effect within
+
+
+@dataclass(slots=True)
+class ClassifyReport:
+    """What `classify_table` did. ``seconds``: load, embed, score and total."""
+
+    rows: int
+    scored: int
+    skipped_blank: int
+    labels: list[str]
+    models: list[str]
+    seconds: dict[str, float]
+    output: str
+
+
+def classify_table(
+    table_path: Path,
+    output: Path,
+    *,
+    text_columns: Sequence[str | int],
+    labels: Sequence[Label] | None,
+    source: ModelSource,
+    model: str,
+    baselines: Sequence[Baseline] = (),
+    options: TableOptions | None = None,
+    threshold: float | None = None,
+    multi_label: bool = False,
+    excel_safe: bool = False,
+    batch_rows: int = BATCH_ROWS,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> ClassifyReport:
+    """Write ``table_path`` to ``output`` with the results of ``model`` and ``baselines`` beside its columns.
+
+    Rows keep their order and cells; rows without text keep their place and have empty result cells. Nothing
+    is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken.
+
+    Raises:
+        UserError: The table, a column, a label, a model or the output is not right.
+        Cancelled: The user stopped; nothing was written.
+    """
+    started = time.perf_counter()
+    table = open_table(table_path, options or TableOptions())
+    if output.exists() and output.samefile(table_path):
+        raise UserError("The output would replace the table itself: choose another name for it.")
+    texts_at = find_columns(table.columns, text_columns, progress)
+    loaded = load_models(source, [model], baselines, progress)
+    labels = labels_for(loaded.models[0].model, labels, multi_label=multi_label)
+    timed = TimedCache(cache)
+    ours = [
+        ModelColumns(
+            named.alias,
+            [label.name for label in labels],
+            main=named is loaded.models[0],
+            none=says_none(named.model, labels, multi_label=multi_label),
+            multi_label=multi_label,
+            threshold=threshold,
+        )
+        for named in loaded.models
+    ]
+    names = beside(table.columns, [name for columns in ours for name in columns.header], progress)
+    work = _Work(loaded.models, ours, labels, multi_label, timed, progress)
+    write_table(
+        output,
+        [*table.columns, *names],
+        work.classified(table, texts_at, batch_rows),
+        delimiter=table.options.delimiter or ",",
+        excel_safe=excel_safe,
+        progress=Unreported(progress),
+    )
+    tell_problems(table.problems, table.problem_count, progress)
+    if not work.rows:
+        progress.warn("The table has no rows: the output has the header alone.")
+    return ClassifyReport(
+        rows=work.rows,
+        scored=work.rows - work.blank,
+        skipped_blank=work.blank,
+        labels=[label.name for label in labels],
+        models=[named.name for named in loaded.models],
+        seconds={
+            "load": loaded.seconds,
+            "embed": timed.seconds,
+            "score": work.model_seconds - timed.seconds,
+            "total": time.perf_counter() - started,
+        },
+        output=str(output),
+    )
+
+
+def says_none(model: TextModel, labels: Sequence[Label], *, multi_label: bool) -> bool:
+    """Return whether ``model`` can say that no label fits: only its answer tells, so it is asked once."""
+    return model.probabilities(["?"], labels, multi_label=multi_label).none is not None
+
+
+@dataclass(slots=True)
+class _Work:
+    """Scores the rows of a table as they are read, and work."""
+
+    models: Sequence[NamedModel]
+    columns: Sequence[ModelColumns]
+    labels: Sequence[Label]
+    multi_label: bool
+    cache: TimedCache
+    progress: Progress
+    rows: int = 0
+    blank: int = 0
+    model_seconds: float = 0.0
+
+    def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
+        """Yield all rows of ``table`` with the models' cells behind the original ones."""
+        shape = Shape(table.columns, tuple(text_at))
+        unscored: list[OutCell] = [cell for columns in self.columns for cell in columns.blank]
+        for batch in table.batches(size):
+            texts = [shape.text_of(cells) for cells in batch]
+            scored = [place for place, text in enumerate(texts) if text.strip()]
+            results = self._results([texts[place] for place in scored], len(batch), table.estimated_rows)
+            rows: list[list[OutCell]] = [[*cells, *unscored] for cells in batch]
+            for place, cells in zip(scored, results, strict=True):
+                rows[place] = [*batch[place], *cells]
+            self.rows += len(batch)
+            self.blank += len(batch) - len(scored)
+            self.progress.report(self.rows, table.estimated_rows, stage="classifying")
+            self.progress.check()
+            yield rows
+
+    def _results(self, texts: list[str], rows: int, total: int | None) -> list[list[OutCell]]:
+        """Return the cells of all models for each of ``texts``, which come from ``rows`` rows."""
+        results: list[list[OutCell]] = [[] for _ in texts]
+        if not texts:
+            return results
+        share = rows / len(self.models)  # of the rows that one model's pass stands for
+        for number, (named, columns) in enumerate(zip(self.models, self.columns, strict=True)):
+            part = PartProgress(
+                self.progress,
+                start=self.rows + share * number,
+                weight=share / len(texts),
+                total=total,
+                stage="classifying",
+            )
+            before = time.perf_counter()
+            scores = named.model.probabilities(
+                texts, self.labels, multi_label=self.multi_label, cache=self.cache, progress=part
+            )
+            self.model_seconds += time.perf_counter() - before
+            for mine, cells in zip(results, columns.cells(scores), strict=True):
+                mine += cells
+        return results

@@ -1,0 +1,137 @@
+"""Which columns are read as text, and which of ours are written beside the original ones."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.scoring import Status, chosen, statuses, top
+from sce_desktop.core.types import Scores, TableProblem
+from sce_desktop.data.writers import OutCell
+
+_TOLD = 3  # problems and columns named in one sentence
+
+
+def find_column(columns: Sequence[str], name: str, progress: Progress) -> int:
+    """Return the index of the column headed ``name``; of several the first, with a warning.
+
+    Raises:
+        UserError: No column is headed exactly so.
+    """
+    found = [index for index, column in enumerate(columns) if column == name]
+    if not found:
+        close = difflib.get_close_matches(name, columns, n=1)
+        hint = f"did you mean {close[0]!r}" if close else f"the columns are {_named(columns)}"
+        raise UserError(f"The table has no column {name!r}; {hint}.")
+    if len(found) > 1:
+        progress.warn(f"{len(found)} columns are called {name!r}: the first of them is read.")
+    return found[0]
+
+
+def find_columns(columns: Sequence[str], names: Sequence[str | int], progress: Progress) -> tuple[int, ...]:
+    """Return the indices of the text columns ``names`` (headers or indices), each once.
+
+    Raises:
+        UserError: None is given, or one is not in the table.
+    """
+    if not names:
+        raise UserError(f"Say which column holds the text; the columns are {_named(columns)}.")
+    indices = [name if isinstance(name, int) else find_column(columns, name, progress) for name in names]
+    return tuple(dict.fromkeys(indices))
+
+
+def _named(columns: Sequence[str], most: int = 20) -> str:
+    names = ", ".join(repr(column) for column in columns[:most])
+    return names if len(columns) <= most else f"{names} and {len(columns) - most} more"
+
+
+def tell_problems(problems: Sequence[TableProblem], count: int, progress: Progress) -> None:
+    """Warn of what was not right in a table: the first few by line, the others by number."""
+    if not count:
+        return
+    told = "; ".join(f"line {problem.line}: {problem.message.rstrip('.')}" for problem in problems[:_TOLD])
+    more = f"; and {count - _TOLD} more" if count > _TOLD else ""
+    progress.warn(f"{_counted(count, 'problem')} in the table: {told}{more}.")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+class ModelColumns:
+    """The columns that hold one model's results: the main model's, or a baseline's under its alias."""
+
+    def __init__(
+        self,
+        alias: str,
+        labels: Sequence[str],
+        *,
+        main: bool,
+        none: bool = False,
+        multi_label: bool = False,
+        threshold: float | None = None,
+    ) -> None:
+        self.alias = alias
+        self._labels = tuple(labels)
+        self._main = main
+        self._none = none and main
+        self._multi_label = multi_label
+        self._threshold = threshold
+        self.header = [f"{alias}_label", f"{alias}_confidence"]
+        if main:
+            self.header.append(f"{alias}_status")
+        if self._none:
+            self.header.append(f"{alias}_none")
+        if main and multi_label:
+            self.header.append(f"{alias}_labels")
+        self.header += [f"{alias}_p:{label}" for label in labels]
+        self.unscored: list[OutCell] = [None] * len(self.header)
+        self.blank: list[OutCell] = [
+            Status.BLANK.value if name == f"{alias}_status" else None for name in self.header
+        ]
+
+    def cells(self, scores: Scores) -> list[list[OutCell]]:
+        """Return the cells of each scored row, in the order of ``header``."""
+        if not len(scores):
+            return []
+        index, confidence, _ = top(scores.probabilities)
+        columns: list[Sequence[OutCell]] = [[self._labels[i] for i in index], confidence.tolist()]
+        if self._main:
+            columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
+        if self._none:
+            assert scores.none is not None
+            columns.append(scores.none.tolist())
+        if self._main and self._multi_label:
+            given = chosen(scores.probabilities, threshold=self._threshold)
+            columns.append([as_list(itertools.compress(self._labels, row)) for row in given])
+        columns += scores.probabilities.T.tolist()
+        return [list(row) for row in zip(*columns, strict=True)]
+
+
+def as_list(names: Iterable[str]) -> str:
+    """Return label names as the JSON list that goes into one cell: no separator can be mistaken for one."""
+    return json.dumps(list(names), ensure_ascii=False)
+
+
+def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> list[str]:
+    """Return ``ours`` with a suffix wherever a name is taken by an original column; the user is told."""
+    taken = set(columns)
+    result, renamed = [], []
+    for name in ours:
+        free, number = name, 1
+        while free in taken:
+            number += 1
+            free = f"{name}_{number}"
+        taken.add(free)
+        result.append(free)
+        if free != name:
+            renamed.append(f"{name} as {free}")
+    if renamed:
+        more = f" and {len(renamed) - _TOLD} more" if len(renamed) > _TOLD else ""
+        told = ", ".join(renamed[:_TOLD])
+        progress.warn(f"The table has columns of these names already, so ours are written {told}{more}.")
+    return result

@@ -1,0 +1,158 @@
+"""Which models score: the one asked for, its baselines, and where they are found."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from sce_desktop import paths
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label, ModelKind, TextModel, VectorCache
+
+if TYPE_CHECKING:
+    from sce_desktop.ml.session import ModelSession
+
+MAIN_ALIAS = "sce"
+DEFAULT_MODEL = "sce-mini"
+_BASELINE = re.compile(r"(?P<kind>similarity|llm)(?::(?P<model>.+))?", re.DOTALL)
+_ALIAS = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A simpler model shown beside the main one. ``model`` empty: the default of its kind."""
+
+    alias: str
+    kind: ModelKind = "similarity"
+    model: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Baseline:
+        """Read ``[ALIAS=]similarity[:MODEL]``.
+
+        Raises:
+            UserError: It is none of these, or a baseline that this version has not got.
+        """
+        alias, match = "", _BASELINE.fullmatch(text)
+        if match is None and "=" in text:
+            alias, _, rest = text.partition("=")
+            match = _BASELINE.fullmatch(rest)
+            if not _ALIAS.fullmatch(alias) or alias == MAIN_ALIAS:
+                raise UserError(
+                    f"{alias!r} cannot name a baseline: use letters, digits, '_', '.' and '-', "
+                    f"and not {MAIN_ALIAS!r}."
+                )
+        if match is None:
+            raise UserError(
+                f"{text!r} is not a baseline: write similarity, similarity:MODEL or NAME=similarity."
+            )
+        if match["kind"] == "llm":
+            raise UserError("The llm baseline is not in this version yet: use similarity.")
+        return cls(alias or match["kind"], "similarity", match["model"] or "")
+
+    @property
+    def spec(self) -> str:
+        """What a `ModelSession` calls it: ``similarity`` or ``similarity:MODEL``."""
+        return f"{self.kind}:{self.model}" if self.model else self.kind
+
+
+def parse_baselines(texts: Sequence[str]) -> list[Baseline]:
+    """Read several baselines.
+
+    Raises:
+        UserError: One cannot be read, or two have the same alias.
+    """
+    baselines = [Baseline.parse(text) for text in texts]
+    aliases = [baseline.alias for baseline in baselines]
+    for alias in aliases:
+        if aliases.count(alias) > 1:
+            raise UserError(f"Two baselines are called {alias!r}: name one, as in other={texts[-1]}.")
+    return baselines
+
+
+class ModelSource(Protocol):
+    """Where models come from: a `ModelSession`, or what opens one when it is first needed."""
+
+    def model(self, name: str) -> TextModel:
+        """Return the model ``name``. UserError if it is missing or damaged."""
+
+    def baseline(self, spec: str) -> TextModel:
+        """Return the baseline ``spec``. UserError if it is missing or damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A loaded model with its column prefix (``alias``) and the name the user gave it."""
+
+    alias: str
+    name: str
+    model: TextModel
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Models ready to score, the main ones first, and the seconds that loading took."""
+
+    models: list[NamedModel]
+    seconds: float
+
+
+def load_models(
+    source: ModelSource, names: Sequence[str], baselines: Sequence[Baseline], progress: Progress
+) -> Loaded:
+    """Load the main models ``names`` and the ``baselines``.
+
+    Raises:
+        UserError: One is missing or damaged.
+    """
+    started = time.perf_counter()
+    wanted = len(names) + len(baselines)
+    models: list[NamedModel] = []
+    for name in names:
+        progress.report(len(models), wanted, stage="loading models")
+        progress.check()
+        models.append(NamedModel(MAIN_ALIAS, name, source.model(name)))
+    for baseline in baselines:
+        progress.report(len(models), wanted, stage="loading models")
+        progress.check()
+        models.append(NamedModel(baseline.alias, baseline.alias, source.baseline(baseline.spec)))
+    progress.report(wanted, wanted, stage="loading models")
+    return Loaded(models, time.perf_counter() - started)
+
+
+def labels_for(
+    model: TextModel, labels: Sequence[Label] | None, *, multi_label: bool = False
+) -> tuple[Label, ...]:
+    """Return the ``labels`` given, else those that the model carries itself.
+
+    Raises:
+        UserError: There are none, or one alone that cannot be scored.
+    """
+    chosen = tuple(labels or model.labels)
+    if not chosen:
+        raise UserError("The model carries no labels of its own: give at least two labels.")
+    check_scorable(chosen, multi_label=multi_label)
+    return chosen
+
+
+def open_session(device: str = "auto", threads: int | None = None) -> ModelSession:
+    """Return a session that loads models when they are first asked for. Importing torch takes seconds.
+
+    Raises:
+        UserError: The device is not there.
+    """
+    from sce_desktop.ml.session import ModelSession
+
+    return ModelSession(device, threads)
+
+
+def open_vector_cache(megabytes: int = 2000) -> VectorCache:
+    """Return the user's cache of text vectors."""
+    from sce_desktop.store.vector_cache import VectorCache as FileVectorCache
+
+    return FileVectorCache(paths.vector_cache_file(), megabytes * 1_000_000)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.types import Label
+from sce_desktop.tasks.models import Baseline, labels_for, load_models, parse_baselines
+from tests.tasks.fakes import FakeModel, FakeSession, RecordingProgress
+
+
+@pytest.mark.parametrize(
+    ("text", "alias", "model"),
+    [
+        ("similarity", "similarity", ""),
+        ("similarity:all-MiniLM-L6-v2", "similarity", "all-MiniLM-L6-v2"),
+        ("similarity:C:\\my models\\a=b", "similarity", "C:\\my models\\a=b"),
+        ("e5=similarity:intfloat/e5", "e5", "intfloat/e5"),
+        ("my.model-2=similarity", "my.model-2", ""),
+        ("модель=similarity", "модель", ""),
+    ],
+)
+def test_baselines_are_read(text: str, alias: str, model: str) -> None:
+    assert Baseline.parse(text) == Baseline(alias, "similarity", model)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "knn", "similarity:", "=similarity", "a b=similarity", "sce=similarity", "x=y"]
+)
+def test_other_baselines_are_refused(text: str) -> None:
+    with pytest.raises(UserError):
+        Baseline.parse(text)
+
+
+@pytest.mark.parametrize("text", ["llm", "llm:SmolLM2", "chat=llm"])
+def test_the_llm_is_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(UserError, match="not in this version yet: use similarity"):
+        Baseline.parse(text)
+
+
+def test_two_baselines_need_two_names() -> None:
+    assert len(parse_baselines(["similarity", "b=similarity:x"])) == 2
+    with pytest.raises(UserError, match="Two baselines are called 'similarity'"):
+        parse_baselines(["similarity", "similarity:x"])
+
+
+def test_models_are_loaded_in_order_with_their_names() -> None:
+    session = FakeSession(FakeModel("one"))
+    progress = RecordingProgress()
+    loaded = load_models(session, ["one"], [Baseline("b", "similarity", "x")], progress)  # type: ignore[arg-type]
+    assert [(named.alias, named.name) for named in loaded.models] == [("sce", "one"), ("b", "b")]
+    assert loaded.models[1].model.name == "similarity:x"
+    assert progress.reports[-1] == (2, 2, "loading models")
+    assert loaded.seconds >= 0
+
+
+def test_labels_of_the_user_come_before_those_of_the_model() -> None:
+    model = FakeModel(labels=(Label("own"), Label("other")))
+    assert labels_for(model, clean_labels(["a", "b"])) == (Label("a"), Label("b"))
+    assert labels_for(model, None) == model.labels
+    assert labels_for(model, ()) == model.labels
+    with pytest.raises(UserError, match="carries no labels"):
+        labels_for(FakeModel(), None)
+    with pytest.raises(UserError, match="at least two"):
+        labels_for(FakeModel(), clean_labels(["alone"]))
+    assert labels_for(FakeModel(), clean_labels(["alone"]), multi_label=True) == (Label("alone"),)
