@@ -1,0 +1,119 @@
+"""Score the rows of a project: resumable, the rows on screen first, every chunk committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import IdArray, Label, Run, VectorCache
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.models import NamedModel, labels_for
+from sce_desktop.tasks.progress import PartProgress
+
+# A chunk is what one commit keeps and what the window shows at once: about this long, whatever a row costs.
+CHUNK_SECONDS = 0.7
+FIRST_CHUNK = 32
+SMALLEST_CHUNK = 8
+LARGEST_CHUNK = 20_000
+
+
+def score_project(
+    project: Project,
+    models: Sequence[NamedModel],
+    *,
+    first_ids: IdArray | None = None,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> list[Run]:
+    """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
+
+    Rows that the same model has scored with the same labels are not scored again. ``first_ids`` go first,
+    with all models, before the rest. A project without labels takes those that the first model carries.
+
+    Returns:
+        One run for each of ``models``, in their order.
+
+    Raises:
+        UserError: There are no labels that can be scored, or the project is read-only.
+        Cancelled: The user stopped; scored rows keep their scores, and the next call goes on from there.
+    """
+    labels, multi_label = _labels_of(project, models[0])
+    runs = []
+    for named in models:
+        run = project.open_run(
+            named.alias, named.model.kind, named.name, named.model.fingerprint, labels, multi_label
+        )
+        project.activate(run.id)  # scores show as they come
+        runs.append(run)
+    waiting = [project.unscored_ids(run.id) for run in runs]
+    tally = _Tally(project, labels, multi_label, cache, sum(map(len, waiting)), progress)
+    if first_ids is not None:
+        for run, named, ids in zip(runs, models, waiting, strict=True):
+            tally.score(run, named, first_ids[np.isin(first_ids, ids)])
+        waiting = [ids[~np.isin(ids, first_ids)] for ids in waiting]
+    for run, named, ids in zip(runs, models, waiting, strict=True):
+        tally.score(run, named, ids)
+        project.finish_run(run.id)
+    return runs
+
+
+def _labels_of(project: Project, main: NamedModel) -> tuple[tuple[Label, ...], bool]:
+    label_set = project.label_set()
+    multi_label = label_set is not None and label_set.multi_label
+    given = label_set.labels if label_set else None
+    labels = labels_for(main.model, given, multi_label=multi_label)
+    if not given:
+        labels = project.set_labels(labels, multi_label=multi_label).labels
+    return labels, multi_label
+
+
+class _Tally:
+    """Scores ids in chunks of about `CHUNK_SECONDS` and counts what is done over all models."""
+
+    def __init__(
+        self,
+        project: Project,
+        labels: tuple[Label, ...],
+        multi_label: bool,
+        cache: VectorCache | None,
+        total: int,
+        progress: Progress,
+    ) -> None:
+        self._project = project
+        self._labels = labels
+        self._multi_label = multi_label
+        self._cache = cache
+        self._total = total
+        self._done = 0
+        self._progress = progress
+
+    def score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
+        """Score the rows ``ids`` in their order and commit each chunk."""
+        size, start = FIRST_CHUNK, 0
+        stage = f"scoring ({named.alias})"
+        while start < len(ids):
+            self._progress.check()
+            chunk = ids[start : start + size]
+            before = time.perf_counter()
+            part = PartProgress(self._progress, start=self._done, total=self._total, stage=stage)
+            scores = named.model.probabilities(
+                self._project.texts(chunk),
+                self._labels,
+                multi_label=self._multi_label,
+                cache=self._cache,
+                progress=part,
+            )
+            self._project.add_scores(run.id, chunk, scores)
+            start += len(chunk)
+            self._done += len(chunk)
+            self._progress.report(self._done, self._total, stage=stage)
+            size = next_chunk(len(chunk), time.perf_counter() - before)
+
+
+def next_chunk(rows: int, seconds: float) -> int:
+    """Return how many rows the next chunk should have, given what the last one of ``rows`` took."""
+    growth = min(4.0, max(0.25, CHUNK_SECONDS / max(seconds, 1e-3)))
+    return int(min(LARGEST_CHUNK, max(SMALLEST_CHUNK, rows * growth)))

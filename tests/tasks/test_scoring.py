@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Label
+from sce_desktop.store.project import Project
+from sce_desktop.tasks import scoring
+from sce_desktop.tasks.models import NamedModel
+from sce_desktop.tasks.scoring import next_chunk, score_project
+from tests.tasks.fakes import FakeModel, RecordingProgress, StoppingProgress
+
+TEXTS = ["damage one", "", "delay two", "both damage and delay", "  ", *(f"damage {n}" for n in range(95))]
+SCORED = 98
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with Project.create(tmp_path / "p.sce") as project:
+        add(project, TEXTS)
+        project.set_labels(clean_labels(["damage", "delay"]))
+        yield project
+
+
+def add(project: Project, texts: Sequence[str]) -> None:
+    project.add_rows(["text"], [[(text,) for text in texts]], text_columns=[0], source={})
+
+
+def named(model: FakeModel, alias: str = "sce") -> NamedModel:
+    return NamedModel(alias, model.name, model)
+
+
+def test_every_row_with_text_is_scored_once(project: Project) -> None:
+    model = FakeModel()
+    (run,) = score_project(project, [named(model)], progress=SilentProgress())
+    assert model.scored == [text for text in TEXTS if text.strip()]
+    run = project.active_run("sce") or run
+    assert (run.scored, run.finished_at is not None) == (SCORED, True)
+    score = project.scores(run.id, [4])[4]
+    np.testing.assert_allclose(score.probabilities, [0.5, 0.5])
+    assert score.top == 0  # the tie goes to the first label
+    score_project(project, [named(model)], progress=SilentProgress())
+    assert len(model.scored) == SCORED
+
+
+def test_new_rows_alone_are_scored_later(project: Project) -> None:
+    model = FakeModel()
+    score_project(project, [named(model)], progress=SilentProgress())
+    add(project, ["new delay", "", "new damage"])
+    score_project(project, [named(model)], progress=SilentProgress())
+    assert model.scored[SCORED:] == ["new delay", "new damage"]
+
+
+def test_cancel_keeps_what_is_scored_and_the_next_call_goes_on(project: Project) -> None:
+    model = FakeModel()
+    with pytest.raises(Cancelled):
+        score_project(project, [named(model)], progress=StoppingProgress(4))
+    run = project.active_run("sce")
+    assert run is not None
+    kept = run.scored
+    assert 0 < kept < SCORED
+    assert run.finished_at is None
+    assert project.verify() == []
+    score_project(project, [named(model)], progress=SilentProgress())
+    assert len(model.scored) == SCORED
+    again = project.active_run("sce")
+    assert again is not None
+    assert (again.id, again.scored) == (run.id, SCORED)
+
+
+def test_rows_on_screen_come_first_with_every_model(project: Project) -> None:
+    order: list[tuple[str, str]] = []
+
+    class Noting(FakeModel):
+        def probabilities(self, texts, labels, **options):  # type: ignore[no-untyped-def]
+            order.extend((self.name, text) for text in texts)
+            return super().probabilities(texts, labels, **options)
+
+    models = [named(Noting("main")), named(Noting("base", kind="similarity"), "similarity")]
+    shown = np.asarray([50, 2, 40, 4], dtype=np.int64)  # row 2 is blank
+    score_project(project, models, first_ids=shown, progress=SilentProgress())
+    first = [TEXTS[49], TEXTS[39], TEXTS[3]]
+    assert order[:6] == [("main", text) for text in first] + [("base", text) for text in first]
+    assert len(order) == 2 * SCORED
+
+
+def test_each_model_has_its_own_run(project: Project) -> None:
+    models = [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")]
+    runs = score_project(project, models, progress=SilentProgress())
+    assert [(run.alias, run.kind, run.model) for run in runs] == [
+        ("sce", "sce", "fake"),
+        ("near", "similarity", "near"),
+    ]
+    assert [run.scored for run in project.runs()] == [SCORED, SCORED]
+
+
+def test_edited_labels_make_a_new_run_and_the_old_one_stays(project: Project) -> None:
+    model = FakeModel()
+    (old,) = score_project(project, [named(model)], progress=SilentProgress())
+    project.set_labels(clean_labels(["damage", "delay", "praise"]))
+    (new,) = score_project(project, [named(model)], progress=SilentProgress())
+    assert new.id != old.id
+    assert len(model.scored) == 2 * SCORED
+    assert {run.scored for run in project.runs()} == {SCORED}
+    project.set_labels(clean_labels(["damage", "delay"]))  # and back: nothing is to be done
+    (back,) = score_project(project, [named(model)], progress=SilentProgress())
+    assert back.id == old.id
+    assert len(model.scored) == 2 * SCORED
+
+
+def test_another_model_under_the_same_alias_makes_a_new_run(project: Project) -> None:
+    (old,) = score_project(project, [named(FakeModel())], progress=SilentProgress())
+    (new,) = score_project(project, [named(FakeModel(fingerprint="tuned"))], progress=SilentProgress())
+    assert new.id != old.id
+    assert project.active_run("sce") == project.runs()[1]
+
+
+def test_without_labels_those_of_the_model(tmp_path: Path) -> None:
+    with Project.create(tmp_path / "p.sce") as project:
+        add(project, ["a", "b"])
+        with pytest.raises(UserError, match="no labels"):
+            score_project(project, [named(FakeModel())], progress=SilentProgress())
+        own = (Label("damage", description="broken"), Label("delay"))
+        (run,) = score_project(project, [named(FakeModel(labels=own))], progress=SilentProgress())
+        assert run.label_names == ("damage", "delay")
+        kept = project.label_set()
+        assert kept is not None
+        assert kept.labels[0].description == "broken"
+
+
+def test_one_label_needs_multi_label(project: Project) -> None:
+    project.set_labels(clean_labels(["damage"]))
+    with pytest.raises(UserError, match="at least two"):
+        score_project(project, [named(FakeModel())], progress=SilentProgress())
+    project.set_labels(clean_labels(["damage"]), multi_label=True)
+    (run,) = score_project(project, [named(FakeModel())], progress=SilentProgress())
+    assert run.multi_label
+
+
+def test_a_project_open_elsewhere_is_refused(project: Project) -> None:
+    with Project.open(project.path) as second, pytest.raises(UserError, match="open elsewhere"):
+        score_project(second, [named(FakeModel())], progress=SilentProgress())
+
+
+def test_progress_counts_over_all_models(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "FIRST_CHUNK", 10)
+    progress = RecordingProgress()
+    models = [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")]
+    score_project(project, models, progress=progress)
+    done = [done for done, _, _ in progress.reports]
+    assert done == sorted(done)
+    assert done[0] == 10
+    assert progress.reports[-1] == (2 * SCORED, 2 * SCORED, "scoring (near)")
+
+
+def test_chunks_grow_and_shrink_towards_their_time() -> None:
+    assert next_chunk(32, 0.001) == 128
+    assert next_chunk(100, 0.7) == 100
+    assert next_chunk(100, 1.4) == 50
+    assert next_chunk(100, 60.0) == 25
+    assert next_chunk(10, 60.0) == scoring.SMALLEST_CHUNK
+    assert next_chunk(19_000, 0.1) == scoring.LARGEST_CHUNK
