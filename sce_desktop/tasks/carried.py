@@ -1,0 +1,127 @@
+"""Annotations that come with a table: a column of labels, or the columns of an earlier export of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sce_desktop.core.labels import distinct_labels
+from sce_desktop.core.types import Annotation, Cell, Decision, IdArray, Label, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.export import DECISION_COLUMNS, LABELS_COLUMN
+
+_BATCH = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """What a table says about one row."""
+
+    names: tuple[str, ...] = ()
+    decision: Decision | None = None
+    origin: Origin = Origin.IMPORTED
+    decided_at: str = ""
+    unsure: bool = False
+    flag: bool = False
+    note: str = ""
+
+
+_NOTHING = _Carried()
+
+
+def our_columns(columns: Sequence[str]) -> int | None:
+    """Return where the columns of an earlier export of ours begin, None if there are none."""
+    width = len(DECISION_COLUMNS)
+    for start in range(len(columns) - width, -1, -1):
+        if tuple(columns[start : start + width]) == DECISION_COLUMNS:
+            return start
+    return None
+
+
+class CarriedAnnotations:
+    """Reads annotations off a table's rows while they stream by, and keeps them in the project afterwards.
+
+    Args:
+        columns: Headers of the table.
+        gold_at: Place of a column of labels; it stays among the data.
+        ours_at: Where our own columns begin (see `our_columns`); they are taken out of the data.
+    """
+
+    def __init__(
+        self, columns: Sequence[str], *, gold_at: int | None = None, ours_at: int | None = None
+    ) -> None:
+        self.columns = tuple(columns[:ours_at])
+        self._gold_at = gold_at
+        self._ours_at = ours_at
+        labels_at = None if ours_at is None else ours_at + len(DECISION_COLUMNS)
+        several = labels_at is not None and columns[labels_at : labels_at + 1] == (LABELS_COLUMN,)
+        self._labels_at = labels_at if several else None
+        self._rows: list[_Carried] = []
+
+    @property
+    def multi_label(self) -> bool:
+        """Whether the rows were exported from a project in which several labels may fit a row."""
+        return self._labels_at is not None
+
+    def passing(self, batches: Iterable[Sequence[tuple[Cell, ...]]]) -> Iterator[list[tuple[Cell, ...]]]:
+        """Yield the rows without our own columns, taking note of what they say."""
+        for batch in batches:
+            self._rows += [self._read(cells) for cells in batch]
+            yield [cells[: self._ours_at] for cells in batch]
+
+    def _read(self, cells: Sequence[Cell]) -> _Carried:
+        if self._ours_at is not None:
+            return self._read_ours(cells)
+        name = cells[self._gold_at] if self._gold_at is not None else None
+        if name is None or not name.strip():
+            return _NOTHING
+        return _Carried((name,), Decision.LABEL)
+
+    def _read_ours(self, cells: Sequence[Cell]) -> _Carried:
+        assert self._ours_at is not None
+        label, decided, unsure, flag, note, decided_at = cells[
+            self._ours_at : self._ours_at + len(DECISION_COLUMNS)
+        ]
+        names: tuple[str, ...] = (label,) if label else ()
+        if self._labels_at is not None:
+            with contextlib.suppress(ValueError, TypeError):  # edited by hand: the first label stands
+                names = tuple(str(name) for name in json.loads(cells[self._labels_at] or "[]"))
+        origin, decision = Origin.IMPORTED, Decision.LABEL if names else None
+        if decided in (Decision.NONE, Decision.SKIPPED):
+            decision, names = Decision(decided), ()
+        elif decided in (Origin.HAND, Origin.BULK):
+            origin = Origin(decided)
+        carried = _Carried(names, decision, origin, decided_at or "", unsure == "1", flag == "1", note or "")
+        return _NOTHING if carried == _NOTHING else carried
+
+    def keep(self, project: Project, ids: IdArray, labels: Sequence[Label], *, multi_label: bool) -> None:
+        """Make ``labels`` and the labels that were met the label set, and annotate the rows ``ids``."""
+        known = {label.name for label in labels}
+        met = distinct_labels(name for row in self._rows for name in row.names)
+        wanted = [*labels, *(label for label in met if label.name not in known)]
+        if not wanted and all(row is _NOTHING for row in self._rows):
+            return
+        kept = project.set_labels(wanted, multi_label=multi_label or self.multi_label)
+        id_of = {label.name: label.id for label in kept.labels if label.id is not None}
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        for start in range(0, len(self._rows), _BATCH):
+            pairs = list(
+                zip(ids[start : start + _BATCH].tolist(), self._rows[start : start + _BATCH], strict=True)
+            )
+            project.annotate(
+                Annotation(
+                    row_id,
+                    row.decision,
+                    tuple(id_of[name] for name in dict.fromkeys(row.names)),
+                    row.origin,
+                    row.decided_at or now,
+                )
+                for row_id, row in pairs
+                if row.decision is not None
+            )
+            for row_id, row in pairs:
+                if row.unsure or row.flag or row.note:
+                    project.set_marks(row_id, unsure=row.unsure, flag=row.flag, note=row.note)

@@ -1,0 +1,164 @@
+"""A project's rows as a table: the original cells, then what was decided, then what the models say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Annotation, Decision, IdArray, Label, Row, RowMarks, Run, Scores
+from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.columns import ModelColumns, as_list, beside
+from sce_desktop.tasks.models import MAIN_ALIAS
+from sce_desktop.tasks.progress import Unreported
+
+Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
+DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")
+LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
+
+_CHUNK_ROWS = 5000
+_NO_MARKS = RowMarks(0)
+
+
+def rows_to_export(project: Project, only: Which = "all", shown: RowQuery | None = None) -> IdArray:
+    """Return the ids of the rows that an export writes, in their order: "shown" as ``shown`` says."""
+    states = {"labelled": RowState.LABELLED, "unlabelled": RowState.UNLABELLED, "flagged": RowState.FLAGGED}
+    if only == "shown":
+        return project.row_ids(shown or RowQuery())
+    return project.row_ids(RowQuery(state=states.get(only, RowState.ANY)))
+
+
+def export_table(
+    project: Project,
+    path: Path,
+    *,
+    only: Which = "all",
+    query: RowQuery | None = None,
+    columns: Sequence[str] | None = None,
+    threshold: float | None = None,
+    excel_safe: bool = False,
+    progress: Progress,
+) -> int:
+    """Write rows of ``project`` to ``path`` and return how many.
+
+    Args:
+        project: Whose rows.
+        path: Its ending says which kind of table it becomes; csv has the delimiter of the imported table.
+        only: Which rows; all but "shown" in import order.
+        query: What "shown" means.
+        columns: Names of the columns to write, None for all.
+        threshold: Below it a row's status is "unsure".
+        excel_safe: In csv, put ' before cells that Excel would run as a formula.
+        progress: Told of rows.
+
+    Raises:
+        UserError: The place cannot be written.
+        Cancelled: The user stopped; the file is as it was before.
+    """
+    sheet = _Sheet(project, threshold)
+    header = [*project.columns, *beside(project.columns, sheet.header, progress)]
+    kept = None if columns is None else [place for place, name in enumerate(header) if name in set(columns)]
+    ids = rows_to_export(project, only, query)
+
+    def batches() -> Iterator[list[list[OutCell]]]:
+        for start in range(0, len(ids), _CHUNK_ROWS):
+            progress.check()
+            rows = sheet.rows(ids[start : start + _CHUNK_ROWS])
+            yield rows if kept is None else [[row[place] for place in kept] for row in rows]
+            progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage="exporting")
+
+    return write_table(
+        path,
+        header if kept is None else [header[place] for place in kept],
+        batches(),
+        delimiter=_delimiter(project),
+        excel_safe=excel_safe,
+        progress=Unreported(progress),
+    )
+
+
+def _delimiter(project: Project) -> str:
+    for record in project.imports():
+        if delimiter := record.source.get("delimiter"):
+            return str(delimiter)
+    return ","
+
+
+class _Sheet:
+    """The columns that an export writes beside the original ones, and their cells."""
+
+    def __init__(self, project: Project, threshold: float | None) -> None:
+        self._project = project
+        label_set = project.label_set()
+        self._labels: tuple[Label, ...] = label_set.labels if label_set else ()
+        self._multi_label = label_set is not None and label_set.multi_label
+        aliases = dict.fromkeys([MAIN_ALIAS, *(run.alias for run in project.runs())])
+        self._runs = [run for run in map(project.active_run, aliases) if run is not None]
+        self._models = [
+            ModelColumns(
+                run.alias,
+                run.label_names,
+                main=run.alias == MAIN_ALIAS,
+                none=_says_none(project, run),
+                multi_label=run.multi_label,
+                threshold=threshold,
+            )
+            for run in self._runs
+        ]
+        self.header = list(DECISION_COLUMNS)
+        if self._multi_label:
+            self.header += [LABELS_COLUMN, *(f"label:{label.name}" for label in self._labels)]
+        for model in self._models:
+            self.header += model.header
+
+    def rows(self, ids: IdArray) -> list[list[OutCell]]:
+        """Return all cells of the rows ``ids``."""
+        rows = self._project.rows(ids)
+        annotations = self._project.annotations(ids)
+        marks = self._project.marks(ids)
+        cells: list[list[OutCell]] = [
+            [*row.cells, *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS))]
+            for row in rows
+        ]
+        for run, model in zip(self._runs, self._models, strict=True):
+            for mine, results in zip(cells, self._results(run, model, rows), strict=True):
+                mine += results
+        return cells
+
+    def _decided(self, annotation: Annotation | None, marks: RowMarks) -> list[OutCell]:
+        names: list[str] = []
+        decided = decided_at = None
+        if annotation is not None:
+            # In the order of the label set: the same set of labels never differs by the order of clicks.
+            names = [label.name for label in self._labels if label.id in annotation.label_ids]
+            labelled = annotation.decision is Decision.LABEL
+            decided = annotation.origin.value if labelled else annotation.decision.value
+            decided_at = annotation.decided_at
+        cells: list[OutCell] = [names[0] if names else None, decided]
+        cells += [int(marks.unsure), int(marks.flag), marks.note or None, decided_at]
+        if self._multi_label:
+            cells.append(as_list(names) if annotation else None)
+            cells += [int(label.name in names) if annotation else None for label in self._labels]
+        return cells
+
+    def _results(self, run: Run, model: ModelColumns, rows: Sequence[Row]) -> Iterator[list[OutCell]]:
+        scores = self._project.scores(run.id, [row.id for row in rows])
+        scored = [scores[row.id] for row in rows if row.id in scores]
+        cells = iter(())  # type: Iterator[list[OutCell]]
+        if scored:
+            none = None
+            if scored[0].none is not None:
+                none = np.asarray([score.none for score in scored], dtype=np.float32)
+            cells = iter(model.cells(Scores(np.stack([score.probabilities for score in scored]), none)))
+        for row in rows:
+            yield next(cells) if row.id in scores else model.blank if row.blank else model.unscored
+
+
+def _says_none(project: Project, run: Run) -> bool:
+    first = project.run_arrays(run.id).row_ids[:1]
+    return any(score.none is not None for score in project.scores(run.id, first).values())

@@ -1,0 +1,141 @@
+"""Tables into projects."""
+
+from __future__ import annotations
+
+import glob
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
+from sce_desktop.data import tables
+from sce_desktop.store.project import ImportReport, Project
+from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
+from sce_desktop.tasks.columns import find_column, find_columns, tell_problems
+from sce_desktop.tasks.export import export_table, rows_to_export
+from sce_desktop.tasks.progress import Unreported
+
+__all__ = ["append_table", "export_table", "import_table", "preview_table", "rows_to_export"]
+
+
+def preview_table(
+    path: Path, options: TableOptions | None = None, *, rows: int = 100, progress: Progress | None = None
+) -> TablePreview:
+    """Return the first ``rows`` rows of a table and how it would be read.
+
+    Raises:
+        UserError: It is not a table.
+    """
+    if progress is not None:
+        progress.check()
+    return tables.preview_table(path, options or TableOptions(), rows)
+
+
+def import_table(
+    project_path: Path,
+    table_path: Path,
+    *,
+    text_columns: Sequence[str | int],
+    gold_column: str | int | None = None,
+    take_back: bool = False,
+    labels: Sequence[Label] = (),
+    multi_label: bool = False,
+    options: TableOptions | None = None,
+    progress: Progress,
+) -> Project:
+    """Make a project of a table and open it. It is built aside and appears when it is whole.
+
+    The search index is not built yet: searching works without it, and `Project.build_search_index` follows.
+
+    Args:
+        project_path: The new project.
+        table_path: The table.
+        text_columns: Headers or places of the columns that make the text.
+        gold_column: Header or place of a column of labels: its values become labels and annotations too.
+        take_back: The columns of an earlier export of ours become annotations again instead of data.
+        labels: The label set.
+        multi_label: Several labels may fit a row.
+        options: How to read the table.
+        progress: Told of rows; everything done otherwise than expected is a warning.
+
+    Raises:
+        UserError: The table or a column is not right, the project exists already, or the disk is full.
+        Cancelled: The user stopped; there is no project.
+    """
+    if project_path.exists():
+        raise UserError(f"{project_path} exists already: choose another name or add the table to it.")
+    table = tables.open_table(table_path, options or TableOptions())
+    gold_at = (
+        find_column(table.columns, gold_column, progress) if isinstance(gold_column, str) else gold_column
+    )
+    carried = CarriedAnnotations(
+        table.columns, gold_at=gold_at, ours_at=our_columns(table.columns) if take_back else None
+    )
+    text_at = find_columns(carried.columns, text_columns, progress)
+    aside = project_path.with_name(f".{project_path.name}.{uuid.uuid4().hex[:8]}.partial")
+    try:
+        with Project.create(aside, name=project_path.stem) as project:
+            batches = carried.passing(table.batches(progress=progress))
+            _add(project, table, carried.columns, batches, text_at, progress)
+            carried.keep(project, project.row_ids(), labels, multi_label=multi_label)
+        _rename(aside, project_path)
+    finally:
+        for leftover in project_path.parent.glob(f"{glob.escape(aside.name)}*"):
+            leftover.unlink()
+    return Project.open(project_path)
+
+
+def _rename(aside: Path, target: Path) -> None:
+    if target.exists():  # made by somebody else meanwhile
+        raise UserError(f"{target} exists already: choose another name.")
+    try:
+        aside.rename(target)
+    except OSError as error:
+        raise UserError(f"{target} cannot be written ({error.strerror}): choose another folder.") from error
+
+
+def append_table(
+    project: Project, table_path: Path, *, options: TableOptions | None = None, progress: Progress
+) -> ImportReport:
+    """Add the rows of another table with the same columns; rows that are there already stay as they are.
+
+    Raises:
+        UserError: The table is not right, its columns differ, or the project is read-only.
+        Cancelled: The user stopped; no row was added.
+    """
+    table = tables.open_table(table_path, options or TableOptions())
+    batches = table.batches(progress=progress)
+    return _add(project, table, table.columns, batches, project.text_columns, progress)
+
+
+def _add(
+    project: Project,
+    table: tables.Table,
+    columns: Sequence[str],
+    batches: Iterable[Sequence[Sequence[Cell]]],
+    text_columns: Sequence[int],
+    progress: Progress,
+) -> ImportReport:
+    report = project.add_rows(
+        columns,
+        batches,
+        text_columns=text_columns,
+        source={
+            "file": table.path.name,
+            "kind": table.kind,
+            "encoding": table.options.encoding,
+            "delimiter": table.options.delimiter,
+            "sheet": table.options.sheet,
+        },
+        progress=Unreported(progress),
+    )
+    tell_problems(table.problems, table.problem_count, progress)
+    if not report.rows:
+        progress.warn("The table has no rows.")
+    if report.blank:
+        progress.warn(f"Rows without text: {report.blank:,} (kept, never scored).")
+    if report.duplicates:
+        progress.warn(f"Rows that repeat the text of an earlier one: {report.duplicates:,} (all kept).")
+    return report

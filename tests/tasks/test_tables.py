@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.carried import our_columns
+from sce_desktop.tasks.export import DECISION_COLUMNS
+from sce_desktop.tasks.tables import append_table, export_table, import_table, preview_table
+from tests.tasks.fakes import RecordingProgress, StoppingProgress
+
+
+def write(folder: Path, text: str, name: str = "in.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def imported(folder: Path, text: str, **options: object) -> Project:
+    arguments = {"text_columns": ["text"], "progress": SilentProgress(), **options}
+    return import_table(folder / "p.sce", write(folder, text), **arguments)  # type: ignore[arg-type]
+
+
+def test_cells_come_in_exactly_as_they_are(tmp_path: Path) -> None:
+    text = 'ref,text,country\nA_1/é, one ,NA\na_1/é,two,null\nA_1/é,"three\nlines",\n'  # B07, B10
+    with imported(tmp_path, text) as project:
+        assert project.columns == ("ref", "text", "country")
+        assert project.text_columns == (1,)
+        assert [row.cells for row in project.rows(project.row_ids())] == [
+            ("A_1/é", " one ", "NA"),
+            ("a_1/é", "two", "null"),
+            ("A_1/é", "three\nlines", ""),
+        ]
+        assert project.name == "p"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "p.sce"]
+
+
+def test_what_was_done_is_told(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    text = "text,id\ngood,1\n,2\n   ,3\ngood,4\nbad\n"
+    with imported(tmp_path, text, progress=progress) as project:
+        assert (project.row_count(), project.blank_count(), project.duplicate_count()) == (5, 2, 1)
+    told = "\n".join(progress.warnings)
+    assert "line 6" in told
+    assert "Rows without text: 2" in told
+    assert "earlier one: 1" in told
+
+
+def test_progress_is_told_once_with_a_total(tmp_path: Path) -> None:
+    progress = RecordingProgress()
+    text = "text\n" + "".join(f"row {number}\n" for number in range(12_000))
+    imported(tmp_path, text, progress=progress).close()
+    assert {stage for _, _, stage in progress.reports} == {"reading"}
+    assert progress.reports[-1][:2] == (12_000, 12_000)
+
+
+def test_an_empty_table_makes_an_empty_project(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    with imported(tmp_path, "text,id\n", progress=progress) as project:
+        assert project.row_count() == 0
+    assert progress.warnings == ["The table has no rows."]
+
+
+def test_labels_come_along(tmp_path: Path) -> None:
+    with imported(tmp_path, "text\nx\n", labels=clean_labels(["a", "b"]), multi_label=True) as project:
+        kept = project.label_set()
+        assert kept is not None
+        assert ([label.name for label in kept.labels], kept.multi_label) == (["a", "b"], True)
+
+
+def test_a_gold_column_becomes_labels_and_annotations(tmp_path: Path) -> None:  # X5
+    text = "text, topic \nx,Billing\ny,\nz,Refund\nw,Billing\n"
+    with imported(tmp_path, text, gold_column=" topic ", labels=(Label("Refund", "money back"),)) as project:
+        kept = project.label_set()
+        assert kept is not None
+        assert [(label.name, label.description) for label in kept.labels] == [
+            ("Refund", "money back"),
+            ("Billing", ""),
+        ]
+        refund, billing = (label.id for label in kept.labels)
+        annotations = project.annotations(project.row_ids())
+        assert {row: one.label_ids for row, one in annotations.items()} == {
+            1: (billing,),
+            3: (refund,),
+            4: (billing,),
+        }
+        assert {one.origin for one in annotations.values()} == {Origin.IMPORTED}
+        assert project.columns == ("text", " topic ")
+
+
+@pytest.mark.parametrize("after", [1, 2, 3, 4, 5])
+def test_cancel_leaves_no_half_project(tmp_path: Path, after: int) -> None:
+    text = "text\n" + "".join(f"row {number}\n" for number in range(20_000))
+    with pytest.raises(Cancelled):
+        imported(tmp_path, text, progress=StoppingProgress(after))
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_failure_leaves_no_half_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object, **_options: object) -> None:
+        raise UserError("The disk is full.")
+
+    monkeypatch.setattr(Project, "set_labels", full)
+    with pytest.raises(UserError, match="disk is full"):
+        imported(tmp_path, "text\nx\n", labels=clean_labels(["a", "b"]))
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_a_project_is_never_replaced(tmp_path: Path) -> None:
+    imported(tmp_path, "text\nx\n").close()
+    before = (tmp_path / "p.sce").read_bytes()
+    with pytest.raises(UserError, match="exists already"):
+        imported(tmp_path, "text\ny\n")
+    assert (tmp_path / "p.sce").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(200)), "picture"),
+        (b"PK\x03\x04" + bytes(100), "in.csv"),
+        (b"", "empty"),
+        (b"id,comment\n1,x\n", "no column 'text'"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=reason):
+        import_table(tmp_path / "p.sce", path, text_columns=["text"], progress=SilentProgress())
+    with pytest.raises(UserError):
+        import_table(tmp_path / "p.sce", tmp_path, text_columns=["text"], progress=SilentProgress())
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    table = write(tmp_path, "text\nx\n")
+    with pytest.raises(UserError):
+        import_table(tmp_path / "no" / "p.sce", table, text_columns=["text"], progress=SilentProgress())
+
+
+def test_rows_are_appended(tmp_path: Path) -> None:
+    with imported(tmp_path, "id,text\n1,x\n") as project:
+        more = write(tmp_path, "id,text\n2,y\n3,x\n", "more.csv")
+        report = append_table(project, more, progress=SilentProgress())
+        assert (report.rows, report.duplicates, project.row_count()) == (2, 1, 3)
+        other = write(tmp_path, "id,body\n2,y\n", "other.csv")
+        with pytest.raises(UserError, match="'text'"):
+            append_table(project, other, progress=SilentProgress())
+        assert project.row_count() == 3
+
+
+def test_preview(tmp_path: Path) -> None:
+    preview = preview_table(write(tmp_path, "id;text\n1;a b c\n2;d e f\n"), rows=1, progress=SilentProgress())
+    assert preview.options.delimiter == ";"
+    assert preview.rows == (("1", "a b c"),)
+    with pytest.raises(Cancelled):
+        preview_table(tmp_path / "in.csv", progress=StoppingProgress(1))
+
+
+def test_our_columns_are_found_at_the_end() -> None:
+    assert our_columns(("text", "label")) is None
+    assert our_columns(("text", *DECISION_COLUMNS, "sce_label")) == 1
+    assert our_columns((*DECISION_COLUMNS, "text", *DECISION_COLUMNS)) == len(DECISION_COLUMNS) + 1
+
+
+@pytest.mark.parametrize("multi_label", [False, True])
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet", "jsonl"])
+def test_an_export_comes_back_as_annotations(tmp_path: Path, multi_label: bool, ending: str) -> None:
+    names = ["Food, drink", "C# / .NET", "a|b"]
+    text = "id,text\n3,x\n1,y\n2,z\n9,\n5,w\n"
+    with imported(tmp_path, text, labels=clean_labels(names), multi_label=multi_label) as project:
+        kept = project.label_set()
+        assert kept is not None
+        ids = [label.id for label in kept.labels]
+        both = (ids[2], ids[0]) if multi_label else (ids[0],)
+        project.decide([1], Decision.LABEL, both)  # type: ignore[arg-type]
+        project.decide([2], Decision.NONE)
+        project.decide([3], Decision.LABEL, [ids[1]], origin=Origin.BULK)  # type: ignore[list-item]
+        project.decide([4], Decision.SKIPPED)
+        project.set_marks(5, flag=True, note="look; again")
+        project.set_marks(1, unsure=True)
+        out = tmp_path / f"out.{ending}"
+        export_table(project, out, progress=SilentProgress())
+        before = project.annotations(project.row_ids())
+        marks = project.marks(project.row_ids())
+    with import_table(
+        tmp_path / "again.sce", out, text_columns=["text"], take_back=True, progress=SilentProgress()
+    ) as again:
+        assert again.columns == ("id", "text")
+        assert [row.cells[0] for row in again.rows(again.row_ids())] == ["3", "1", "2", "9", "5"]
+        kept_again = again.label_set()
+        assert kept_again is not None
+        assert kept_again.multi_label == multi_label
+        after = again.annotations(again.row_ids())
+        name_of = {label.id: label.name for label in kept.labels}
+        name_again = {label.id: label.name for label in kept_again.labels}
+
+        def said(annotations: dict, names: dict) -> list:  # type: ignore[type-arg]
+            return [
+                (row, one.decision, {names[i] for i in one.label_ids}, one.origin, one.decided_at)
+                for row, one in sorted(annotations.items())
+                if one.decision is Decision.LABEL
+            ]
+
+        assert said(after, name_again) == said(before, name_of)
+        assert {row: one.decision for row, one in after.items()} == {r: o.decision for r, o in before.items()}
+        assert again.marks(again.row_ids()) == marks
