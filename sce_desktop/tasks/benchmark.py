@@ -1,0 +1,244 @@
+"""The paper's table 1 on a folder of labelled sets: accuracy with interval by set, and means over sets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.metrics import Measures, mean_interval, measure
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.scoring import balance_labels
+from sce_desktop.core.types import Label, VectorCache
+from sce_desktop.data.collections import LabelledSet, list_sets, load_set
+from sce_desktop.tasks.evaluation import sample, with_similarity
+from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, load_models
+from sce_desktop.tasks.progress import PartProgress
+
+# Sets of the training part that carry a test fifth on which nothing is trained.
+SEEN_SETS = ("bbc_news", "huffpost", "mind_news", "nyt_sections")
+# Unseen as a whole, and reported once more on the split that others report on.
+ALSO_BY_TEST_SPLIT = ("okite_arise_news",)
+# Its label names occur in the training sets: the validation mean is given without it too.
+NOT_QUITE_UNSEEN = "emotion6"
+
+
+@dataclass(frozen=True, slots=True)
+class SetResult:
+    """How the models fare on one set. ``counted``: it enters the means."""
+
+    name: str
+    part: str
+    rows: int
+    labels: list[str]
+    models: dict[str, Measures]
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkReport:
+    """The results set by set. ``reference`` is the baseline that differences are taken to."""
+
+    sets: list[SetResult]
+    models: list[str]
+    reference: str
+    seconds: dict[str, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values: every set, the means over the counted sets, and their intervals."""
+        result: dict[str, Any] = {
+            "sets": {
+                one.name: {
+                    "part": one.part,
+                    "rows": one.rows,
+                    "labels": one.labels,
+                    **{
+                        name: {
+                            "accuracy": found.accuracy,
+                            "interval": list(found.accuracy_interval),
+                            "macro_f1": found.macro_f1,
+                            "ece": found.ece,
+                        }
+                        for name, found in one.models.items()
+                    },
+                }
+                for one in self.sets
+            },
+            "seconds": self.seconds,
+        }
+        result |= self._means(lambda one: one.counted)
+        parts = list(dict.fromkeys(one.part for one in self.sets))
+        if len(parts) > 1:
+            result["parts"] = {
+                part: self._means(lambda one, part=part: one.counted and one.part == part)  # type: ignore[misc]
+                for part in parts
+            }
+        if any(one.name == NOT_QUITE_UNSEEN for one in self.sets):
+            result[f"without_{NOT_QUITE_UNSEEN}"] = self._means(
+                lambda one: one.counted and one.part == "validation" and one.name != NOT_QUITE_UNSEEN
+            )
+        return result
+
+    def _means(self, wanted: Callable[[SetResult], bool]) -> dict[str, Any]:
+        sets = [one for one in self.sets if wanted(one)]
+        if not sets:
+            return {"mean": {}, "mean_interval": {}, "mean_ece": {}, "difference": {}}
+        accuracy = {name: [one.models[name].accuracy for one in sets] for name in self.models}
+        gains = {
+            name: np.subtract(values, accuracy[self.reference]).tolist()
+            for name, values in accuracy.items()
+            if name != self.reference
+        }
+        return {
+            "mean": {name: float(np.mean(values)) for name, values in accuracy.items()},
+            "mean_interval": {name: mean_interval(values) for name, values in accuracy.items()},
+            "mean_ece": {
+                name: float(np.mean([one.models[name].ece for one in sets])) for name in self.models
+            },
+            "difference": {
+                name: {"mean": float(np.mean(gain)), "interval": mean_interval(gain)}
+                for name, gain in gains.items()
+            },
+        }
+
+    def as_markdown(self) -> list[str]:
+        """Return the lines of a markdown table, percent with 95 % intervals."""
+        lines = [
+            f"| set | rows | labels | {' | '.join(self.models)} |",
+            f"|---|---|---|{'---|' * len(self.models)}",
+        ]
+        for one in self.sets:
+            cells = [
+                f"{100 * found.accuracy:.1f} ({100 * found.accuracy_interval[0]:.1f} to "
+                f"{100 * found.accuracy_interval[1]:.1f})"
+                for found in one.models.values()
+            ]
+            lines.append(f"| {one.name} | {one.rows:,} | {len(one.labels)} | {' | '.join(cells)} |")
+        means = self._means(lambda one: one.counted)["mean"]
+        lines.append(f"| mean | | | {' | '.join(f'{100 * mean:.1f}' for mean in means.values())} |")
+        return lines
+
+
+def benchmark(
+    data_dir: Path,
+    *,
+    source: ModelSource,
+    models: Sequence[str],
+    baselines: Sequence[Baseline] = (),
+    part: str = "benchmark",
+    sets: Sequence[str] | None = None,
+    paper_labels: bool = False,
+    max_rows: int | None = None,
+    balance: bool = False,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> BenchmarkReport:
+    """Measure ``models``, the similarity baseline and ``baselines`` on the sets of ``part``.
+
+    Args:
+        data_dir: Folder with ``train/``, ``validation/`` and ``benchmark/``.
+        source: Where models come from.
+        models: Names or folders.
+        baselines: Beside the similarity baseline, which is always there.
+        part: benchmark, validation, train-test (the held-out fifths of training sets) or all.
+        sets: Only these sets of the part.
+        paper_labels: The paper's label names; rows of the classes that it drops are left out.
+        max_rows: A random sample of each set, the same every time.
+        balance: Take away each table's lean towards some labels (`balance_labels`).
+        cache: Of text vectors.
+        progress: Told of rows, set by set.
+
+    Raises:
+        UserError: The folder, a set or a model is not there.
+        Cancelled: The user stopped.
+    """
+    started = time.perf_counter()
+    wanted = _wanted(data_dir, part, sets)
+    loaded = load_models(source, models, with_similarity(baselines), progress)
+    results = [
+        _measured(
+            one,
+            load_set(data_dir, one.name, paper_labels=paper_labels, split=one.split),
+            loaded.models,
+            max_rows=max_rows,
+            balance=balance,
+            cache=cache,
+            progress=progress,
+        )
+        for one in wanted
+    ]
+    return BenchmarkReport(
+        sets=results,
+        models=[named.name for named in loaded.models],
+        reference="similarity",
+        seconds={"load": loaded.seconds, "total": time.perf_counter() - started},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A set to measure on. ``title`` is its key in the report."""
+
+    title: str
+    name: str
+    part: str
+    split: str | None = None
+    counted: bool = True
+
+
+def _wanted(data_dir: Path, part: str, sets: Sequence[str] | None) -> list[_Wanted]:
+    available = []
+    if part in ("benchmark", "all"):
+        for name in list_sets(data_dir, "benchmark"):
+            available.append(_Wanted(name, name, "benchmark"))
+            if name in ALSO_BY_TEST_SPLIT:
+                available.append(_Wanted(f"{name}_test", name, "benchmark", "test", counted=False))
+    if part in ("train-test", "all"):
+        present = list_sets(data_dir, "train")
+        available += [_Wanted(name, name, "train-test", "test") for name in SEEN_SETS if name in present]
+    if part in ("validation", "all"):
+        available += [_Wanted(name, name, "validation") for name in list_sets(data_dir, "validation")]
+    if sets is not None:
+        names = {one.name for one in available}
+        for name in sets:
+            if name not in names:
+                raise UserError(
+                    f"There is no set {name!r} in this part; there are {', '.join(sorted(names))}."
+                )
+        available = [one for one in available if one.name in sets]
+    if not available:
+        raise UserError(
+            f"{data_dir} holds no sets of this part: give the folder with benchmark/ and the others."
+        )
+    return available
+
+
+def _measured(
+    wanted: _Wanted,
+    labelled: LabelledSet,
+    models: Sequence[NamedModel],
+    *,
+    max_rows: int | None,
+    balance: bool,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> SetResult:
+    names = list(labelled.label_names)
+    index_of = {name: index for index, name in enumerate(names)}
+    places = sample(list(range(len(labelled.texts))), max_rows)
+    texts = [labelled.texts[place] for place in places]
+    gold = np.asarray([index_of[labelled.labels[place]] for place in places], dtype=np.int64)
+    labels = [Label(name) for name in names]
+    measured = {}
+    for number, named in enumerate(models):
+        part = PartProgress(
+            progress, start=number * len(texts), total=len(texts) * len(models), stage=wanted.title
+        )
+        probabilities = named.model.probabilities(texts, labels, cache=cache, progress=part).probabilities
+        measured[named.name] = measure(gold, balance_labels(probabilities) if balance else probabilities)
+    return SetResult(wanted.title, wanted.part, len(texts), names, measured, wanted.counted)

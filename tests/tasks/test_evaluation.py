@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Label
+from sce_desktop.tasks.evaluation import EvaluationReport, evaluate_table, sample, with_similarity
+from sce_desktop.tasks.models import Baseline
+from tests.tasks.fakes import FakeModel, FakeSession, StoppingProgress
+
+TABLE = """text,topic
+a wet damage,damage
+the delay,delay
+a long delay,damage
+,damage
+something else,
+damage,praise
+damage,damage
+"""
+
+
+def evaluate(folder: Path, text: str = TABLE, **options: object) -> EvaluationReport:
+    table = folder / "in.csv"
+    table.write_text(text, encoding="utf-8")
+    arguments = {
+        "text_columns": ["text"],
+        "gold_column": "topic",
+        "labels": None,
+        "source": FakeSession(FakeModel()),
+        "models": ["fake"],
+        "progress": SilentProgress(),
+        **options,
+    }
+    return evaluate_table(table, **arguments)  # type: ignore[arg-type]
+
+
+def test_labels_are_the_distinct_gold_values(tmp_path: Path) -> None:
+    report = evaluate(tmp_path)
+    assert report.labels == ["damage", "delay", "praise"]
+    assert report.rows == 5
+    assert report.skipped == {"blank": 1, "no_gold": 1, "other_label": 0}
+    found = report.models["fake"]
+    assert found.accuracy == 3 / 5
+    assert found.confusion.tolist() == [[2, 1, 0], [0, 1, 0], [1, 0, 0]]
+    assert set(report.seconds) == {"load", "embed", "score", "total"}
+
+
+def test_the_similarity_baseline_is_always_there(tmp_path: Path) -> None:
+    assert list(evaluate(tmp_path).models) == ["fake", "similarity"]
+    other = Baseline("near", "similarity", "x")
+    assert list(evaluate(tmp_path, baselines=[other]).models) == ["fake", "similarity", "near"]
+    own = Baseline("similarity", "similarity", "x")
+    assert with_similarity([own]) == [own]
+
+
+def test_several_models_side_by_side(tmp_path: Path) -> None:
+    source = FakeSession(FakeModel("one"), FakeModel("two"))
+    assert list(evaluate(tmp_path, source=source, models=["one", "two"]).models) == [
+        "one",
+        "two",
+        "similarity",
+    ]
+
+
+def test_rows_with_another_gold_label_are_left_out_and_told(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    report = evaluate(tmp_path, labels=clean_labels(["delay", "damage"]), progress=progress)
+    assert (report.labels, report.rows) == (["delay", "damage"], 4)
+    assert report.skipped["other_label"] == 1
+    assert any("Rows left out" in warning for warning in progress.warnings)
+
+
+def test_labels_of_the_model_come_before_gold_values(tmp_path: Path) -> None:
+    source = FakeSession(FakeModel(labels=(Label("damage"), Label("delay"))))
+    assert evaluate(tmp_path, source=source).labels == ["damage", "delay"]
+
+
+def test_gold_values_that_look_the_same_stay_apart_and_are_told(tmp_path: Path) -> None:  # B14
+    progress = SilentProgress()
+    text = "text,topic\nx,Billing\ny,billing \nz,Caf\u00e9\nw,Cafe\u0301\n"
+    report = evaluate(tmp_path, text, progress=progress)
+    assert report.labels == ["Billing", "billing ", "Caf\u00e9", "Cafe\u0301"]
+    assert any("look the same" in warning for warning in progress.warnings)
+
+
+def test_gold_values_that_look_like_missing_are_labels(tmp_path: Path) -> None:  # B07
+    report = evaluate(tmp_path, "text,topic\nx,NA\ny,null\nz,NaN\nw,\n")
+    assert report.labels == ["NA", "null", "NaN"]
+    assert report.rows == 3
+
+
+def test_max_rows_is_always_the_same_sample(tmp_path: Path) -> None:
+    text = "text,topic\n" + "".join(f"{'damage' if n % 3 else 'delay'} {n},damage\n" for n in range(300))
+    labels = clean_labels(["damage", "delay"])
+    first = evaluate(tmp_path, text, labels=labels, max_rows=50).models["fake"].accuracy
+    assert evaluate(tmp_path, text, labels=labels, max_rows=50).models["fake"].accuracy == first
+    assert evaluate(tmp_path, text, labels=labels, max_rows=50).rows == 50
+    assert evaluate(tmp_path, text, labels=labels, max_rows=5000).rows == 300
+
+
+def test_a_sample_keeps_the_order() -> None:
+    items = list(range(100))
+    taken = sample(items, 10)
+    assert taken == sorted(taken)
+    assert len(set(taken)) == 10
+    assert taken != items[:10]
+    assert sample(items, 10) == taken
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("text,topic\n", "no label"),
+        ("text,topic\n,a\n,b\n", "No row has a text and one of the labels in 'topic'"),
+        ("text,topic\nx,a\ny,a\n", "at least two"),
+        ("text,subject\nx,a\n", "no column 'topic'"),
+        ("words,topic\nx,a\n", "no column 'text'"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(UserError, match=reason):
+        evaluate(tmp_path, text)
+
+
+def test_cancel(tmp_path: Path) -> None:
+    with pytest.raises(Cancelled):
+        evaluate(tmp_path, progress=StoppingProgress(2))
