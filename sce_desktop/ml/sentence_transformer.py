@@ -15,6 +15,7 @@ import torch
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import FloatArray, IdArray
+from sce_desktop.ml import folders
 from sce_desktop.ml.embedder import WINDOW, Embedder, digest, in_halves, whole_characters
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class SentenceTransformerEmbedder(Embedder):
     """Any model that sentence-transformers can load.
 
     Args:
-        model: Folder or hub id.
+        folder: Where it lies.
         name: What people call it; the folder's name unless given.
         device: Where it runs.
         prompt: Put before every text.
@@ -35,7 +36,7 @@ class SentenceTransformerEmbedder(Embedder):
         task: Task adapter, where the model has some (jina-embeddings-v3: "classification").
         max_tokens: Read texts less far than the model would.
         trust_remote_code: Run program code that the model brings. Only for authors you trust.
-        local_files_only: False allows the network.
+        local_files_only: False lets code that the model names in other places be fetched.
 
     Raises:
         UserError: Missing, damaged, a pickle, or it needs what was not allowed.
@@ -43,7 +44,7 @@ class SentenceTransformerEmbedder(Embedder):
 
     def __init__(
         self,
-        model: str | Path,
+        folder: Path,
         *,
         name: str = "",
         device: str | torch.device = "cpu",
@@ -54,12 +55,13 @@ class SentenceTransformerEmbedder(Embedder):
         trust_remote_code: bool = False,
         local_files_only: bool = True,
     ) -> None:
-        self.name = name or Path(model).name
+        self.folder = folder
+        self.name = name or folder.name
         self.prompt = prompt
         self.prompt_name = prompt_name
         self.task = task
         self.model = _load_sentence_transformer(
-            str(model), str(device), trust_remote_code=trust_remote_code, local_files_only=local_files_only
+            folder, str(device), trust_remote_code=trust_remote_code, local_files_only=local_files_only
         )
         own = self.model.max_seq_length
         if max_tokens is not None and (own is None or max_tokens < own):
@@ -75,9 +77,14 @@ class SentenceTransformerEmbedder(Embedder):
 
     @cached_property
     def key(self) -> str:
-        """Name of the model and hash of its weights and settings."""
-        settings = (self.max_tokens, self.prompt, self.prompt_name, self.task)
-        return f"{self.name}:{digest(self.model.state_dict().items(), *settings)[:32]}"
+        """Name of the model and hash of its files and settings.
+
+        Not of the tensors in memory: the library fills in at random what a file lacks and nobody uses.
+        """
+        files = sorted(p for p in self.folder.rglob("*") if p.suffix in (".safetensors", ".json", ".py"))
+        hashes = [(file.relative_to(self.folder).as_posix(), folders.known_sha256(file)) for file in files]
+        settings = (hashes, self.max_tokens, self.prompt, self.prompt_name, self.task)
+        return f"{self.name}:{digest((), *settings)[:32]}"
 
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones and the prompt's included."""
@@ -122,13 +129,16 @@ class SentenceTransformerEmbedder(Embedder):
 
 
 def _load_sentence_transformer(
-    model: str, device: str, *, trust_remote_code: bool, local_files_only: bool
+    folder: Path, device: str, *, trust_remote_code: bool, local_files_only: bool
 ) -> SentenceTransformer:
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
+    logging.set_verbosity_error()  # its bars and reports would go to a terminal that may not be there
+    logging.disable_progress_bar()
     try:
         return SentenceTransformer(
-            model,
+            str(folder),
             device=device,
             trust_remote_code=trust_remote_code,
             local_files_only=local_files_only,
@@ -138,6 +148,6 @@ def _load_sentence_transformer(
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if "trust_remote_code" in str(error):
             raise UserError(
-                f"{model} brings program code of its own: allow it only if you trust its author."
+                f"{folder} brings program code of its own: allow it only if you trust its author."
             ) from error
-        raise UserError(f"{model} cannot be loaded as a text model: {why}") from error
+        raise UserError(f"{folder} cannot be loaded as a text model: {why}") from error

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import string
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -19,6 +22,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
+from sce_desktop.core.types import FloatArray
 from sce_desktop.ml.bert import EncoderConfig, TextEncoder
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.model_config import ModelConfig
@@ -38,6 +42,27 @@ science technology health world news music film travel food drink computer team 
 market stock bank company government minister election law court doctor hospital school student car
 train flight hotel weather green red blue one two three new old more very never always
 """
+
+
+class DictCache:
+    """A `core.types.VectorCache` in memory."""
+
+    def __init__(self) -> None:
+        self._vectors: dict[tuple[str, str], FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def get(self, embedder: str, texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
+        found = np.array([(embedder, text) in self._vectors for text in texts], dtype=np.bool_)
+        if not found.any():
+            return found, None
+        known = [self._vectors[embedder, text] for text, there in zip(texts, found, strict=True) if there]
+        return found, np.stack(known)
+
+    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
+        for text, vector in zip(texts, vectors, strict=True):
+            self._vectors[embedder, text] = vector.copy()
 
 
 def tiny_tokenizer(model_type: Literal["bert", "roberta"] = "bert") -> Tokenizer:
