@@ -22,14 +22,9 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     or the place is not to be written to, or if ``path`` exists and ``overwrite`` is False.
     """
     target = path.resolve()  # a link stays a link
-    if target.is_dir():
-        raise UserError(f"{path} is a folder: give a file name.")
-    if not target.parent.is_dir():
-        raise UserError(f"There is no folder {target.parent}: create it or choose another.")
-    if target.exists() and not overwrite:
-        raise UserError(f"{path} exists already: choose another name.")
     temporary = target.with_name(f".{uuid.uuid4().hex}.partial")
     try:
+        _check_place(path, target, overwrite=overwrite)
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
@@ -42,6 +37,15 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _check_place(path: Path, target: Path, *, overwrite: bool) -> None:
+    if target.is_dir():
+        raise UserError(f"{path} is a folder: give a file name.")
+    if not target.parent.is_dir():
+        raise UserError(f"There is no folder {target.parent}: create it or choose another.")
+    if target.exists() and not overwrite:
+        raise UserError(f"{path} exists already: choose another name.")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -17,7 +17,6 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.data.text_source import reading
 
 Part = Literal["train", "validation", "benchmark"]
-Split = Literal["train", "test"]
 
 _PARTS: tuple[Part, ...] = ("train", "validation", "benchmark")
 _ENDING = ".jsonl.gz"
@@ -56,7 +55,7 @@ def list_sets(data_dir: str | Path, part: str) -> tuple[str, ...]:
 
 
 def load_set(
-    data_dir: str | Path, name: str, *, paper_labels: bool = False, split: Split | None = None
+    data_dir: str | Path, name: str, *, paper_labels: bool = False, split: str | None = None
 ) -> LabelledSet:
     """Read the set ``name``, whichever part it is in.
 

@@ -183,11 +183,11 @@ class CsvTable(Table):
                 f"A quote closes only on line {first + end - 1}: the lines between may be rows of their own."
             )
             self._problem(first + start, message)
-        if len(cells) != width and (several := self._at_returns(lines[start])):
-            rows += several
-            return
         if len(cells) == width:
             rows.append(tuple(cells))
+            return
+        if end - start == 1 and (several := self._at_returns(lines[start])):
+            rows += several
             return
         row, message = fit(list(cells), width, self._delimiter)
         self._problem(first + start, message)

@@ -39,12 +39,13 @@ class ExcelTable(Table):
         workbook = _open(path)
         self.sheets = _worksheets(workbook)
         self._sheet = self._choose(workbook, options.sheet)
-        header_row = options.header_row
-        if header_row is None:
-            header_row = (self._sheet.start or (0, 0))[0] + 1  # the used range begins with a row that is used
+        first, last = self._sheet.start or (0, 0), self._sheet.end or (0, 0)  # the used range, 0-based
+        self._first_row, self._first_column = first[0] + 1, first[1] + 1
+        self._height = last[0] + 1
+        header_row = self._first_row if options.header_row is None else options.header_row
         self.options = TableOptions(sheet=self._sheet.name, header_row=header_row)
         self.columns = self._read_header(header_row)
-        self.estimated_rows = max(self._sheet.total_height - header_row, 0)
+        self.estimated_rows = max(self._height - header_row, 0)
 
     def _choose(self, workbook: CalamineWorkbook, name: str | None) -> CalamineSheet:
         """Return the sheet called ``name``, or else the first that is not empty."""
@@ -68,30 +69,28 @@ class ExcelTable(Table):
 
     def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
         """Yield every row of the sheet with its 1-based number."""
-        first_column = (self._sheet.start or (0, 0))[1]
         marks = marked_cells(self.path, self._sheet.name)
         mark: Mark | None = next(marks, None)
         for number, values in enumerate(self._sheet.iter_rows(), start=1):
             cells = [cell_text(value) for value in values]
             while mark is not None and mark.row <= number:
-                column = mark.column - 1 - first_column
+                column = mark.column - self._first_column
                 if mark.row == number and 0 <= column < len(cells):
                     cells[column] = mark.text
                 mark = next(marks, None)
             yield number, cells
 
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
-        first_row = (self._sheet.start or (0, 0))[0] + 1
         rows: list[Cells] = []
         for number, cells in self._rows():
-            if number <= self.options.header_row or number < first_row:  # type: ignore[operator] # resolved
+            if number <= self.options.header_row or number < self._first_row:  # type: ignore[operator] # resolved
                 continue
             if any(cell is not None for cell in cells):
                 rows.append(tuple(cells))
             else:
                 self._problem(number, "A blank row of the sheet: it is no row.")
             if len(rows) == _CHUNK:
-                yield rows, number / self._sheet.total_height
+                yield rows, number / self._height
                 rows = []
         yield rows, 1.0
 

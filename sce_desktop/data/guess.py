@@ -84,7 +84,7 @@ def _textness(column: str, values: Sequence[str]) -> float:
     if 2 * worded < len(values):
         return 0.0
     length = sum(map(len, values)) / len(values)
-    return length * (1.0 if 2 * prose >= len(values) else 0.2) * (2.0 if named else 1.0)
+    return length * (1.0 if 2 * prose >= len(values) else 0.1) * (2.0 if named else 1.0)
 
 
 def _labelness(column: str, values: Sequence[str]) -> float:

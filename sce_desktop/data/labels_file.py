@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
-from sce_desktop.core.types import Cell, Label, TableOptions
+from sce_desktop.core.types import Cell, Label
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv_grammar import without_end
 from sce_desktop.data.sniff import detect_encodings
@@ -85,7 +86,7 @@ def _lines(path: Path) -> list[str]:
 def _from_table(path: Path) -> list[Label]:
     table = open_table(path)
     if len(table.columns) == 1 and _field(table.columns[0]) != "name":
-        table = open_table(path, TableOptions(header_row=0))
+        table = open_table(path, replace(table.options, header_row=0))
         fields = ["name"]
     else:
         fields = [_field(column) for column in table.columns]

@@ -136,7 +136,8 @@ def _western(sample: bytes, ranked: Sequence[str]) -> str | None:
         return None
     beyond = [character for character in text if character > "\x7f"]
     letters = sum(character.isalpha() for character in text)
-    if len(beyond) > _LATIN * max(letters, 1) and len(beyond) > 2:
+    accented = sum(character.isalpha() for character in beyond)
+    if accented > max(_LATIN * letters, 2):
         return None
     inside = zip(text, text[1:], text[2:], strict=False)
     if any(
@@ -214,9 +215,9 @@ def _consistency(lines: Sequence[str], delimiter: str, *, quoting: bool, header:
     width = (counts[0] if header else usual(counts)) if counts else 1
     body = counts[1:] if header else counts
     same = body.count(width)
-    fitting = sum(count > 1 for count in body) if header else same
+    fits = 2 * sum(count > 1 for count in body) >= len(body) if header else 2 * same > len(body)
     share = same / len(body) if body else 1.0
-    return (share, width) if width > 1 and 2 * fitting >= len(body) else (0.0, 0)
+    return (share, width) if width > 1 and fits else (0.0, 0)
 
 
 def _clevercsv(lines: Sequence[str]) -> str:

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.data.excel import number_text
+from tests.data.reading import read
+
+
+def workbook(folder: Path, *rows: list[object], name: str = "Data") -> tuple[Workbook, Path]:
+    book = Workbook()
+    sheet = book.active
+    sheet.title = name
+    for row in rows:
+        sheet.append(row)
+    return book, folder / "book.xlsx"
+
+
+def test_b08_a_blank_row_and_a_number_among_the_texts(tmp_path: Path) -> None:
+    book, path = workbook(tmp_path, ["id", "text"], [1, "good"], [], [2, 42], [3, None], [4, " x "])
+    book.save(path)
+    result = read(path)
+    assert result.columns == ("id", "text")
+    assert result.rows == [("1", "good"), ("2", "42"), ("3", None), ("4", " x ")]
+    assert result.problem_lines == [3]
+
+
+def test_values_become_the_text_that_excel_shows(tmp_path: Path) -> None:
+    values: list[tuple[object, str | None, str | None]] = [
+        (42, None, "42"),
+        (-0.5, None, "-0.5"),
+        (0.1 + 0.2, None, "0.3"),
+        (1e21, None, "1E+21"),
+        (True, None, "TRUE"),
+        (dt.date(2024, 5, 1), None, "2024-05-01"),
+        (dt.datetime(2024, 5, 1, 13, 30), None, "2024-05-01T13:30:00"),
+        (dt.time(13, 30), None, "13:30:00"),
+        (dt.timedelta(hours=26, minutes=3, seconds=4), None, "26:03:04"),
+        (0.5, "0%", "50%"),
+        (0.125, "0.0%", "12.5%"),
+        (0.07, "[Red]0.00%", "7%"),
+        (3, '0" %"', "3"),  # a percent sign that is just text
+        ("50%", None, "50%"),
+        ("NA", None, "NA"),
+        ("=1+1", None, None),  # a formula that was never calculated
+        (None, None, None),
+    ]
+    book, path = workbook(
+        tmp_path, [f"c{place}" for place in range(len(values))], [value for value, _, _ in values]
+    )
+    for place, (_, number_format, _) in enumerate(values, start=1):
+        if number_format:
+            book.active.cell(2, place).number_format = number_format
+    book.save(path)
+    assert read(path).rows == [tuple(expected for _, _, expected in values)]
+
+
+def test_errors_and_merged_cells_are_text(tmp_path: Path) -> None:
+    book, path = workbook(tmp_path, ["a", "b", "c"], ["x", "#N/A", 0.25], ["merged", None, "#DIV/0!"])
+    sheet = book.active
+    sheet["B2"].data_type = sheet["C3"].data_type = "e"
+    sheet["C2"].number_format = "0%"
+    sheet.merge_cells("A3:B3")
+    book.save(path)
+    assert read(path).rows == [("x", "#N/A", "25%"), ("merged", None, "#DIV/0!")]
+
+
+def test_a_table_that_starts_anywhere(tmp_path: Path) -> None:
+    book, path = workbook(tmp_path)
+    sheet = book.active
+    for cell, value in {"C4": "id", "D4": "text", "C5": 1, "D5": "#REF!", "C9": 2, "D9": "y"}.items():
+        sheet[cell] = value
+    sheet["D5"].data_type = "e"
+    book.save(path)
+    result = read(path)
+    assert (result.columns, result.rows) == (("id", "text"), [("1", "#REF!"), ("2", "y")])
+    assert (result.table.options.header_row, result.problem_lines) == (4, [6, 7, 8])
+
+
+def test_the_sheet_and_the_header_row_can_be_chosen(tmp_path: Path) -> None:
+    book, path = workbook(tmp_path, name="Empty")
+    second = book.create_sheet("Über uns")
+    for row in (["Report"], ["id", "text"], [1, "x"]):
+        second.append(row)
+    book.create_sheet("Third").append(["only"])
+    book.save(path)
+    result = read(path, header_row=2)
+    assert result.table.sheets == ("Empty", "Über uns", "Third")
+    assert result.table.options.sheet == "Über uns"  # the first with anything in it
+    assert (result.columns, result.rows) == (("id", "text"), [("1", "x")])
+    assert read(path, sheet="Third").columns == ("only",)
+    assert read(path, sheet="Über uns", header_row=0).rows == [("Report", None), ("id", "text"), ("1", "x")]
+    for options in ({"sheet": "Missing"}, {"sheet": "Empty"}, {"header_row": 9}):
+        with pytest.raises(UserError):
+            read(path, **options)  # type: ignore[arg-type]
+
+
+def test_a_header_with_gaps_keeps_its_columns(tmp_path: Path) -> None:
+    book, path = workbook(tmp_path, ["id", None, "text", "text"], [1, "x", "y", "z"])
+    book.save(path)
+    result = read(path)
+    assert (result.columns, result.rows) == (("id", "", "text", "text"), [("1", "x", "y", "z")])
+
+
+def test_rows_are_counted(tmp_path: Path) -> None:
+    book, path = workbook(tmp_path, ["id"], *[[number] for number in range(2500)])
+    book.save(path)
+    result = read(path, size=700)
+    assert result.table.estimated_rows == len(result.rows) == 2500
+    assert result.rows[-1] == ("2499",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("book.xlsx", b"id,text\n1,x\n"),
+        ("book.xlsx", b"PK\x03\x04 and then nothing"),
+        ("book.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512)),
+    ],
+)
+def test_no_workbook(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match="no Excel workbook"):
+        read(tmp_path / name)
+
+
+def test_numbers_have_the_digits_of_excel() -> None:
+    assert [number_text(value) for value in (0.0, -0.0, 1e14, 123456789012345678.0, 1 / 3, 1e-7)] == [
+        "0",
+        "0",
+        "100000000000000",
+        "1.23456789012346E+17",
+        "0.333333333333333",
+        "1E-07",
+    ]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from sce_desktop.data.guess import guess_columns
+
+
+def test_b02_text_and_label_by_name_and_shape() -> None:
+    assert guess_columns(["text", "label"], [("roof leaks", "damage")]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "expected"),
+    [
+        (
+            ["id", "url", "note"],
+            [("1", "https://example.org/a/very/long/address/of/things", "it broke")],
+            (2, None),
+        ),
+        (["id", "n"], [("1", "2"), ("3", "4")], (None, None)),
+        (["a", "b"], [(f"sentence number {n}", f"k{n % 3}") for n in range(100)], (0, 1)),
+        (["a", "b"], [(f"sentence number {n}", f"k{n}") for n in range(100)], (0, None)),
+        (["text", " Label "], [("x y", "b"), ("z", "b")], (0, 1)),
+        (["title", "body"], [("A title", "A much longer body of this text")], (1, None)),
+        (["text"], [("说明文字",)], (0, None)),
+        (["id", "text"], [], (1, None)),
+        (["id", "text", "gold"], [("1", "", None)], (1, 2)),
+        ([], [], (None, None)),
+    ],
+)
+def test_guesses(
+    columns: list[str], rows: list[tuple[str | None, ...]], expected: tuple[int | None, int | None]
+) -> None:
+    assert guess_columns(columns, rows) == expected

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Label
+from sce_desktop.data.labels_file import read_labels, write_labels
+
+B13 = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
+
+
+def labels(folder: Path, content: str | bytes, name: str) -> tuple[Label, ...]:
+    (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_labels(folder / name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_b13_one_name_a_line_as_it_stands(tmp_path: Path, encoding: str, end: str) -> None:
+    content = end.join([*B13, "", " Größe ", " ", "last"]).encode(encoding)
+    assert labels(tmp_path, content, "labels.txt") == tuple(map(Label, [*B13, " Größe ", "last"]))
+
+
+def test_a_table_with_every_field(tmp_path: Path) -> None:
+    content = (
+        "Name ;description;synonyms;color;shortcut;n\n"
+        '"Food; drink";To eat, to drink;"meals; beverages ";#1a2B3c;F;5\n'
+        'Billing;;"[""pay; pal"", ""money""]";;;\n'
+        ";;;;;\n"
+    )
+    assert labels(tmp_path, content, "labels.csv") == (
+        Label("Food; drink", "To eat, to drink", ("meals", "beverages"), "#1a2B3c", "F"),
+        Label("Billing", "", ("pay; pal", "money")),
+    )
+
+
+@pytest.mark.parametrize(
+    "content", ["name\nFood, drink\nArt\n", "label\nFood, drink\nArt\n", "Food, drink\nArt\n"]
+)
+def test_a_single_column_is_all_names(tmp_path: Path, content: str) -> None:
+    assert labels(tmp_path, content, "labels.csv") == (Label("Food, drink"), Label("Art"))
+
+
+def test_json(tmp_path: Path) -> None:
+    content = (
+        '["a|b", {"name": "B", "synonyms": ["b1"], "colour": "#000000"}, {"label": "C", "description": null}]'
+    )
+    assert labels(tmp_path, content, "labels.json") == (
+        Label("a|b"),
+        Label("B", "", ("b1",), "#000000"),
+        Label("C"),
+    )
+    assert labels(tmp_path, '{"A": "about a", "B": ""}', "labels.json") == (Label("A", "about a"), Label("B"))
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.tsv", "labels.xlsx", "labels.json"])
+def test_labels_are_read_back_as_written(tmp_path: Path, name: str) -> None:
+    written = (
+        *map(Label, B13),
+        Label("=1+1", "a\nb; c", ("x; y", '"z"'), "#ff0000", "Ctrl+1", id=7),
+        Label(" spaced ", "", ("s",)),
+    )
+    write_labels(tmp_path / name, written)
+    assert read_labels(tmp_path / name) == tuple(
+        Label(label.name, label.description, label.synonyms, label.colour, label.shortcut)
+        for label in written
+    )
+
+
+def test_a_text_file_holds_names_only(tmp_path: Path) -> None:
+    write_labels(tmp_path / "a.txt", [Label(name, id=3) for name in B13])
+    assert read_labels(tmp_path / "a.txt") == tuple(map(Label, B13))
+    for label in (Label("a", "described"), Label("two\nlines")):
+        with pytest.raises(UserError, match="names"):
+            write_labels(tmp_path / "a.txt", [label])
+    assert read_labels(tmp_path / "a.txt") == tuple(map(Label, B13))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", ""),
+        ("a.txt", "\n \n"),
+        ("b14.txt", "Billing\nRefund\nBilling\n"),
+        ("a.csv", "title,description\na,b\n"),
+        ("a.csv", "name,colour\na,red\nb,\n"),
+        ("a.csv", "name,description\n,b\n"),
+        ("a.json", "5"),
+        ("a.json", "[5]"),
+        ("a.json", "{"),
+        ("a.json", '[{"name": 5}]'),
+        ("a.json", '[{"name": "a", "synonyms": "b"}]'),
+        ("a.json", '[{"description": "nameless"}]'),
+        ("a.json", "[]"),
+    ],
+)
+def test_what_will_not_do_is_said(tmp_path: Path, name: str, content: str) -> None:
+    with pytest.raises(UserError) as caught:
+        labels(tmp_path, content, name)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UserError):
+        read_labels(tmp_path / "missing.txt")
+    with pytest.raises(UserError):
+        read_labels(tmp_path)
