@@ -45,7 +45,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     call(sys.executable, "-m", "venv", "--without-pip", folder / "venv", cwd=folder)
     binaries = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", binaries / "python"]
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", binaries / "python")
     call(*pip, "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=folder)
     packages = call(
         binaries / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder
