@@ -17,16 +17,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop import __version__
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.theme import SPACE_L, SPACE_S, px, set_role
 
-_LIBRARIES = ("sce-desktop", "PySide6-Essentials", "torch", "transformers", "numpy", "SQLAlchemy")
+_LIBRARIES = ("PySide6-Essentials", "torch", "transformers", "numpy", "SQLAlchemy")
 
 
 def versions() -> str:
     """Versions of what matters, from package metadata: nothing is imported for it."""
-    lines = [f"{platform.system()} {platform.release()} {platform.machine()}"]
+    lines = [f"SCE Desktop {__version__}"]
+    lines.append(f"{platform.system()} {platform.release()} {platform.machine()}")
     lines.append(f"Python {platform.python_version()}, Qt {qVersion()}, {QGuiApplication.platformName()}")
     for name in _LIBRARIES:
         try:

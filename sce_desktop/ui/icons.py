@@ -18,6 +18,7 @@ from pathlib import Path
 
 from PySide6.QtGui import QAction, QIcon
 from PySide6.QtWidgets import QAbstractButton, QApplication
+from shiboken6 import isValid
 
 from sce_desktop import paths
 from sce_desktop.ui.theme import tokens
@@ -65,5 +66,5 @@ def recolour(app: QApplication) -> None:
         if widget.isWindow():
             targets.extend(widget.findChildren(QAction))
     for target in targets:
-        if wanted := target.property(_PROPERTY):
+        if isValid(target) and (wanted := target.property(_PROPERTY)):  # menus make some actions anew
             target.setIcon(icon(*wanted))

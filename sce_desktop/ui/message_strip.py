@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from sce_desktop.ui.icons import icon, set_icon
@@ -16,9 +16,9 @@ class MessageStrip(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Message")
-        set_role(self, "strip")
+        self._warn = False
         self._icon = QLabel()
+        self.setAccessibleName("Message")
         self._icon.setAccessibleName("Kind of message")
         self.text = QLabel(wordWrap=True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)  # a file name may look like a tag
@@ -37,6 +37,7 @@ class MessageStrip(QFrame):
         layout.addWidget(close)
         self._timer = QTimer(self, singleShot=True, interval=INFO_MS)
         self._timer.timeout.connect(self.hide)
+        set_role(self, "strip")
         self.hide()
 
     @Slot(object, object)
@@ -44,9 +45,8 @@ class MessageStrip(QFrame):
         """Show ``sentence``; ``tone`` is "info" or "warn"."""
         warn = tone == "warn"
         self.text.setText(sentence)
-        self._icon.setPixmap(
-            icon("warning" if warn else "info", "warn" if warn else "accent").pixmap(px(16), px(16))
-        )
+        self._warn = warn
+        self._draw_icon()
         self._icon.setToolTip("Warning" if warn else "Information")
         self.setAccessibleDescription(sentence)
         self.setProperty("tone", tone)
@@ -57,3 +57,13 @@ class MessageStrip(QFrame):
         else:
             self._timer.start()
         self.show()
+
+    def _draw_icon(self) -> None:
+        name, role = ("warning", "warn") if self._warn else ("info", "accent")
+        self._icon.setPixmap(icon(name, role).pixmap(px(16), px(16)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw the icon in the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._draw_icon()

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, Slot
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence, QPixmap
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sce_desktop.ui.theme import SPACE_S, px
 
@@ -42,9 +50,18 @@ class CommandPalette(QDialog):
         self.field.textChanged.connect(self._filter)
         self.field.returnPressed.connect(self._run)
         self.field.installEventFilter(self)
-        self.list = QListWidget()
+        self.list = QTreeWidget(columnCount=2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
         self.list.setAccessibleName("Commands")
-        self.list.setUniformItemSizes(True)
+        self.list.setUniformRowHeights(True)
+        self.list.setIconSize(QSize(px(16), px(16)))
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        blank = QPixmap(px(16), px(16))
+        blank.fill(Qt.GlobalColor.transparent)
+        self._no_icon = QIcon(blank)  # keeps the names in line
         self.list.itemClicked.connect(self._run)
         layout = QVBoxLayout(self)
         margin = px(SPACE_S)
@@ -62,16 +79,19 @@ class CommandPalette(QDialog):
             if not matches(name, typed):
                 continue
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            item = QListWidgetItem(action.icon(), f"{name}    {keys}" if keys else name)
-            item.setData(_ACTION_ROLE, action)
-            self.list.addItem(item)
-        self.list.setCurrentRow(0)
+            item = QTreeWidgetItem([name, keys])
+            item.setIcon(0, self._no_icon if action.icon().isNull() else action.icon())
+            item.setForeground(1, self.palette().placeholderText())
+            item.setData(0, _ACTION_ROLE, action)
+            self.list.addTopLevelItem(item)
+        if (first := self.list.topLevelItem(0)) is not None:
+            self.list.setCurrentItem(first)
 
     @Slot()
     def _run(self) -> None:
         item = self.list.currentItem()
         if item is not None:
-            action = item.data(_ACTION_ROLE)
+            action = item.data(0, _ACTION_ROLE)
             self.close()
             action.trigger()
 

@@ -3,6 +3,7 @@
 scorer = session.scorer
 scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
 scorer.runs                                       what is shown: the model's run, then the baselines'
+scorer.estimate()                                 a job that finishes with about how many seconds
 scorer.score()                                    the button; supersedes a scoring that still runs
 scorer.stop()                                     scored rows keep their scores
 scorer.ready, scorer.job                          is the model loaded; the scoring that runs, or None
@@ -51,6 +52,7 @@ class Scorer(QObject):
         self.device = str(settings["device"])
         self.runs: tuple[Run, ...] = ()
         self.ready = False
+        self._load_failed = False
         self.job: Job | None = None
         self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
         self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
@@ -96,24 +98,46 @@ class Scorer(QObject):
     def device_text(self) -> str:
         """Where models run, for the status bar."""
         if not self.ready:
-            return "Loading the model…"
-        threads = self._choice().threads
-        return f"CPU, {threads} of {os.cpu_count()} cores"
+            return "Model not loaded" if self._load_failed else "Loading the model…"
+        if self._shelf.device == "cpu":
+            return f"CPU, {self._choice().threads} of {os.cpu_count()} cores"
+        return self._shelf.device.upper()
 
     def warm_up(self) -> None:
         """Load the model behind the window, so that it is there when it is needed."""
-        self.ready = False
+        self.ready = self._load_failed = False
         job = self._session.lanes.models.submit(
             self._shelf.load, replace(self._choice(), baselines=()), title=f"Loading {self.model}"
         )
         job.finished.connect(self._on_loaded)
-        job.failed.connect(self._on_failed)
+        job.failed.connect(self._on_load_failed)
         self.modelsChanged.emit()
+
+    def estimate(self) -> Job | None:
+        """Find out about how many seconds `score` would take; the job finishes with them."""
+        project = self._session.project
+        if project is None:
+            return None
+        return self._session.submit(
+            work.estimate,
+            project,
+            self._shelf,
+            self._choice(),
+            title="Estimating",
+            lane="models",
+            quiet=True,
+            tell_failure=False,
+        )
 
     @Slot(object)
     def _on_loaded(self, _models: object) -> None:
         self.ready = True
         self.modelsChanged.emit()
+
+    @Slot(object)
+    def _on_load_failed(self, error: object) -> None:
+        self._load_failed = True
+        self._on_failed(error)
 
     # --- scoring -------------------------------------------------------------------------------------------
 

@@ -109,7 +109,7 @@ class SettingsDialog(QDialog):
         self.setAccessibleName("Settings")
         self.fields = {setting.key: SettingField(setting, settings[setting.key]) for setting in SETTINGS}
         form = QFormLayout()
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setVerticalSpacing(px(2))
         form.setHorizontalSpacing(px(SPACE_L))
         for field in self.fields.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -74,8 +74,6 @@ class StartPage(QWidget):
         super().__init__(parent)
         self._recent = recent
         self.setAccessibleName("Start page")
-        set_role(self, "pane")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
         title = QLabel("Sort texts into labels of your own")
         large = font("strong")
@@ -151,7 +149,9 @@ class StartPage(QWidget):
         outer.addStretch(1)
         outer.addWidget(column, 8)
         outer.addStretch(1)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.refresh()
+        set_role(self, "pane")
 
     @Slot()
     def refresh(self) -> None:
@@ -170,6 +170,12 @@ class StartPage(QWidget):
         some = self.recent_list.count() > 0
         self._heading.setVisible(some)
         self.recent_list.setVisible(some)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw the icons in the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self.refresh()
 
     def set_drag_over(self, over: bool) -> None:
         """Show that letting go now drops the file here."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWi
 from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
-from sce_desktop.ui.theme import px, set_role
+from sce_desktop.ui.theme import SPACE_S, px, set_role
 
 
 def duration(seconds: float) -> str:
@@ -21,11 +21,12 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def progress_text(job: Job) -> str:
-    """Share, rate and time left of a job, as far as they are known."""
+def progress_text(job: Job, *, title: bool = True) -> str:
+    """What a job does, its share, rate and time left, as far as they are known."""
+    stage = "stopping…" if job.state is JobState.CANCELLING else job.stage
+    parts = [": ".join(filter(None, (job.title if title else "", stage)))]
     if job.state is JobState.CANCELLING:
-        return f"{job.title}: stopping…"
-    parts: list[str] = []
+        return parts[0]
     if job.total:
         parts.append(f"{job.done / job.total:.0%}".replace("%", " %"))
     elif job.done:
@@ -34,7 +35,7 @@ def progress_text(job: Job) -> str:
         parts.append(f"{job.rate:,.0f}/s" if job.rate >= 10 else f"{job.rate:.1f}/s")
     if (left := job.seconds_left) is not None:
         parts.append(f"{duration(left)} left")
-    return " · ".join((f"{job.title}: {job.stage}" if job.stage else job.title, *parts))
+    return " · ".join(filter(None, parts))
 
 
 class StatusBar(QStatusBar):
@@ -46,6 +47,7 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self.setAccessibleName("Status")
         self.setSizeGripEnabled(False)
+        self.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         self._lanes = tuple(lanes)
         self._job: Job | None = None
         self.counts = self._label("Rows, labelled, scored")

@@ -7,9 +7,13 @@ from sce_desktop.ui.theme import RADIUS, SPACE_M, SPACE_S, SPACE_XS, Tokens, px
 
 
 def _image(name: str, colour: str) -> str:
-    """An image rule, or none: Qt complains about a url that leads nowhere."""
+    return f"image: {_url(name, colour)};"
+
+
+def _url(name: str, colour: str) -> str:
+    """An icon as a value; Qt complains about a url that leads nowhere."""
     path = svg_file(name, colour)
-    return f'image: url("{path}");' if path else ""
+    return f'url("{path}")' if path else "none"
 
 
 def style_sheet(t: Tokens) -> str:
@@ -70,12 +74,14 @@ QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleS
     {{ border-color: {t.accent}; }}
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {{ color: {t.muted};
     background: {t.window}; }}
+QPlainTextEdit[role="plain"], QTextEdit[role="plain"] {{ border: none; border-radius: 0; }}
 QLineEdit[role="quiet"] {{ border-style: dashed; background: transparent; }}
 QComboBox {{ padding-right: {px(22)}px; min-height: {px(18)}px; }}
 QComboBox::drop-down {{ border: none; width: {px(20)}px; subcontrol-origin: padding;
     subcontrol-position: center right; }}
 QComboBox::down-arrow {{ {_image("down", t.muted)} width: {px(12)}px; height: {px(12)}px; }}
 QComboBox QAbstractItemView {{ background: {t.pane}; border: 1px solid {t.line}; }}
+QSpinBox, QDoubleSpinBox {{ padding: {px(2)}px {px(2)}px {px(2)}px {gap}px; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
     border: none; background: transparent; width: {px(18)}px; }}
 QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ {_image("up", t.muted)} width: {px(10)}px;
@@ -92,9 +98,10 @@ QCheckBox:disabled, QRadioButton:disabled {{ color: {t.muted}; }}
 
 QAbstractItemView {{ background: {t.pane}; color: {t.ink}; border: none; outline: none;
     selection-background-color: {t.selection}; selection-color: {t.ink}; gridline-color: {t.line}; }}
-QListView::item, QListWidget::item {{ padding: {gap}px {pad}px; border-radius: {radius}px; }}
-QListView::item:hover {{ background: {t.hover}; }}
-QListView::item:selected {{ background: {t.selection}; color: {t.ink}; }}
+QListView::item {{ padding: {gap}px {pad}px; border-radius: {radius}px; }}
+QTreeView::item {{ padding: {gap}px; }}
+QListView::item:hover, QTreeView::item:hover {{ background: {t.hover}; }}
+QListView::item:selected, QTreeView::item:selected {{ background: {t.selection}; color: {t.ink}; }}
 QHeaderView {{ background: {t.pane}; border: none; }}
 QHeaderView::section {{ background: {t.pane}; color: {t.muted}; border: none;
     border-bottom: 1px solid {t.line}; padding: {px(6)}px {px(6)}px; font-weight: 600;
@@ -120,7 +127,12 @@ QStatusBar QLabel {{ color: {t.muted}; }}
 QProgressBar {{ background: {t.line}; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }}
 QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 
-QDockWidget {{ color: {t.muted}; titlebar-close-icon: none; }}
+QDockWidget {{ color: {t.muted}; icon-size: {px(14)}px; titlebar-close-icon: {_url("close", t.muted)}; }}
+QDockWidget::title {{ background: {t.pane}; border-top: 1px solid {t.line}; border-bottom: 1px solid {t.line};
+    padding: {gap}px {wide}px; }}
+QDockWidget::close-button {{ border: none; background: transparent; padding: 0;
+    subcontrol-position: center right; right: {pad}px; }}
+QDockWidget::close-button:hover {{ background: {t.hover}; border-radius: {gap}px; }}
 QTabWidget::pane {{ border: none; border-top: 1px solid {t.line}; background: {t.pane}; }}
 QTabBar {{ background: {t.pane}; }}
 QTabBar::tab {{ background: {t.pane}; color: {t.muted}; border: none; border-bottom: 2px solid transparent;

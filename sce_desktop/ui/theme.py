@@ -91,6 +91,7 @@ ROLES = {
     "key": "the key that does something, as a key cap",
     "pane": "a zone of the window",
     "strip": "the message strip",
+    "plain": "a text field without a frame",
     "drop": "where files can be dropped",
 }
 

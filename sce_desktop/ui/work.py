@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, Run, TableOptions, TablePreview, VectorCache
+from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.models import NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.ui.colours import label_colour
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from sce_desktop.ml.session import ModelSession
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
-    from sce_desktop.store.query import RowQuery
 
 SAMPLE_TEXT_COLUMN = "message"
+SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
 
 
 class ModelShelf:
@@ -35,6 +36,7 @@ class ModelShelf:
         self._session: ModelSession | None = None
         self._place: tuple[str, int] | None = None
         self._cache: VectorCache | None = None
+        self.device = ""  # cpu, cuda or mps, once something is loaded
 
     def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
         """Load the models of ``choice``, unless they are here already; the main one comes first."""
@@ -47,7 +49,17 @@ class ModelShelf:
             self._session = open_session(*place)
             keep_what_is_loaded()
             self._place = place
+            self.device = self._session.device.type
         return load_models(self._session, [choice.model], parse_baselines(choice.baselines), progress).models
+
+    def seconds(self, named: NamedModel, texts: Sequence[str], *, rows: int, labels: int) -> float:
+        """Return about how many seconds a loaded model needs for ``rows`` rows; ``texts`` are a sample."""
+        assert self._session is not None
+        model: Any = named.model
+        embedder = getattr(model, "text_embedder", None) or model.embedder
+        found, _ = self.cache.get(embedder.key, texts)
+        tokens = float(embedder.token_counts(texts).mean())
+        return self._session.estimate(model, rows, tokens, labels, cached=int(found.mean() * rows))
 
     @property
     def cache(self) -> VectorCache:
@@ -67,6 +79,27 @@ def score(
 
     models = shelf.load(choice, progress=progress)
     return score_project(project, models, first_ids=first_ids, cache=shelf.cache, progress=progress)
+
+
+def estimate(project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress) -> float:
+    """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
+    models = shelf.load(choice, progress=progress)
+    label_set = project.label_set()
+    ids = project.row_ids(RowQuery(blank=False))
+    texts = project.texts(ids[:: max(1, len(ids) // SAMPLE_ROWS)])
+    if not texts or label_set is None or not label_set.labels:
+        return 0.0
+    seconds = 0.0
+    for named in models:
+        progress.check()
+        run = project.active_run(named.alias)
+        same = run is not None and (run.fingerprint, run.labels) == (
+            named.model.fingerprint,
+            label_set.labels,
+        )
+        left = len(ids) - (run.scored if run is not None and same else 0)
+        seconds += shelf.seconds(named, texts, rows=left, labels=len(label_set.labels))
+    return seconds
 
 
 def import_libraries(*, progress: Progress) -> None:

@@ -181,7 +181,7 @@ def test_import_makes_and_opens_a_project(qtbot: QtBot, session: Session, tmp_pa
     with qtbot.waitSignal(session.projectOpened, timeout=20_000):
         session.import_table(choices)
     assert [tone for tone, _ in heard] == ["info"]
-    assert "no text" in heard[0][1]
+    assert "without text" in heard[0][1]
     project = session.project
     assert project is not None
     assert project.path == tmp_path / "projects" / "in.sce"
