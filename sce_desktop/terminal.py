@@ -1,0 +1,118 @@
+"""The terminal's end of `Progress`: bars on stderr, warnings, and Ctrl+C as a clean cancel.
+
+stdout is never touched: it belongs to the result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, TextIO
+
+from sce_desktop.core.errors import Cancelled
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+_LOG_EVERY_S = (
+    5.0  # where stderr is a file or a pipe, a bar would be noise: a plain line now and then instead
+)
+
+
+class TerminalProgress:
+    """Shows stages with rate and time left on ``stream``, by default stderr."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._cancelled = threading.Event()
+        self._bar: tqdm[None] | None = None
+        self._stage = ""
+        self._started = self._last_line = 0.0
+        self._warned: set[str] = set()
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        """Show ``done`` of ``total``; another stage closes the bar of the one before."""
+        if self._stream.isatty():
+            self._show_bar(done, total, stage)
+        else:
+            self._show_line(done, total, stage)
+
+    def _show_bar(self, done: int, total: int | None, stage: str) -> None:
+        from tqdm import tqdm  # 0.1 s that the short commands need not pay
+
+        tqdm.monitor_interval = 0  # its watching thread is of no use here
+        if self._bar is None or stage != self._stage:
+            self.close()
+            self._stage = stage
+            self._bar = tqdm(
+                desc=stage or None, total=total, file=self._stream, dynamic_ncols=True, unit_scale=True
+            )
+        if total is not None:
+            self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def _show_line(self, done: int, total: int | None, stage: str) -> None:
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._started, self._last_line = stage, now, now
+        if now - self._last_line < _LOG_EVERY_S:
+            return
+        from tqdm import tqdm
+
+        self._last_line = now
+        line = tqdm.format_meter(
+            done, total, now - self._started, ncols=0, prefix=stage or "working", unit_scale=True
+        )
+        print(line, file=self._stream, flush=True)
+
+    def warn(self, message: str) -> None:
+        """Print ``message`` on a line of its own, once."""
+        if message in self._warned:
+            return
+        self._warned.add(message)
+        if self._bar is not None:
+            self._bar.clear()
+        print(f"Note: {message}", file=self._stream, flush=True)
+        if self._bar is not None:
+            self._bar.refresh()
+
+    def check(self) -> None:
+        """Raise `Cancelled` after Ctrl+C."""
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    def cancel(self) -> None:
+        """Stop at the next check."""
+        self._cancelled.set()
+
+    def close(self) -> None:
+        """End the line of the bar, if there is one."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+@contextlib.contextmanager
+def terminal_progress() -> Iterator[TerminalProgress]:
+    """Give a `TerminalProgress` that Ctrl+C cancels: the first after the batch, the second at once."""
+    progress = TerminalProgress()
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        progress.cancel()
+        progress.warn("Stopping after this batch; press Ctrl+C again to stop at once.")
+
+    # Handlers can be set in the main thread alone; tests and embedders call from others.
+    in_main = threading.current_thread() is threading.main_thread()
+    previous = signal.signal(signal.SIGINT, interrupt) if in_main else None
+    try:
+        yield progress
+    finally:
+        progress.close()
+        if in_main:
+            signal.signal(signal.SIGINT, previous)
