@@ -1,0 +1,120 @@
+"""The command line: reads the arguments, runs one command, turns how it ends into an exit code.
+
+0 done, 2 wrong use or bad input (one sentence on stderr), 130 stopped by the user, 1 a bug of ours.
+Importing this module must stay cheap: commands import what they need when they run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import sce_desktop
+from sce_desktop.commands import classify, doctor, evaluate, flops, gui, models, pretrain, project
+from sce_desktop.core.errors import Cancelled, UserError
+
+EXIT_DONE, EXIT_BUG, EXIT_WRONG, EXIT_STOPPED = 0, 1, 2, 130
+_COMMANDS = (gui, classify, evaluate, pretrain, flops, models, project, doctor)
+_OPAQUE = ("--label", "--text", "--gold")  # what follows is a name, even if it begins with a dash
+
+log = logging.getLogger(__name__)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one sentence what is wrong instead of printing the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message[:1].upper()}{message[1:]}; see {self.prog} --help.")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands. ``run`` of the parsed arguments is what to call."""
+    parser = _Parser(prog="sce-desktop", description=sce_desktop.__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {sce_desktop.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in _COMMANDS:
+        module.add_command(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    _guard_streams()
+    arguments = _prepared(sys.argv[1:] if argv is None else argv)
+    try:
+        args = build_parser().parse_args(arguments)
+    except UserError as error:
+        return _fail(str(error), EXIT_WRONG)
+    except SystemExit as end:  # --help and --version
+        return int(end.code or 0)
+    _start(args)
+    return _run(args)
+
+
+def gui_main() -> int:
+    """Open the window: the entry point of the launcher that has no terminal."""
+    return main(["gui", *sys.argv[1:]])
+
+
+def _run(args: argparse.Namespace) -> int:
+    from sce_desktop.terminal import terminal_progress
+
+    try:
+        with terminal_progress() as progress:
+            code: int = args.run(args, progress)
+            sys.stdout.flush()
+        return code
+    except UserError as error:
+        log.warning("%s", error)
+        return _fail(str(error), EXIT_WRONG)
+    except (Cancelled, KeyboardInterrupt) as stop:
+        log.info("Stopped by the user.")
+        return _fail(f"Stopped. {stop}".rstrip(), EXIT_STOPPED)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives until the end
+        return EXIT_DONE
+    except Exception:
+        log.exception("This is a bug.")
+        raise
+
+
+def _prepared(arguments: Sequence[str]) -> list[str]:
+    """Open the window where no command is given, and join names to their options (see `_OPAQUE`)."""
+    if not arguments or (not arguments[0].startswith("-") and Path(arguments[0]).is_file()):
+        return ["gui", *arguments]
+    result: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        value = next(rest, None) if argument in _OPAQUE else None
+        result.append(argument if value is None else f"{argument}={value}")
+    return result
+
+
+def _start(args: argparse.Namespace) -> None:
+    # Read by the hub library when it is first imported. Nothing is asked of the network unless the user does.
+    if not getattr(args, "network", False):
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from sce_desktop import log as log_file
+    from sce_desktop import paths
+
+    log_file.start_log(paths.log_file())
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"sce-desktop: {message}", file=sys.stderr)
+    return code
+
+
+def _guard_streams() -> None:
+    """A windowed build has no streams, and a terminal may not know every letter of a label."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        with contextlib.suppress(AttributeError):  # a replaced stream
+            getattr(sys, name).reconfigure(errors="backslashreplace")

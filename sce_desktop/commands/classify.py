@@ -1,0 +1,73 @@
+"""``classify``: a table and labels in, the table with probabilities out."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+
+from sce_desktop.commands import options
+from sce_desktop.core.progress import Progress
+
+
+def add_command(commands: options.Commands) -> None:
+    """Add the command."""
+    parser = options.add_parser(commands, "classify", "sort the rows of a table into labels")
+    parser.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    options.add_text(parser)
+    options.add_labels(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="OUT",
+        help="where the result goes; its ending says which kind of table it becomes",
+    )
+    options.add_threshold(parser)
+    parser.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
+    parser.add_argument(
+        "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
+    )
+    options.add_models(parser)
+    parser.add_argument(
+        "--batch-size", type=options.whole_number(1), metavar="N", help="rows read and scored at once"
+    )
+    options.add_table(parser)
+    options.add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, progress: Progress) -> int:
+    """Classify the table and say how it went."""
+    labels = options.given_labels(args, progress)
+    table_options = options.table_options(args)
+
+    from sce_desktop.tasks.classify import BATCH_ROWS, classify_table
+    from sce_desktop.tasks.models import DEFAULT_MODEL
+
+    source, baselines, cache = options.open_models(args)
+    report = classify_table(
+        args.table,
+        args.output,
+        text_columns=args.text,
+        labels=labels,
+        source=source,
+        model=args.model or DEFAULT_MODEL,
+        baselines=baselines,
+        options=table_options,
+        threshold=args.threshold,
+        multi_label=args.multi_label,
+        excel_safe=args.excel_safe,
+        batch_rows=args.batch_size or BATCH_ROWS,
+        cache=cache,
+        progress=progress,
+    )
+    if args.json:
+        options.print_json(asdict(report))
+    else:
+        print(
+            f"{report.scored:,} of {report.rows:,} rows classified into {len(report.labels)} labels "
+            f"in {report.seconds['total']:.1f} s ({report.skipped_blank:,} without text): {report.output}"
+        )
+    return 0

@@ -1,0 +1,35 @@
+"""``gui``: opens the window."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from sce_desktop.commands import options
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+
+
+def add_command(commands: options.Commands) -> None:
+    """Add the command."""
+    parser = options.add_parser(commands, "gui", "open the window (also without any command)")
+    parser.add_argument("path", nargs="?", type=Path, metavar="PROJECT_OR_TABLE", help="what to open in it")
+    parser.set_defaults(run=run, network=True)  # the window has a setting for it
+
+
+def run(args: argparse.Namespace, progress: Progress) -> int:
+    """Open the window and wait until it closes."""
+    if args.path is not None and not args.path.is_file():
+        raise UserError(f"There is no file {args.path}: check the name.")
+    if importlib.util.find_spec("PySide6") is None:
+        raise UserError("The window needs PySide6: install it with pip install PySide6-Essentials.")
+    if sys.platform.startswith("linux") and not any(
+        map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    ):
+        raise UserError("There is no display for the window: use the commands, see sce-desktop --help.")
+    from sce_desktop import app
+
+    return app.main(args.path)

@@ -1,0 +1,212 @@
+"""What several commands share: options of tables, labels and models, and how results are printed."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+
+if TYPE_CHECKING:
+    from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
+    from sce_desktop.ml.session import ModelSession
+    from sce_desktop.tasks.models import Baseline, ModelSource
+
+
+class Commands(Protocol):
+    """What argparse gives to add commands to; its own class is private."""
+
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
+        """Add the command ``name``."""
+
+
+def add_parser(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
+    """Add a command whose description is its help."""
+    return commands.add_parser(
+        name, help=help, description=f"{help[:1].upper()}{help[1:]}.", allow_abbrev=False
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
+
+
+def add_text(parser: argparse.ArgumentParser) -> None:
+    """Add ``--text``, at least once."""
+    parser.add_argument(
+        "--text",
+        action="append",
+        required=True,
+        metavar="COLUMN",
+        help="header of the column that holds the text; several are joined by line breaks",
+    )
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how to read a table."""
+    group = parser.add_argument_group("how to read the table (found out by itself unless given)")
+    group.add_argument("--encoding", help="such as utf-8 or cp1252")
+    group.add_argument("--delimiter", help="one character; \\t for a tab")
+    group.add_argument("--sheet", help="name of the sheet of an xlsx file")
+    group.add_argument(
+        "--header-row", type=whole_number(0), metavar="N", help="line of the header; 0: there is none"
+    )
+
+
+def table_options(args: argparse.Namespace) -> TableOptions:
+    """Return what `add_table` added.
+
+    Raises:
+        UserError: The delimiter is not one character.
+    """
+    from sce_desktop.core.types import TableOptions
+
+    delimiter = {"\\t": "\t", "tab": "\t"}.get(args.delimiter, args.delimiter)
+    if delimiter is not None and len(delimiter) != 1:
+        raise UserError(f"A delimiter is one character, not {delimiter!r}.")
+    return TableOptions(
+        encoding=args.encoding, delimiter=delimiter, sheet=args.sheet, header_row=args.header_row
+    )
+
+
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """Add ``--label`` and ``--labels-file``, of which one at most can be used."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--label",
+        action="append",
+        metavar="NAME",
+        help="a label, taken as it stands; give one --label for each",
+    )
+    group.add_argument(
+        "--labels-file",
+        type=Path,
+        metavar="FILE",
+        help="labels, one name a line, or csv/json with name, description, synonyms, colour, shortcut",
+    )
+
+
+def given_labels(args: argparse.Namespace, progress: Progress) -> tuple[Label, ...] | None:
+    """Return the labels that `add_labels` took, None if there were none; look-alikes and codes are told.
+
+    Raises:
+        UserError: Two are the same, one has no name, or the file is not right.
+    """
+    from sce_desktop.core.labels import clean_labels, look_alikes, meaningless
+
+    if args.labels_file is not None:
+        from sce_desktop.data.labels_file import read_labels
+
+        labels = read_labels(args.labels_file)
+    elif args.label is not None:
+        labels = clean_labels(args.label)
+    else:
+        return None
+    names = [label.name for label in labels]
+    for group in look_alikes(names):
+        progress.warn(f"These labels look the same: {', '.join(map(repr, group))}.")
+    if codes := meaningless(names):
+        progress.warn(
+            f"Labels are read as words, and {', '.join(map(repr, codes[:3]))} say nothing: "
+            "use names with a meaning."
+        )
+    return labels
+
+
+def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add ``--model``, ``--baseline`` and ``--device``."""
+    group = parser.add_argument_group("models")
+    group.add_argument(
+        "--model",
+        action="append" if several else "store",
+        metavar="NAME_OR_DIR",
+        help="name or folder of a model (default: sce-mini)" + ("; several may be given" if several else ""),
+    )
+    group.add_argument(
+        "--baseline",
+        action="append",
+        default=[],
+        metavar="[ALIAS=]similarity[:MODEL]",
+        help="a simpler model beside it; its columns begin with ALIAS",
+    )
+    group.add_argument(
+        "--device", default="auto", help="where models run: auto (default), cpu, cuda, cuda:N or mps"
+    )
+
+
+class _LazySession:
+    """Imports torch when the first model is asked for: what is wrong before that is told at once."""
+
+    def __init__(self, device: str, threads: int) -> None:
+        self._device = device
+        self._threads = threads
+
+    @functools.cached_property
+    def _session(self) -> ModelSession:
+        from sce_desktop.tasks.models import open_session
+
+        return open_session(self._device, self._threads)
+
+    def model(self, name: str) -> TextModel:
+        return self._session.model(name)
+
+    def baseline(self, spec: str) -> TextModel:
+        return self._session.baseline(spec)
+
+
+def open_models(args: argparse.Namespace) -> tuple[ModelSource, list[Baseline], VectorCache]:
+    """Return where models come from, the baselines and the cache of text vectors that were asked for."""
+    from sce_desktop.settings import Settings
+    from sce_desktop.tasks.models import open_vector_cache, parse_baselines
+
+    settings = Settings.load()
+    baselines = parse_baselines(args.baseline)
+    source = _LazySession(args.device, int(settings["threads"]))
+    return source, baselines, open_vector_cache(int(settings["cache_megabytes"]))
+
+
+def add_threshold(parser: argparse.ArgumentParser) -> None:
+    """Add ``--threshold``."""
+    parser.add_argument(
+        "--threshold",
+        type=fraction,
+        metavar="P",
+        help="rows whose best probability is below P are unsure; of several labels those from P up are given",
+    )
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Return what reads a whole number from ``least`` up; argparse tells what is wrong."""
+
+    def number(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, not {value}")
+        return value
+
+    return number
+
+
+def fraction(text: str) -> float:
+    """Read a number from 0 to 1; argparse tells what is wrong."""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {text}")
+    return value
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Print ``result`` on stdout, readable under any encoding of the terminal."""
+    print(json.dumps(result, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -1,0 +1,29 @@
+"""``pretrain``: how the default model was made."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sce_desktop.commands import options
+from sce_desktop.core.progress import Progress
+
+
+def add_command(commands: options.Commands) -> None:
+    """Add the command."""
+    parser = options.add_parser(commands, "pretrain", "train a model on a folder of labelled sets")
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="a .toml file that says how")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="the new model")
+    parser.add_argument(
+        "--restart", action="store_true", help="begin anew instead of going on where it stopped"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, progress: Progress) -> int:
+    """Train until the end of the configuration, or until stopped; a later call goes on."""
+    from sce_desktop.ml import pretrain
+
+    pretrain.run(args.config, args.output, progress=progress, resume=not args.restart)
+    print(f"The model is in {args.output}.")
+    return 0

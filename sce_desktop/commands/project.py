@@ -1,0 +1,248 @@
+"""``project``: make, fill, score, look at, export, copy and mend a project file."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sce_desktop.commands import options
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import Progress
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+
+EXIT_PROBLEMS = 2
+
+
+def add_command(commands: options.Commands) -> None:
+    """Add ``project`` and what can be done with one."""
+    parser = options.add_parser(commands, "project", "work on a project file")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    action = _add(actions, "create", "make a project of a table", create)
+    action.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    options.add_text(action)
+    action.add_argument("--gold", metavar="COLUMN", help="header of a column of labels: become annotations")
+    options.add_labels(action)
+    action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
+    options.add_table(action)
+
+    action = _add(actions, "add", "add the rows of a table with the same columns", add)
+    action.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    options.add_table(action)
+
+    action = _add(actions, "score", "score the rows that have no score yet", score)
+    options.add_labels(action)
+    options.add_models(action)
+
+    _add(actions, "info", "say what is in the project", info)
+
+    action = _add(actions, "export", "write the rows to a table", export)
+    action.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="where they go")
+    action.add_argument(
+        "--only", choices=("all", "labelled", "unlabelled", "flagged"), default="all", help="which rows"
+    )
+    options.add_threshold(action)
+    action.add_argument(
+        "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
+    )
+
+    action = _add(actions, "backup", "copy the project while it may be in use", backup)
+    action.add_argument("copy", type=Path, metavar="COPY", help="the new file")
+    _add(actions, "verify", "check the project for damage", verify)
+    action = _add(actions, "repair", "rescue what can be read into a new project", repair)
+    action.add_argument("copy", type=Path, metavar="COPY", help="the new file")
+
+
+def _add(actions: options.Commands, name: str, help: str, run: Any) -> argparse.ArgumentParser:
+    parser = options.add_parser(actions, name, help)
+    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project file")
+    options.add_json(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def create(args: argparse.Namespace, progress: Progress) -> int:
+    """Import the table, then build the search index."""
+    labels = options.given_labels(args, progress)
+    table_options = options.table_options(args)
+
+    from sce_desktop.tasks.tables import import_table
+
+    with import_table(
+        args.project,
+        args.table,
+        text_columns=args.text,
+        gold_column=args.gold,
+        labels=labels or (),
+        multi_label=args.multi_label,
+        options=table_options,
+        progress=progress,
+    ) as project:
+        _index(project, progress, "The project is made")
+        _tell(args, _facts(project), f"{args.project}: {project.row_count():,} rows.")
+    return 0
+
+
+def add(args: argparse.Namespace, progress: Progress) -> int:
+    """Append the table's rows."""
+    table_options = options.table_options(args)
+
+    from sce_desktop.tasks.tables import append_table
+
+    with _open(args.project) as project:
+        report = append_table(project, args.table, options=table_options, progress=progress)
+        _index(project, progress, "The rows are added")
+        facts = {**_facts(project), "added": report.rows}
+        _tell(args, facts, f"{report.rows:,} rows added; {args.project} has {project.row_count():,} now.")
+    return 0
+
+
+def _index(project: Project, progress: Progress, done: str) -> None:
+    try:
+        project.build_search_index(progress)
+    except Cancelled:
+        raise Cancelled(f"{done}; its search index is built when it is next needed.") from None
+
+
+def score(args: argparse.Namespace, progress: Progress) -> int:
+    """Score what has no score yet, after taking new labels if there are some."""
+    labels = options.given_labels(args, progress)
+
+    from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
+    from sce_desktop.tasks.scoring import score_project
+
+    with _open(args.project) as project:
+        source, baselines, cache = options.open_models(args)
+        loaded = load_models(source, [args.model or DEFAULT_MODEL], baselines, progress)
+        if labels is not None:
+            project.set_labels(labels)
+        try:
+            runs = score_project(project, loaded.models, cache=cache, progress=progress)
+        except Cancelled:
+            raise Cancelled("Rows that were scored keep their scores; score again to go on.") from None
+        scored = {run.alias: run.scored for run in runs}
+        text = ", ".join(f"{number:,} rows by {alias}" for alias, number in scored.items())
+        _tell(args, _facts(project), f"{args.project}: scored {text}.")
+    return 0
+
+
+def info(args: argparse.Namespace, progress: Progress) -> int:
+    """Print what is in the project."""
+    with _open(args.project, read_only=True) as project:
+        facts = _facts(project)
+    lines = [
+        f"{facts['name']}: {facts['rows']:,} rows ({facts['blank']:,} without text, "
+        f"{facts['duplicates']:,} repeated), text from {', '.join(map(repr, facts['text_columns']))}",
+        f"labels: {', '.join(map(repr, facts['labels'])) or 'none yet'}",
+        "decided: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
+    ]
+    lines += [
+        f"scored by {run['alias']} ({run['model']}): {run['scored']:,} rows, {len(run['labels'])} labels"
+        + ("" if run["active"] else ", not shown")
+        for run in facts["runs"]
+    ]
+    _tell(args, facts, "\n".join(lines))
+    return 0
+
+
+def export(args: argparse.Namespace, progress: Progress) -> int:
+    """Write rows to a table."""
+    from sce_desktop.tasks.export import export_table
+
+    with _open(args.project, read_only=True) as project:
+        rows = export_table(
+            project,
+            args.output,
+            only=args.only,
+            threshold=args.threshold,
+            excel_safe=args.excel_safe,
+            progress=progress,
+        )
+    _tell(args, {"rows": rows, "output": args.output}, f"{rows:,} rows written to {args.output}.")
+    return 0
+
+
+def backup(args: argparse.Namespace, progress: Progress) -> int:
+    """Copy the project."""
+    with _open(args.project, read_only=True) as project:
+        project.backup(args.copy, progress=progress)
+    _tell(args, {"copy": args.copy}, f"The copy is {args.copy}.")
+    return 0
+
+
+def verify(args: argparse.Namespace, progress: Progress) -> int:
+    """Print what is wrong with the project; the exit code tells too."""
+    with _open(args.project, read_only=True) as project:
+        problems = project.verify(progress=progress)
+    _tell(
+        args, {"ok": not problems, "problems": problems}, "\n".join(problems) or f"{args.project} is whole."
+    )
+    return EXIT_PROBLEMS if problems else 0
+
+
+def repair(args: argparse.Namespace, progress: Progress) -> int:
+    """Rescue what can be read."""
+    from sce_desktop.store.project import Project
+
+    report = Project.repair_file(args.project, args.copy, progress)
+    text = (
+        f"{report.rows:,} rows, {report.annotations:,} annotations and {report.scores:,} scores "
+        f"are in {args.copy}."
+    )
+    _tell(args, {"copy": args.copy, **asdict(report)}, "\n".join([*report.problems, text]))
+    return 0
+
+
+def _open(path: Path, *, read_only: bool = False) -> Project:
+    from sce_desktop.store.project import Project
+
+    project = Project.open(path, read_only=read_only)
+    if project.read_only and not read_only:
+        project.close()
+        raise UserError(project.read_only_reason)
+    return project
+
+
+def _facts(project: Project) -> dict[str, Any]:
+    from sce_desktop.store.query import RowState
+
+    counts = project.state_counts()
+    decided = (RowState.LABELLED, RowState.NONE, RowState.SKIPPED)
+    label_set = project.label_set()
+    active = {run.id for run in map(project.active_run, {run.alias for run in project.runs()}) if run}
+    return {
+        "path": project.path,
+        "name": project.name,
+        "rows": project.row_count(),
+        "blank": project.blank_count(),
+        "duplicates": project.duplicate_count(),
+        "columns": list(project.columns),
+        "text_columns": [project.columns[place] for place in project.text_columns],
+        "labels": [label.name for label in label_set.labels] if label_set else [],
+        "multi_label": label_set is not None and label_set.multi_label,
+        "decided": {
+            state.value: counts[state] for state in (RowState.LABELLED, RowState.NONE, RowState.SKIPPED)
+        },
+        "runs": [
+            {
+                "alias": run.alias,
+                "model": run.model,
+                "scored": run.scored,
+                "finished": run.finished_at is not None,
+                "active": run.id in active,
+                "labels": list(run.label_names),
+            }
+            for run in project.runs()
+        ],
+    }
+
+
+def _tell(args: argparse.Namespace, facts: dict[str, Any], text: str) -> None:
+    if args.json:
+        options.print_json(facts)
+    else:
+        print(text)

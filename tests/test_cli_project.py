@@ -1,0 +1,233 @@
+"""`project` from the command line, with a real tiny model; killed in the middle too."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop import cli
+from sce_desktop.store.project import Project
+from tests.ml.tiny import tiny_sce
+
+LABELS = ["--label", "damaged", "--label", "late"]
+TABLE = "id;text;topic\n3;the parcel was damaged;damaged\n1;late, so late;late\n2;;\n9;thanks;damaged\n"
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_sce(tmp_path_factory.mktemp("models")))
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "in.csv"
+    path.write_bytes(TABLE.encode())
+    return str(path)
+
+
+@pytest.fixture
+def project(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    path = str(tmp_path / "p.sce")
+    assert cli.main(["project", "create", path, table, "--text", "text", *LABELS]) == 0
+    capsys.readouterr()
+    return path
+
+
+def run(*arguments: str) -> int:
+    return cli.main(["project", *arguments])
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:  # type: ignore[type-arg]
+    assert run(*arguments, "--json") == 0
+    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+
+
+def test_create_and_info(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "проект.sce")
+    made = as_json(capsys, "create", path, table, "--text", "text", "--gold", "topic")
+    assert (made["rows"], made["blank"], made["labels"]) == (4, 1, ["damaged", "late"])
+    assert made["decided"] == {"labelled": 3, "none": 0, "skipped": 0}
+    assert as_json(capsys, "info", path) == made
+    assert run("info", path) == 0
+    assert "проект: 4 rows" in capsys.readouterr().out
+    assert run("create", path, table, "--text", "text") == 2
+    assert "exists already" in capsys.readouterr().err
+    with sqlite3.connect(path) as database:  # the search index is there
+        assert database.execute("SELECT searchable_to FROM project").fetchone() == (4,)
+
+
+def test_add(project: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    added = as_json(capsys, "add", project, table)
+    assert (added["added"], added["rows"]) == (4, 8)
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n", encoding="utf-8")
+    assert run("add", project, str(other)) == 2
+    assert "columns" in capsys.readouterr().err
+
+
+def test_score_and_export(
+    project: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored = as_json(capsys, "score", project, "--model", model, "--baseline", f"tiny=similarity:{model}")
+    assert [(run["alias"], run["scored"], run["finished"]) for run in scored["runs"]] == [
+        ("sce", 3, True),
+        ("tiny", 3, True),
+    ]
+    out = tmp_path / "out.csv"
+    assert as_json(capsys, "export", project, "-o", str(out)) == {"rows": 4, "output": str(out)}
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    assert [row["id"] for row in rows] == ["3", "1", "2", "9"]
+    assert list(rows[0])[3:9] == ["label", "decided", "unsure", "flag", "note", "decided_at"]
+    assert [row["sce_label"] for row in rows[:2]] == ["damaged", "late"]
+    assert (rows[2]["sce_status"], rows[2]["tiny_label"]) == ("blank", "")
+    assert as_json(capsys, "export", project, "-o", str(out), "--only", "labelled")["rows"] == 0
+
+
+def test_a_project_gives_the_same_numbers_as_classify(
+    project: str, table: str, model: str, tmp_path: Path
+) -> None:
+    assert run("score", project, "--model", model) == 0
+    assert run("export", project, "-o", str(tmp_path / "project.csv")) == 0
+    arguments = ["classify", table, "--text", "text", "--model", model, *LABELS]
+    assert cli.main([*arguments, "-o", str(tmp_path / "classify.csv")]) == 0
+    found = []
+    for name in ("project.csv", "classify.csv"):
+        with (tmp_path / name).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file, delimiter=";")
+            found.append([[float(row[f"sce_p:{label}"] or 0) for label in LABELS[1::2]] for row in rows])
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+
+
+def test_new_labels_when_scoring(project: str, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("score", project, "--model", model) == 0
+    capsys.readouterr()
+    scored = as_json(capsys, "score", project, "--model", model, *LABELS, "--label", "lost")
+    assert scored["labels"] == ["damaged", "late", "lost"]
+    assert [(run["scored"], run["active"]) for run in scored["runs"]] == [(3, False), (3, True)]
+
+
+def test_backup_verify_repair(project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy, mended = str(tmp_path / "copy.sce"), str(tmp_path / "mended.sce")
+    assert run("backup", project, copy) == 0
+    capsys.readouterr()
+    assert as_json(capsys, "verify", copy) == {"ok": True, "problems": []}
+    with sqlite3.connect(copy) as database:
+        database.execute("UPDATE rows SET text = 'changed outside' WHERE id = 1")
+    assert run("verify", copy) == 2
+    assert "changed outside" in capsys.readouterr().out
+    assert run("repair", copy, mended) == 0
+    assert "4 rows" in capsys.readouterr().out
+    with Project.open(mended) as project_again:
+        assert project_again.row_count() == 4
+
+
+@pytest.mark.parametrize("action", ["info", "verify", "score", "add", "export", "backup", "repair"])
+def test_what_is_no_project(
+    action: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = {"add": [table], "export": ["-o", str(tmp_path / "o.csv")]}.get(action, [])
+    if action in ("backup", "repair"):
+        more = [str(tmp_path / "copy.sce")]
+    for path in (table, str(tmp_path), str(tmp_path / "absent.sce")):
+        assert run(action, path, *more) == 2
+        assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_open_elsewhere(project: str, table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with Project.open(project):
+        assert run("add", project, table) == 2
+        assert "open elsewhere" in capsys.readouterr().err
+        assert run("info", project) == 0  # looking is allowed
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no kill -9")
+def test_killed_in_the_middle_of_scoring(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = 600
+    table = tmp_path / "in.csv"
+    table.write_text("text\n" + "".join(f"parcel {n} is late\n" for n in range(rows)), encoding="utf-8")
+    path = str(tmp_path / "p.sce")
+    assert run("create", path, str(table), "--text", "text", *LABELS) == 0
+    code = """
+        import sys, time
+        from sce_desktop import cli
+        from sce_desktop.ml.model import SCEModel
+        from sce_desktop.tasks import scoring
+
+        plain = SCEModel.probabilities
+        def slow(*arguments, **options):
+            time.sleep(0.05)
+            return plain(*arguments, **options)
+        SCEModel.probabilities = slow
+        scoring.LARGEST_CHUNK = 16
+        sys.exit(cli.main(sys.argv[1:]))
+    """
+    arguments = ["project", "score", path, "--model", model]
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *arguments],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=os.environ,
+    )
+    try:
+        kept = 0
+        deadline = time.monotonic() + 60
+        while kept < 40 and time.monotonic() < deadline and child.poll() is None:
+            time.sleep(0.05)
+            with Project.open(path, read_only=True) as project:
+                kept = sum(one.scored for one in project.runs())
+    finally:
+        child.kill()
+        child.wait()
+    assert child.returncode == -signal.SIGKILL
+    with Project.open(path) as project:
+        assert project.verify() == []
+        one = project.active_run("sce")
+        assert one is not None
+        assert 40 <= one.scored < rows
+        before = project.run_matrix(one.id)
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert run("score", path, "--model", model) == 0
+    with Project.open(path) as project:
+        assert [(run.id, run.scored) for run in project.runs()] == [(one.id, rows)]
+        ids, after = project.run_matrix(one.id)
+        place = {row: number for number, row in enumerate(ids.tolist())}
+        kept_rows = after[[place[row] for row in before[0].tolist()]]
+    np.testing.assert_array_equal(kept_rows, before[1])
+
+
+def test_ctrl_c_keeps_what_is_scored(
+    project: str, model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sce_desktop.tasks import scoring
+
+    monkeypatch.setattr(scoring, "FIRST_CHUNK", 1)
+    monkeypatch.setattr(scoring, "SMALLEST_CHUNK", 1)
+    monkeypatch.setattr(scoring, "LARGEST_CHUNK", 1)
+    add = Project.add_scores
+
+    def interrupted(self: Project, *arguments: object) -> None:
+        add(self, *arguments)  # type: ignore[arg-type]
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Project, "add_scores", interrupted)
+    assert run("score", project, "--model", model) == 130
+    assert "keep their scores" in capsys.readouterr().err
+    monkeypatch.undo()
+    with Project.open(project, read_only=True) as opened:
+        assert [one.scored for one in opened.runs()] == [1]
