@@ -44,6 +44,8 @@ class CsvTable(Table):
         blocks = list(islice(self._source.blocks(self._problem), _SAMPLE_BLOCKS))
         complete = len(blocks) < _SAMPLE_BLOCKS
         sample = [line for block in blocks for line in block.lines]
+        if not any(map(str.strip, sample)):
+            raise UserError(f"{path.name} holds only blank lines: choose a table with a header line.")
         quoting = options.quoting is not False
 
         header_row, delimiter = options.header_row, options.delimiter
@@ -51,7 +53,9 @@ class CsvTable(Table):
             header_row, delimiter = self._find_header(sample, delimiter)
         if delimiter is None:
             with_header = sample[max(header_row - 1, 0) :]
-            delimiter = detect_delimiter(with_header, quoting=quoting, header=header_row > 0)
+            delimiter = detect_delimiter(
+                with_header, quoting=quoting, header=header_row > 0, complete=complete
+            )
         self._delimiter = valid_delimiter(delimiter) if delimiter else _NO_DELIMITER
         self._quoting = quoting
         self.options = replace(
@@ -63,25 +67,23 @@ class CsvTable(Table):
             sheet=None,
         )
         self._data_line = 1  # the first that is no header, 1-based
-        self.columns = self._read_header(sample, header_row)
+        self.columns = self._read_header(sample, header_row, complete=complete)
         self._estimate(sample, blocks[-1].fraction, complete=complete)
         self._forget_problems()  # those of the sample: each pass tells all
 
     def _find_header(self, sample: Sequence[str], delimiter: str | None) -> tuple[int, str | None]:
         """Return the line of the header: the first that is not blank, or the one after Excel's ``sep=;``."""
         filled = (number for number, line in enumerate(sample, start=1) if line.strip())
-        first = next(filled, None)
-        if first is None:
-            raise UserError(f"{self.path.name} holds only blank lines: choose a table with a header line.")
+        first = next(filled)
         hint = re.fullmatch(r"sep=([^\w\"])", without_end(sample[first - 1]))
         following = next(filled, None)
         if hint and following and delimiter in (None, hint[1]):
             return following, hint[1]
         return first, delimiter
 
-    def _read_header(self, sample: Sequence[str], header_row: int) -> tuple[str, ...]:
+    def _read_header(self, sample: Sequence[str], header_row: int, *, complete: bool) -> tuple[str, ...]:
         if header_row == 0:
-            width = usual(cell_counts(sample, self._delimiter, quoting=self._quoting))
+            width = usual(cell_counts(sample, self._delimiter, quoting=self._quoting, complete=complete))
             return tuple(f"Column {number}" for number in range(1, width + 1))
         if not 0 < header_row <= len(sample) or not without_end(sample[header_row - 1]):
             raise UserError(f"{self.path.name} has no header on line {header_row}: choose another line.")
@@ -94,8 +96,8 @@ class CsvTable(Table):
         """Count the rows of the sample and scale them up; exact where the sample is the whole file."""
         data = sample[self._data_line - 1 :]
         rows, _ = self._parse(data, self._data_line, certain=len(data))
-        share = len(data) / len(sample) * fraction
-        self.estimated_rows = len(rows) if complete else round(len(rows) / share)
+        share = 1.0 if complete or not data else len(data) / len(sample) * fraction
+        self.estimated_rows = round(len(rows) / share)
 
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
         pending: list[str] = []  # lines of a record that has not ended yet
@@ -116,7 +118,7 @@ class CsvTable(Table):
         rows, _ = self._parse(pending, first, certain=len(pending))
         yield rows, 1.0
         if change := self._source.size_change():
-            self._problem(line, change)
+            self._problem(max(line - 1, 1), change)
             progress.warn(change)
 
     def _skip_header(self, block: Block) -> list[str]:

@@ -163,13 +163,19 @@ def _east_asian(sample: bytes) -> str | None:
     return None
 
 
-def detect_delimiter(lines: Sequence[str], *, quoting: bool, header: bool = True) -> str:
+def detect_delimiter(
+    lines: Sequence[str], *, quoting: bool, header: bool = True, complete: bool = True
+) -> str:
     """Return the delimiter that cuts most records into as many cells as the header, or "" for one column.
 
     Consistency decides: a sign that the texts merely use is seldom in the header as well. Where the usual
     signs tie or none fits, clevercsv's guess is taken if it is consistent too.
     """
-    shares = {sign: _consistency(lines, sign, quoting=quoting, header=header) for sign in DELIMITERS}
+
+    def consistency(sign: str) -> tuple[float, int]:
+        return _consistency(cell_counts(lines, sign, quoting=quoting, complete=complete), header=header)
+
+    shares = {sign: consistency(sign) for sign in DELIMITERS}
     best = max(shares.values())
     winners = [sign for sign, share in shares.items() if share == best]
     if best > (0.0, 0) and len(winners) == 1:
@@ -177,20 +183,21 @@ def detect_delimiter(lines: Sequence[str], *, quoting: bool, header: bool = True
     guess = _clevercsv(lines)
     if guess in winners and best > (0.0, 0):
         return guess
-    if guess and _consistency(lines, guess, quoting=quoting, header=header) > max(best, (0.9, 0)):
+    if guess and consistency(guess) > max(best, (0.9, 0)):
         return guess
     return winners[0] if best > (0.0, 0) else ""
 
 
-def cell_counts(lines: Sequence[str], delimiter: str, *, quoting: bool) -> list[int]:
-    """Count the cells of the first records; blank lines are none."""
+def cell_counts(lines: Sequence[str], delimiter: str, *, quoting: bool, complete: bool) -> list[int]:
+    """Count the cells of the first records; blank lines are none, nor is one that the lines do not end."""
     counts: list[int] = []
     index = characters = 0
     while index < len(lines) and len(counts) < _SNIFFED_RECORDS and characters < _SNIFFED_CHARACTERS:
         start = index
         if without_end(lines[index]):
-            record = read_record(lines, index, delimiter, quoting=quoting, complete=True)
-            assert record is not None  # complete
+            record = read_record(lines, index, delimiter, quoting=quoting, complete=complete)
+            if record is None:
+                break
             counts.append(len(record.cells))
             index = record.end
         else:
@@ -204,14 +211,12 @@ def usual(counts: Iterable[int]) -> int:
     return max(((share, count) for count, share in Counter(counts).items()), default=(0, 1))[1]
 
 
-def _consistency(lines: Sequence[str], delimiter: str, *, quoting: bool, header: bool) -> tuple[float, int]:
+def _consistency(counts: Sequence[int], *, header: bool) -> tuple[float, int]:
     """Return (share of records with as many cells as the header, that number); (0, 0) if it is none.
 
     A sign that is in the header is a delimiter if it is in half of the records too: ragged as they may
-    be, they are told one by one. Without a header, half of the records must have the same number of
-    cells.
+    be, they are told one by one. Without a header, most records must have the same number of cells.
     """
-    counts = cell_counts(lines, delimiter, quoting=quoting)
     width = (counts[0] if header else usual(counts)) if counts else 1
     body = counts[1:] if header else counts
     same = body.count(width)

@@ -276,6 +276,13 @@ def test_a_header_of_two_lines(tmp_path: Path) -> None:
     assert (result.columns, result.rows) == (("id", "text\n(free)"), [("1", "x")])
 
 
+def test_a_first_cell_longer_than_the_sample(tmp_path: Path) -> None:
+    long = "a line; of many, many lines\n" * 50_000
+    result = read_bytes(tmp_path, f'id,text\n1,"{long}"\n2,x\n')
+    assert (result.columns, result.rows) == (("id", "text"), [("1", long), ("2", "x")])
+    assert not result.table.problems
+
+
 def test_excels_hint_of_the_delimiter(tmp_path: Path) -> None:
     result = read_bytes(tmp_path, "sep=;\r\nid;text\r\n1;a, b\r\n")
     assert (result.columns, result.rows) == (("id", "text"), [("1", "a, b")])
@@ -323,6 +330,8 @@ def test_named_delimiters(tmp_path: Path) -> None:
     [
         ("", {}, "empty"),
         ("\n \n\n", {}, "blank lines"),
+        ("\ufeff", {}, "blank lines"),
+        ("\ufeff\n", {"header_row": 0}, "blank lines"),
         ("a,b\n1,2\n", {"header_row": 9}, "line 9"),
         ("a,b\n\n1,2\n", {"header_row": 2}, "line 2"),
         ("a,b\n1,2\n", {"delimiter": "ab"}, "delimiter"),
