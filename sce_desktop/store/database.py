@@ -43,6 +43,7 @@ class Database:
         self.path = path
         self.read_only_reason = read_only_reason
         self.import_lock = threading.Lock()  # rows of one import at a time
+        self._closed = False
         self._lock = lock
         self._turns = _Turns()
         self._readers = _engine(
@@ -62,6 +63,7 @@ class Database:
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Give a connection that sees one state of the project until it is given back."""
+        self._check_open()
         with known_failures(self.path), self._readers.connect() as connection, connection.begin():
             yield connection
 
@@ -80,6 +82,7 @@ class Database:
         if self._writer is None:
             raise UserError(self.read_only_reason)
         with known_failures(self.path), self._turns, self._writer.connect() as connection:
+            self._check_open()
             # Neither can be changed inside a transaction.
             raw(connection).execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             raw(connection).execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
@@ -94,10 +97,11 @@ class Database:
 
     def close(self) -> None:
         """Bring everything into the one file, give the file lock back. Harmless when repeated."""
-        self._readers.dispose()
         try:
-            if self._writer is not None:
+            self._readers.dispose()
+            if self._writer is not None and not self._closed:
                 with self._turns, self._writer.connect() as connection:
+                    self._closed = True
                     plain = raw(connection)
                     plain.execute("PRAGMA synchronous=FULL")
                     # The second does all of it, but not while another program reads the project.
@@ -107,8 +111,13 @@ class Database:
                         plain.execute("PRAGMA journal_mode=DELETE")
                 self._writer.dispose()
         finally:
+            self._closed = True
             if self._lock is not None:
                 self._lock.release()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("the project is closed")
 
 
 class _Turns:

@@ -62,7 +62,7 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
         sa.select(_labels_of.c.row_id, _labels_of.c.label_id)
         .where(_labels_of.c.row_id.in_(chosen))
         .order_by(_labels_of.c.row_id)
-    ).tuples()
+    )
     labels = {
         row_id: tuple(sorted((label for _, label in group if label in places), key=places.__getitem__))
         for row_id, group in groupby(pairs, key=itemgetter(0))
@@ -108,7 +108,7 @@ def label_counts(connection: sa.Connection) -> dict[int, int]:
     counts: dict[int, int] = dict.fromkeys(connection.execute(active_ids()).scalars(), 0)
     label_id = _labels_of.c.label_id
     statement = sa.select(label_id, sa.func.count()).where(label_id.in_(active_ids())).group_by(label_id)
-    counts.update(connection.execute(statement).tuples().all())
+    counts.update((id_, count) for id_, count in connection.execute(statement))
     return counts
 
 

@@ -106,11 +106,8 @@ def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label
     A label without an id is the known one of the same name, so that a label typed anew brings its annotations
     back; the one used last, if there are several. Otherwise it is new.
     """
-    names = dict(
-        connection.execute(sa.select(_labels.c.id, _labels.c.name).order_by(_labels.c.active, _labels.c.id))
-        .tuples()
-        .all()
-    )
+    stored = sa.select(_labels.c.id, _labels.c.name).order_by(_labels.c.active, _labels.c.id)
+    names: dict[int, str] = dict(connection.execute(stored).all())
     taken = {label.id for label in labels if label.id in names}
     by_name = {name: id_ for id_, name in names.items() if id_ not in taken}
     known = []

@@ -151,7 +151,7 @@ def _needs_immutable(path: Path) -> bool:
         with contextlib.closing(connect(path, "mode=ro")) as plain:
             plain.execute("SELECT count(*) FROM sqlite_schema")
     except sqlite3.Error as error:
-        if error_code(error) != sqlite3.SQLITE_CANTOPEN:
+        if error_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             return False  # told by whoever reads it in earnest
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:

@@ -81,11 +81,11 @@ class _Salvage:
         self._copy_project()
         self._copy_rows()
         self._copy("labels")
-        self._copy("label_sets", check=lambda r: bool(from_json(json.loads(r["labels"])) or True))
+        self._copy("label_sets", check=_parse_labels)
         self._copy("annotations")
         self._copy("annotation_labels", key="row_id")
         self._copy("marks")
-        self._copy("runs", check=lambda r: bool(from_json(json.loads(r["labels"]))))
+        self._copy("runs", check=_parse_labels)
         self._copy("scores", key="rowid")
         self._mend_labels()
         self._remove_orphans()
@@ -110,9 +110,17 @@ class _Salvage:
                     self._target.execute("UPDATE project SET label_set_id = ?", (record["label_set_id"],))
                     self._columns, self._texts = columns, texts
                     return
-        self._problems.append("The names of the columns are lost: only the texts were brought over.")
-        self._columns, self._texts = ["text"], [0]
-        self._target.execute("UPDATE project SET columns = ?, text_columns = ?", ('["text"]', "[0]"))
+        # Without the record nobody knows the place of the text among the columns: it becomes the last one.
+        self._problems.append("The names of the columns are lost.")
+        others = 0
+        with contextlib.suppress(ValueError, TypeError, StopIteration):
+            others = len(json.loads(next(self._read("rows", "id"))["cells"]))
+        self._columns = [*(f"column {number + 1}" for number in range(others)), "text"]
+        self._texts = [others]
+        self._target.execute(
+            "UPDATE project SET columns = ?, text_columns = ?",
+            (json.dumps(self._columns), json.dumps(self._texts)),
+        )
 
     def _copy_rows(self) -> None:
         odd = 0
@@ -142,7 +150,7 @@ class _Salvage:
         )
 
     def _copy(
-        self, table: str, *, key: str | None = None, check: Callable[[_Record], bool] | None = None
+        self, table: str, *, key: str | None = None, check: Callable[[_Record], object] | None = None
     ) -> None:
         columns = schema.metadata.tables[table].columns.keys()
         statement = (
@@ -150,8 +158,9 @@ class _Salvage:
         )
         for record in self._read(table, key or columns[0]):
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                if check is None or check(record):
-                    self._target.execute(statement, [record[column] for column in columns])
+                if check is not None:
+                    check(record)
+                self._target.execute(statement, [record[column] for column in columns])
 
     # --- reading
 
@@ -207,7 +216,7 @@ class _Salvage:
         """Use the newest label set that is left if the active one is lost, and know all labels of it."""
         self._target.execute(
             "UPDATE project SET label_set_id = (SELECT max(id) FROM label_sets)"
-            " WHERE label_set_id NOT IN (SELECT id FROM label_sets)"
+            " WHERE label_set_id IS NULL OR label_set_id NOT IN (SELECT id FROM label_sets)"
         )
         found = self._target.execute(
             "SELECT labels FROM label_sets WHERE id = (SELECT label_set_id FROM project)"
@@ -250,3 +259,8 @@ class _Salvage:
     def _count(self, table: str) -> int:
         (count,) = self._target.execute(f"SELECT count(*) FROM {table}").fetchone()
         return int(count)
+
+
+def _parse_labels(record: _Record) -> object:
+    """Raise if the labels of a record make no sense: whoever reads it later would stumble."""
+    return from_json(json.loads(record["labels"]))

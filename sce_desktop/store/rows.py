@@ -100,7 +100,7 @@ def texts(connection: sa.Connection, ids: Ids) -> list[str]:
     statement = sa.select(_table.c.id, _table.c.text).where(
         _table.c.id.in_(id_list(ids)), _table.c.id <= last_row_id()
     )
-    found = dict(connection.execute(statement).tuples().all())
+    found: dict[int, str] = dict(connection.execute(statement).all())
     return [found[int(id_)] for id_ in ids]
 
 

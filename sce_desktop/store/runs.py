@@ -222,15 +222,9 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
 def predicted_counts(connection: sa.Connection, run_id: int) -> dict[int, int]:
     """Return the number of rows for which a run puts each of its labels first, by label id."""
     labels = get(connection, run_id).labels
-    counts: dict[int, int] = dict(
-        connection.execute(
-            sa.select(_scores.c.top, sa.func.count())
-            .where(_scores.c.run_id == run_id)
-            .group_by(_scores.c.top)
-        )
-        .tuples()
-        .all()
-    )
+    top = _scores.c.top
+    statement = sa.select(top, sa.func.count()).where(_scores.c.run_id == run_id).group_by(top)
+    counts: dict[int, int] = dict(connection.execute(statement).all())
     return {label.id: counts.get(place, 0) for place, label in enumerate(labels) if label.id is not None}
 
 

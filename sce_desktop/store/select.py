@@ -149,10 +149,15 @@ def _mask(ids: IdArray, last: int) -> _Mask:
 
 
 def _random_keys(ids: IdArray, seed: int) -> NDArray[np.uint64]:
-    """Return a key (n,) for each id that depends on it and ``seed`` alone (SplitMix64)."""
-    step = np.uint64(0x9E3779B97F4A7C15)
-    start = np.array([seed % 2**64], np.uint64) * step
-    keys = start + (ids.astype(np.uint64) + np.uint64(1)) * step
+    """Return a key (n,) for each id that depends on it and ``seed`` alone."""
+    start = _mixed(
+        np.array([seed % 2**64], np.uint64)
+    )  # mixed by itself: seed + id would only shift the order
+    return _mixed(start + ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+
+
+def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter keys over all numbers (the last step of SplitMix64)."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))

@@ -89,8 +89,8 @@ def _check_rows(connection: sa.Connection) -> list[str]:
         problems.append(f"The text of {len(changed)} rows was changed outside, first in row {changed[0]}.")
     columns = len(rows.shape(connection).columns)
     (odd,) = plain.execute(
-        "SELECT count(*) FROM rows WHERE id <= ? AND NOT coalesce(json_valid(cells)"
-        " AND json_type(cells) = 'array' AND json_array_length(cells) IN (?, ?), 0)",
+        "SELECT count(*) FROM rows WHERE id <= ?"
+        " AND CASE WHEN json_valid(cells) THEN json_array_length(cells) ELSE -1 END NOT IN (?, ?)",
         (last, columns - 1, columns),
     ).fetchone()
     if odd:

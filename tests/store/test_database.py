@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.store import opening, schema
+from sce_desktop.store.database import Database, file_uri, raw
+
+
+@pytest.fixture
+def database(path: Path):
+    database = opening.create(path, name="Survey")
+    yield database
+    database.close()
+
+
+def test_durable_writes_are_synced_and_others_are_not(database: Database) -> None:
+    levels = []
+    for durable in (True, False):
+        with database.write(durable=durable) as connection:
+            levels.append(raw(connection).execute("PRAGMA synchronous").fetchone()[0])
+    assert levels == [2, 1]  # FULL, NORMAL
+
+
+def test_settings_that_keep_a_file_from_acting_by_itself(database: Database) -> None:
+    for access in (database.read(), database.write()):
+        with access as connection:
+            values = {
+                name: raw(connection).execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("foreign_keys", "trusted_schema", "cell_size_check", "journal_mode")
+            }
+        assert values == {"foreign_keys": 1, "trusted_schema": 0, "cell_size_check": 1, "journal_mode": "wal"}
+
+
+def test_readers_cannot_write(database: Database) -> None:
+    with pytest.raises(UserError, match="write-protected"), database.read() as connection:
+        connection.execute(schema.project.update().values(name="other"))
+
+
+def test_failure_undoes_the_whole_transaction(database: Database) -> None:
+    def change() -> None:
+        with database.write() as connection:
+            connection.execute(schema.project.update().values(name="other"))
+            raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        change()
+    with database.read() as connection:
+        assert connection.execute(sa.select(schema.project.c.name)).scalar_one() == "Survey"
+
+
+def test_reader_sees_one_state_while_others_write(database: Database) -> None:
+    name = sa.select(schema.project.c.name)
+    with database.read() as connection:
+        before = connection.execute(name).scalar_one()
+        with database.write() as writer:
+            writer.execute(schema.project.update().values(name="other"))
+        assert connection.execute(name).scalar_one() == before
+    with database.read() as connection:
+        assert connection.execute(name).scalar_one() == "other"
+
+
+def test_writers_take_turns_in_the_order_of_asking(database: Database) -> None:
+    order: list[int] = []
+
+    def write(number: int) -> None:
+        with database.write():
+            order.append(number)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    with database.write():
+        for waiting, thread in enumerate(threads, start=2):  # this thread is the first of those in the queue
+            thread.start()
+            while len(database._turns._waiting) < waiting:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == list(range(8))
+
+
+def test_writing_within_writing_is_a_bug_and_no_deadlock(database: Database) -> None:
+    with database.write(), pytest.raises(RuntimeError, match="already"), database.write():
+        pass
+    with database.write():  # and the turn was given back
+        pass
+
+
+def test_full_disk_is_told_and_undone(database: Database) -> None:
+    with database.write() as connection:
+        raw(connection).execute("PRAGMA max_page_count=1")  # SQLite takes what the file has already
+    with pytest.raises(UserError, match="disk is full"), database.write() as connection:
+        connection.execute(schema.project.update().values(name="x" * 1_000_000))
+    with database.read() as connection:
+        assert connection.execute(sa.select(schema.project.c.name)).scalar_one() == "Survey"
+
+
+def test_unknown_failures_stay_bugs(database: Database) -> None:
+    with pytest.raises(sa.exc.OperationalError), database.read() as connection:
+        connection.exec_driver_sql("SELECT nothing FROM nowhere")
+
+
+@pytest.mark.parametrize(
+    ("place", "uri"),
+    [
+        ("/home/ä b/50%#?.sce", "file:///home/%C3%A4%20b/50%25%23%3F.sce?mode=ro"),
+        ("C:/Users/a.sce", "file:///C%3A/Users/a.sce?mode=ro"),
+        ("//server/share/a.sce", "file:////server/share/a.sce?mode=ro"),
+    ],
+)
+def test_uri_of_any_path(place: str, uri: str) -> None:
+    class Place:
+        def as_posix(self) -> str:
+            return place
+
+    assert file_uri(Place(), "mode=ro") == uri  # type: ignore[arg-type]

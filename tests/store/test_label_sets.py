@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from tests.store.conftest import fill, use_labels
+
+FULL = Label("Billing", "money matters", ("invoice", "payment"), "#aa0000", "b")
+
+
+def test_labels_come_back_as_they_are(project: Project, path: Path) -> None:
+    odd = [
+        Label(name) for name in ("Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}", "é\u0301 👍", "A > B")
+    ]
+    made = project.set_labels([FULL, *odd], name="Topics", multi_label=True)
+    assert (made.name, made.version, made.multi_label) == ("Topics", 1, True)
+    assert [replace(label, id=None) for label in made.labels] == [FULL, *odd]
+    assert len({label.id for label in made.labels}) == 8
+    project.close()
+    with Project.open(path) as opened:
+        assert opened.label_set() == made
+        assert opened.label_sets() == (made,)
+
+
+def test_same_content_makes_no_new_version(project: Project) -> None:  # B14: the same file twice
+    first = project.set_labels([Label("a"), FULL])
+    assert project.set_labels([Label("a"), FULL]) == first
+    assert project.set_labels(first.labels) == first
+    assert project.label_sets() == (first,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda labels: labels[::-1],
+        lambda labels: labels[:1],
+        lambda labels: (replace(labels[0], description="x"), labels[1]),
+        lambda labels: (replace(labels[0], colour="#000000"), labels[1]),
+        lambda labels: (*labels, Label("c")),
+    ],
+    ids=["order", "removed", "description", "colour", "added"],
+)
+def test_every_edit_makes_the_next_version(project: Project, change) -> None:
+    first = project.set_labels([Label("a"), Label("b")])
+    second = project.set_labels(change(first.labels))
+    assert (second.name, second.version, second.id != first.id) == (first.name, 2, True)
+    assert project.label_set() == second
+    assert project.label_sets() == (first, second)
+
+
+def test_multi_label_stays_unless_given(project: Project) -> None:
+    first = project.set_labels([Label("a")], multi_label=True)
+    assert project.set_labels([*first.labels, Label("b")]).multi_label
+    assert not project.set_labels(first.labels, multi_label=False).multi_label
+
+
+def test_sets_of_other_names_can_be_switched_between(project: Project) -> None:
+    topics = project.set_labels([Label("a"), Label("b")], name="Topics")
+    moods = project.set_labels([Label("good"), Label("b")], name="Moods")
+    assert (moods.version, moods.labels[1].id) == (1, topics.labels[1].id)  # one label, in two sets
+    assert project.set_labels(topics.labels, name="Topics") == topics
+    assert project.label_set() == topics
+
+
+def test_ids_survive_renames(project: Project) -> None:
+    first = project.set_labels([Label("a"), Label("b")])
+    renamed = replace(first.labels[0], name="A")
+    second = project.set_labels([Label("a"), renamed, first.labels[1]])
+    assert [label.id for label in second.labels[1:]] == [label.id for label in first.labels]
+    assert second.labels[0].id not in {label.id for label in first.labels}  # the name is free for another one
+
+
+def test_names_may_be_exchanged(project: Project) -> None:
+    a, b = project.set_labels([Label("a"), Label("b")]).labels
+    second = project.set_labels([replace(a, name="b"), replace(b, name="a")])
+    assert [(label.id, label.name) for label in second.labels] == [(a.id, "b"), (b.id, "a")]
+
+
+@pytest.mark.parametrize("names", [("complaint", "x", "complaint"), ("a", " "), ("",)])
+def test_equal_and_empty_names_are_refused(project: Project, names: tuple[str, ...]) -> None:
+    before = project.set_labels([Label("a"), Label("b")])
+    with pytest.raises(UserError, match=r"is there twice|has no name"):
+        project.set_labels([Label(name) for name in names])
+    assert project.label_set() == before
+
+
+def test_names_that_only_look_alike_are_kept_as_typed(project: Project) -> None:  # B14
+    names = ["Billing", "billing ", "BILLING", "Caf\u00e9", "Cafe\u0301"]
+    use_labels(project, *names)
+    label_set = project.label_set()
+    assert label_set is not None
+    assert [label.name for label in label_set.labels] == names
+
+
+def test_one_id_for_two_labels_is_a_bug(project: Project) -> None:
+    (label,) = project.set_labels([Label("a")]).labels
+    with pytest.raises(ValueError, match="same id"):
+        project.set_labels([label, replace(label, name="b")])
+
+
+def test_id_of_another_project_means_nothing(project: Project) -> None:
+    (label,) = project.set_labels([Label("a", id=4711)]).labels
+    assert label.id == 1
+
+
+# --- B18: deleting a label that rows have
+
+
+def test_annotations_of_a_removed_label_wait_for_it(project: Project, path: Path) -> None:
+    fill(project, ["text"] * 150)
+    first = project.set_labels([Label("a"), Label("b")])
+    a, b = (label.id for label in first.labels)
+    assert a is not None
+    assert b is not None
+    project.decide(range(1, 101), Decision.LABEL, [a])
+    project.decide(range(101, 111), Decision.LABEL, [b])
+
+    project.set_labels(first.labels[1:])
+    project.close()
+    with Project.open(path) as opened:
+        assert opened.verify() == []
+        assert opened.annotation_counts() == {b: 10}
+        assert opened.state_counts()[RowState.UNLABELLED] == 140
+        assert list(opened.annotations(range(1, 151))) == list(range(101, 111))
+        unlabelled = opened.row_ids(RowQuery(state=RowState.UNLABELLED)).tolist()
+        assert unlabelled == [*range(1, 101), *range(111, 151)]
+        assert opened.row_ids(RowQuery(label_ids=(a,))).tolist() == []
+        with pytest.raises(ValueError, match="active label set"):
+            opened.decide([1], Decision.LABEL, [a])
+
+        opened.decide([1], Decision.LABEL, [b])  # decided anew: the old answer has gone
+        again = opened.set_labels([Label("b"), Label("a")])  # typed anew, without ids
+        assert [label.id for label in again.labels] == [b, a]
+        assert opened.annotation_counts() == {b: 11, a: 99}
+        assert opened.verify() == []
+
+
+def test_row_keeps_its_other_labels(project: Project) -> None:
+    fill(project, ["text"])
+    labels = project.set_labels([Label("a"), Label("b"), Label("c")], multi_label=True).labels
+    ids = [label.id for label in labels if label.id is not None]
+    project.decide([1], Decision.LABEL, ids[::-1])
+    assert project.annotations([1])[1].label_ids == tuple(ids)  # in the order of the set, not of the clicks
+    project.set_labels([labels[2], labels[0]])
+    assert project.annotations([1])[1].label_ids == (ids[2], ids[0])
+    project.set_labels([labels[1]])
+    project.set_labels(labels)
+    assert project.annotations([1])[1].label_ids == tuple(ids)
+
+
+def test_all_labels_may_be_removed(project: Project) -> None:
+    use_labels(project, "a")
+    label_set = project.set_labels([])
+    assert (label_set.labels, project.annotation_counts()) == ((), {})
+    assert project.verify() == []

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Decision, RowMarks
+from sce_desktop.store import migrations, opening, schema
+from sce_desktop.store.project import Project
+
+FIRST = Path(__file__).with_name("schema_v1.sql")
+FIRST_ROWS = """
+    INSERT INTO label_sets VALUES (1, 'Labels', 1,
+        '[{"name": "a", "description": "", "synonyms": [], "colour": "", "shortcut": "", "id": 1}]',
+        0, '2026-01-01T00:00:00.000+00:00');
+    INSERT INTO project VALUES (1, 'Old', '2026-01-01T00:00:00.000+00:00', '["ref", "text"]', '[1]', 1, 0);
+    INSERT INTO labels VALUES (1, 'a', 1);
+    INSERT INTO rows VALUES (1, x'c88d4df74262143a08e9d190e3bd67f1', 3, 0, 'one', '["r1"]');
+    INSERT INTO rows VALUES (2, x'cae66941d9efbd404e4d88758ea67670', 0, 1, '', '["r2", null]');
+    INSERT INTO imports VALUES (1, '{"path": "old.csv"}', 2, 1, 0, 2, '2026-01-01T00:00:00.000+00:00');
+    INSERT INTO annotations VALUES (1, 'label', 'hand', '2026-01-02T00:00:00.000+00:00', '');
+    INSERT INTO annotation_labels VALUES (1, 1);
+    INSERT INTO marks VALUES (2, 1, 0, 'a note');
+    INSERT INTO runs VALUES (1, 'sce', 'sce', 'sce-mini', 'f',
+        '[{"name": "a", "description": "", "synonyms": [], "colour": "", "shortcut": "", "id": 1}]',
+        'key', 0, '2026-01-01T00:00:00.000+00:00', NULL, 1, 1);
+    INSERT INTO scores VALUES (1, 1, 0, 1.0, 1.0, NULL, x'0000803f');
+"""
+
+
+def make_first(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as plain:
+        plain.executescript(FIRST.read_text())
+        plain.executescript(FIRST_ROWS)
+        plain.execute(f"PRAGMA application_id={schema.APPLICATION_ID}")
+        plain.execute("PRAGMA user_version=1")
+
+
+def shape_of(path: Path) -> dict[str, Any]:
+    """Return everything that the schema of a file says, in a form that does not hang on how it came about."""
+    engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        inspector = sa.inspect(connection)
+        return {
+            table: {
+                "columns": [
+                    (c["name"], str(c["type"]), c["nullable"], c["default"], c["primary_key"])
+                    for c in inspector.get_columns(table)
+                ],
+                "indexes": sorted(
+                    (i["name"], i["column_names"], i["unique"]) for i in inspector.get_indexes(table)
+                ),
+                "foreign": sorted(
+                    (f["constrained_columns"], f["referred_table"], f["referred_columns"], str(f["options"]))
+                    for f in inspector.get_foreign_keys(table)
+                ),
+                "unique": sorted(u["column_names"] for u in inspector.get_unique_constraints(table)),
+                "checks": sorted(c["sqltext"] for c in inspector.get_check_constraints(table)),
+            }
+            for table in sorted(inspector.get_table_names())
+        }
+
+
+def test_first_format_opens_with_all_that_is_in_it(path: Path) -> None:
+    make_first(path)
+    with Project.open(path) as project:
+        assert (project.name, project.row_count(), project.blank_count()) == ("Old", 2, 1)
+        assert [row.cells for row in project.rows([1, 2])] == [("r1", "one"), ("r2", None)]
+        assert project.annotations([1])[1].decision is Decision.LABEL
+        assert project.marks([2]) == {2: RowMarks(2, unsure=True, note="a note")}
+        assert project.scores(1, [1])[1].probabilities.tolist() == [1.0]
+        assert project.imports()[0].source == {"path": "old.csv"}
+        assert project.verify() == []
+
+
+def test_migrated_first_format_equals_a_new_project(path: Path, tmp_path: Path) -> None:
+    make_first(path)
+    Project.open(path).close()
+    Project.create(tmp_path / "new.sce").close()
+    assert shape_of(path) == shape_of(tmp_path / "new.sce")
+
+
+# --- the ladder itself, with steps that do not exist yet
+
+
+def add_colour(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE marks ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'")
+
+
+def rename_project(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("UPDATE project SET name = name || '!'")
+
+
+def version(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as plain:
+        return int(plain.execute("PRAGMA user_version").fetchone()[0])
+
+
+def test_older_project_is_copied_then_migrated_step_by_step(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_first(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [add_colour, rename_project])
+    with Project.open(path) as project:
+        assert project.name == "Old!"
+        assert project.row_count() == 2
+    copy = path.with_name("survey (before update from format 1).sce")
+    assert (version(path), version(copy)) == (3, 1)
+    assert sorted(path.parent.iterdir()) == [copy, path]
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", [])
+    with Project.open(copy) as old:  # the version before can still open the copy
+        assert (old.name, old.verify()) == ("Old", [])
+
+
+def test_copies_of_several_updates_are_all_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_first(path)
+    path.with_name("survey (before update from format 1).sce").write_text("kept")
+    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project])
+    Project.open(path).close()
+    assert path.with_name("survey (before update from format 1).sce").read_text() == "kept"
+    assert version(path.with_name("survey (before update from format 1) 2.sce")) == 1
+
+
+def test_failing_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_connection: sa.Connection) -> None:
+        raise RuntimeError("a bug in a step")
+
+    make_first(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project, fail])
+    with pytest.raises(RuntimeError, match="a bug in a step"):
+        Project.open(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [])
+    with Project.open(path) as project:
+        assert (project.name, project.read_only) == ("Old", False)
+
+
+def test_older_project_that_cannot_be_written_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_first(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project])
+    with pytest.raises(UserError, match="older version"):
+        Project.open(path, read_only=True)
+    assert (version(path), sorted(path.parent.iterdir())) == (1, [path])
+
+
+def test_no_update_without_room_for_the_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_folder: Path) -> None:
+        raise OSError("no room")
+
+    make_first(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project])
+    monkeypatch.setattr(opening, "sync_folder", fail)
+    with pytest.raises(UserError, match="cannot be written"):
+        Project.open(path)
+    assert version(path) == 1

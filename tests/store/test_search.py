@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from sce_desktop.core.errors import Cancelled
+from sce_desktop.store import search
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from tests.store.conftest import fill
+from tests.store.test_importing import CancelAfter
+
+TEXTS = [
+    "The parcel arrived LATE",
+    "late again, 50% off?",
+    "50 off",
+    "snake_case and snakeXcase",
+    'He said "not my parcel" AND left',
+    "(late OR lost) NOT found*",
+    "ÄRGER in Köln, Straße gesperrt",
+    "ärger in KÖLN",
+    "小包が遅れて届いた",
+    "посылка ОПОЗДАЛА",
+    "ο δρόμος του ΟΔΥΣΣΕΑΣ",
+    "back\\slash c:\\temp",
+    "before\0after",
+    "line\nbreak",
+    "",
+    "late" * 1_000,
+]
+NEEDLES = {
+    "late": [1, 2, 6, 16],
+    "LaTe": [1, 2, 6, 16],
+    "50%": [2],
+    "%": [2],
+    "_": [4],
+    "snake_case": [4],
+    '"not my': [5],
+    '"': [5],
+    "parcel": [1, 5],
+    "late OR lost": [6],
+    "found*": [6],
+    "lost) NOT": [6],
+    "text:late": [],
+    "^late": [],
+    "late -again": [],
+    "NEAR(late again)": [],
+    "ärger": [7, 8],
+    "ÄRGER": [7, 8],
+    "köln": [7, 8],
+    "straße": [7],
+    "遅れ": [9],
+    "遅れて届": [9],
+    "опоздала": [10],
+    "οδυσσεας": [11],
+    "οδυσσεασ": [11],
+    "\\": [12],
+    "c:\\temp": [12],
+    "after": [],  # LIKE ends at a NUL; see test_texts_behind_a_nul
+    "line\nbreak": [14],
+    " ": [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12],
+    "e a": [2, 4],
+    "late" * 900: [16],
+    "late" * 1_001: [],
+    "x" * 60_000: [],
+    "'; DROP TABLE rows; --": [],
+}
+
+
+def found(project: Project, needle: str) -> list[int]:
+    return project.row_ids(RowQuery(search=needle)).tolist()
+
+
+@pytest.mark.parametrize("indexed", ["no index", "index", "part of the rows"])
+def test_pieces_of_text_are_found_as_typed(project: Project, indexed: str) -> None:
+    if indexed == "part of the rows":
+        fill(project, TEXTS[:5])
+        project.build_search_index()
+        fill(project, TEXTS[5:])
+    else:
+        fill(project, TEXTS)
+        if indexed == "index":
+            project.build_search_index()
+    for needle, ids in NEEDLES.items():
+        if needle != "after":
+            assert found(project, needle) == ids, needle
+
+
+def test_same_answers_with_and_without_an_index(project: Project) -> None:
+    choose = random.Random(3)
+    letters = "abAB äÄßςσΣ%_\"'\\*\n日İıſKé"
+    texts = ["".join(choose.choices(letters, k=choose.randint(0, 12))) for _ in range(400)]
+    needles = ["".join(choose.choices(letters, k=choose.randint(1, 5))) for _ in range(300)]
+    needles += [text[:4] for text in texts[:100] if text]
+    fill(project, texts)
+    before = [found(project, needle) for needle in needles]
+    project.build_search_index()
+    assert [found(project, needle) for needle in needles] == before
+    assert sum(map(len, before)) > 1_000
+
+
+def test_texts_behind_a_nul(project: Project) -> None:
+    fill(project, ["before\0after"])
+    assert found(project, "before") == [1]
+    assert found(project, "before\0a") == [1]
+
+
+def test_index_is_used_and_narrows_down(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(project, TEXTS)
+    project.build_search_index()
+    looked_at: list[str] = []
+
+    def contains(text: str, needle: str) -> bool:
+        looked_at.append(text)
+        return needle in text.lower()
+
+    monkeypatch.setattr(search, "_contains_folded", contains)
+    with Project.open(project.path, read_only=True) as reader:  # a new connection, with the function above
+        assert found(reader, "köln") == [7, 8]
+        assert looked_at == [TEXTS[6], TEXTS[7]]
+        looked_at.clear()
+        assert found(reader, "ö") == [7, 8]  # too short for the index
+        assert len(looked_at) == len(TEXTS)
+
+
+def test_appended_rows_are_found_at_once_and_indexed_later(project: Project) -> None:
+    fill(project, TEXTS)
+    project.build_search_index()
+    fill(project, ["late to the party", "early"])
+    assert found(project, "late") == [1, 2, 6, 16, 17]
+    project.build_search_index()
+    assert found(project, "late") == [1, 2, 6, 16, 17]
+    with project._database.read() as connection:
+        assert connection.exec_driver_sql("SELECT searchable_to FROM project").scalar_one() == 18
+
+
+def test_building_tells_progress_and_can_be_cancelled(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_BATCH_CHARACTERS", 50)
+    seen = []
+
+    class Progress(CancelAfter):
+        def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+            seen.append((done, total, stage))
+
+    fill(project, TEXTS)
+    with pytest.raises(Cancelled):
+        project.build_search_index(Progress(2))
+    assert len(seen) == 2
+    assert 0 < seen[0][0] < seen[1][0] < 16
+    assert found(project, "late") == [1, 2, 6, 16]
+    project.build_search_index(Progress(1_000))
+    assert seen[-1] == (16, 16, "Building the search index")
+    assert [done for done, _, _ in seen] == sorted({done for done, _, _ in seen})  # nothing was done twice
+    assert found(project, "late") == [1, 2, 6, 16]
+
+
+def test_index_survives_closing(project: Project, path: Path) -> None:
+    fill(project, TEXTS)
+    project.build_search_index()
+    project.close()
+    with Project.open(path) as opened:
+        assert found(opened, "parcel") == [1, 5]
+        assert opened.verify() == []
+
+
+def test_searching_without_fts5(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_has_fts5", lambda _connection: False)
+    fill(project, TEXTS)
+    project.build_search_index()
+    assert found(project, "parcel") == [1, 5]
+
+
+def test_rows_of_an_unfinished_import_are_not_indexed(project: Project) -> None:
+    fill(project, ["seen late"])
+
+    def batches():
+        yield [("1", "unseen late")]
+        project.build_search_index()
+        assert found(project, "late") == [1]
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        project.add_rows(("ref", "text"), batches(), text_columns=[1], source={})
+    fill(project, ["other"])
+    project.build_search_index()
+    assert found(project, "late") == [1]

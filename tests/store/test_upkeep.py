@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.types import Decision, Scores
+from sce_desktop.store import upkeep
+from sce_desktop.store.project import Project
+from tests.store.conftest import fill, use_labels
+from tests.store.test_importing import CancelAfter
+
+
+@pytest.fixture
+def full(project: Project) -> Project:
+    fill(project, [f"text {number} " * 20 for number in range(400)])
+    labels = use_labels(project, "a", "b")
+    project.decide([1, 2, 3], Decision.LABEL, labels[:1])
+    project.set_marks(4, note="mind")
+    label_set = project.label_set()
+    assert label_set is not None
+    run = project.open_run("sce", "sce", "m", "f", label_set.labels)
+    project.add_scores(run.id, range(1, 301), Scores(np.full((300, 2), 0.5, np.float32)))
+    return project
+
+
+def test_backup_is_a_complete_project(full: Project, tmp_path: Path) -> None:
+    copy = tmp_path / "copy" / "backup 1.sce"
+    copy.parent.mkdir()
+    full.backup(copy)
+    assert list(copy.parent.iterdir()) == [copy]
+    with Project.open(copy) as opened:
+        assert not opened.read_only  # the original is open, the copy is its own file
+        assert opened.verify() == []
+        assert opened.texts(opened.row_ids()) == full.texts(full.row_ids())
+        assert opened.annotations([1, 2, 3]) == full.annotations([1, 2, 3])
+        assert opened.runs() == full.runs()
+
+
+def test_backup_replaces_an_older_one_but_never_the_project(full: Project, tmp_path: Path) -> None:
+    copy = tmp_path / "backup.sce"
+    full.backup(copy)
+    full.decide([9], Decision.NONE)
+    full.backup(copy)
+    with Project.open(copy) as opened:
+        assert list(opened.annotations([9])) == [9]
+    with pytest.raises(UserError, match="another file"):
+        full.backup(full.path)
+
+
+def test_cancelled_backup_leaves_the_older_one(
+    full: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "_BACKUP_PAGES", 5)
+    copy = tmp_path / "backup.sce"
+    copy.write_text("older")
+    with pytest.raises(Cancelled):
+        full.backup(copy, CancelAfter(2))
+    assert copy.read_text() == "older"
+    assert not list(tmp_path.glob("*.part*"))
+    assert not list(tmp_path.glob(".backup*"))
+
+
+def test_backup_to_a_missing_folder(full: Project, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"could not be opened|cannot be written"):
+        full.backup(tmp_path / "missing" / "backup.sce")
+
+
+def test_backup_is_of_one_moment_while_others_write(
+    full: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "_BACKUP_PAGES", 1)
+    done = threading.Event()
+    decided = 0
+
+    def decide() -> None:
+        nonlocal decided
+        while not done.is_set():
+            full.decide([10, 11, 12], Decision.NONE)
+            full.clear_decision([10, 11, 12])
+            decided += 1
+
+    writer = threading.Thread(target=decide)
+    writer.start()
+    try:
+        full.backup(tmp_path / "backup.sce")
+    finally:
+        done.set()
+        writer.join()
+    assert decided > 1
+    with Project.open(tmp_path / "backup.sce") as opened:
+        assert opened.verify() == []
+        assert len(opened.annotations([10, 11, 12])) in (0, 3)
+
+
+def test_sound_project_has_no_problems(full: Project) -> None:
+    full.build_search_index()
+    assert full.verify() == []
+    with pytest.raises(Cancelled):
+        full.verify(CancelAfter(2))
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("DELETE FROM rows WHERE id = 50", "399 rows where imports brought 400"),
+        ("UPDATE rows SET text = 'changed' WHERE id IN (7, 9)", "text of 2 rows was changed outside.*row 7"),
+        ("UPDATE rows SET cells = '[]' WHERE id = 7", "cells of 1 rows do not fit"),
+        ("UPDATE rows SET cells = 'no json' WHERE id = 7", "cells of 1 rows do not fit"),
+        ("DELETE FROM annotation_labels WHERE row_id = 2", "1 decisions and their labels"),
+        ("UPDATE annotations SET decision = 'none' WHERE row_id = 2", "1 decisions and their labels"),
+        ("UPDATE labels SET active = 0 WHERE id = 2", "labels in use are not those"),
+        ("DELETE FROM labels WHERE id = 1", "annotation_labels refers to a record of labels that is missing"),
+        ("DELETE FROM scores WHERE row_id = 1", "299 scores where 300 were counted"),
+        ("UPDATE scores SET probabilities = x'00' WHERE row_id = 1", "1 scores of run 1 .sce. do not fit"),
+        ("UPDATE scores SET top = 2 WHERE row_id = 1", "1 scores of run 1 .sce. do not fit"),
+        ("UPDATE project SET searchable_to = 9", "search index is missing"),
+    ],
+)
+def test_what_is_wrong_is_told(full: Project, path: Path, harm: str, told: str) -> None:
+    full.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
+        plain.execute(harm)
+    with Project.open(path) as opened:
+        problems = opened.verify()
+    assert any(re.search(told, problem) for problem in problems), problems
+
+
+def test_broken_pages_are_told(full: Project, path: Path) -> None:
+    full.close()
+    with closing(sqlite3.connect(path)) as plain:
+        (page,) = plain.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'ix_scores_margin'"
+        ).fetchone()
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * 4096 + 100 : page * 4096] = bytes(3996)
+    path.write_bytes(content)
+    with Project.open(path) as opened:
+        problems = opened.verify()
+    assert problems
+    assert all(problem.startswith("The file is damaged") for problem in problems)

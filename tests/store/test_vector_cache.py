@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import logging
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.types import VectorCache as VectorCacheProtocol
+from sce_desktop.store import vector_cache
+from sce_desktop.store.vector_cache import VectorCache
+
+TEXTS = ["one", "", "日本語 👍", "a\0b", "half \ud83d", "x" * 100_000]
+
+
+def vectors(count: int, width: int = 8, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(count, width)).astype(np.float32)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "vectors.sqlite"
+
+
+@pytest.fixture
+def cache(file: Path) -> Iterator[VectorCache]:
+    with VectorCache(file) as cache:
+        yield cache
+
+
+def test_vectors_come_back_unchanged(cache: VectorCache, file: Path) -> None:
+    protocol: VectorCacheProtocol = cache
+    v = vectors(len(TEXTS))
+    protocol.put("model@1", TEXTS, v)
+    asked = ["new", *TEXTS[::-1], "one"]
+    for place in (cache, VectorCache(file)):
+        found, got = place.get("model@1", asked)
+        assert found.tolist() == [False] + [True] * 7
+        assert got is not None
+        assert got.dtype == np.float32
+        assert (got == np.concatenate([v[::-1], v[:1]])).all()
+        got += 1  # the caller's own
+        if place is not cache:
+            place.close()
+
+
+def test_nothing_found(cache: VectorCache) -> None:
+    for texts in (["a", "b"], []):
+        found, got = cache.get("model@1", texts)
+        assert found.tolist() == [False] * len(texts)
+        assert got is None
+    cache.put("model@1", [], np.empty((0, 8), np.float32))
+
+
+def test_embedders_are_apart(cache: VectorCache) -> None:
+    cache.put("one@1", ["a"], vectors(1))
+    cache.put("two@1", ["a"], vectors(1, width=3, seed=1))
+    assert cache.get("three@1", ["a"])[1] is None
+    got = cache.get("two@1", ["a"])[1]
+    assert got is not None
+    assert (got == vectors(1, width=3, seed=1)).all()
+
+
+def test_newer_vectors_replace(cache: VectorCache) -> None:
+    cache.put("one@1", ["a"], vectors(1))
+    cache.put("one@1", ["a"], vectors(1, seed=1))
+    got = cache.get("one@1", ["a"])[1]
+    assert got is not None
+    assert (got == vectors(1, seed=1)).all()
+
+
+def test_more_than_one_batch(cache: VectorCache) -> None:
+    texts = [f"text {number}" for number in range(1_300)]
+    cache.put("one@1", texts, vectors(1_300))
+    found, got = cache.get("one@1", texts[::-1])
+    assert found.all()
+    assert got is not None
+    assert (got == vectors(1_300)[::-1]).all()
+
+
+def test_wrong_number_of_vectors_is_a_bug(cache: VectorCache) -> None:
+    with pytest.raises(ValueError, match="2 vectors for 1 texts"):
+        cache.put("one@1", ["a"], vectors(2))
+
+
+def test_longest_unused_go_first(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_cache, "_BATCH", 20)
+    day = 20_000
+    monkeypatch.setattr(vector_cache, "_today", lambda: day)
+    bound = 400_000
+    with VectorCache(file, max_bytes=bound) as cache:
+        cache.put("m", [f"old {number}" for number in range(50)], vectors(50, 256))
+        day += 1
+        cache.put("m", [f"middle {number}" for number in range(50)], vectors(50, 256))
+        day += 1
+        cache.get("m", [f"old {number}" for number in range(25)])  # used again
+        for number in range(250):
+            cache.put("m", [f"new {number}"], vectors(1, 256))
+        assert file.stat().st_size <= 1.2 * bound
+        kept = {
+            kind: cache.get("m", [f"{kind} {number}" for number in range(250)])[0].sum()
+            for kind in ("old", "middle", "new")
+        }
+        assert kept["middle"] == 0
+        assert kept["new"] > 200
+        assert cache.get("m", [f"old {number}" for number in range(25, 50)])[1] is None
+
+
+# --- whatever is wrong with the file
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all", b"SQLite format 3\0" + b"\xff" * 5_000], ids=["text", "broken header"]
+)
+def test_damaged_file_gives_way_to_an_empty_one(file: Path, content: bytes) -> None:
+    file.parent.mkdir()
+    file.write_bytes(content)
+    with VectorCache(file) as cache:
+        assert cache.get("m", ["a"])[1] is None
+        cache.put("m", ["a"], vectors(1))
+        assert cache.get("m", ["a"])[0].all()
+
+
+def test_damage_found_while_reading(file: Path) -> None:
+    texts = [f"text {number}" for number in range(500)]
+    with VectorCache(file) as cache:
+        cache.put("m", texts, vectors(500))
+    content = bytearray(file.read_bytes())
+    content[4096:] = b"\x55" * (len(content) - 4096)
+    file.write_bytes(content)
+    with VectorCache(file) as cache:
+        assert cache.get("m", texts)[1] is None
+        cache.put("m", texts, vectors(500))
+        assert cache.get("m", texts)[0].all()
+
+
+def test_vectors_of_different_widths_are_damage(file: Path) -> None:
+    with VectorCache(file) as cache:
+        cache.put("m", ["a", "b"], vectors(2))
+        with closing(sqlite3.connect(file)) as plain, plain:
+            plain.execute("UPDATE vectors SET vector = x'00000000' WHERE id = 1")
+        assert cache.get("m", ["a", "b"])[1] is None
+        cache.put("m", ["a", "b"], vectors(2))
+        assert cache.get("m", ["a", "b"])[0].all()
+
+
+@pytest.mark.parametrize("change", ["PRAGMA user_version=99", "PRAGMA application_id=7"])
+def test_file_of_another_version_is_started_afresh(file: Path, change: str) -> None:
+    with VectorCache(file) as cache:
+        cache.put("m", ["a"], vectors(1))
+    with closing(sqlite3.connect(file)) as plain:
+        plain.execute(change)
+    with VectorCache(file) as cache:
+        assert cache.get("m", ["a"])[1] is None
+        cache.put("m", ["a"], vectors(1))
+        assert cache.get("m", ["a"])[0].all()
+
+
+def test_damaged_file_that_others_use_is_left_to_them(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with VectorCache(file) as other:
+        other.put("m", ["a"], vectors(1))
+        with closing(sqlite3.connect(file)) as plain:
+            plain.execute("PRAGMA user_version=99")
+        with VectorCache(file) as cache:
+            cache.put("m", ["b"], vectors(1))
+            assert cache.get("m", ["b"])[1] is None
+        assert "in use elsewhere" in caplog.text
+        assert other.get("m", ["a"])[0].all()
+
+
+def test_cache_without_a_place_is_no_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    blocked = tmp_path / "a file"
+    blocked.write_text("in the way")
+    with caplog.at_level(logging.WARNING), VectorCache(blocked / "vectors.sqlite") as cache:
+        cache.put("m", ["a"], vectors(1))
+        assert cache.get("m", ["a"])[1] is None
+    assert "vector cache not used" in caplog.text
+
+
+def test_writing_is_given_up_while_another_program_holds_the_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_cache, "_BUSY_S", 0.05)
+    with VectorCache(file) as cache, closing(sqlite3.connect(file, isolation_level=None)) as other:
+        cache.put("m", ["a"], vectors(1))
+        other.execute("BEGIN EXCLUSIVE")
+        cache.put("m", ["b"], vectors(1))
+        assert cache.get("m", ["a", "b"])[0].tolist() == [True, False]
+        other.execute("ROLLBACK")
+        cache.put("m", ["b"], vectors(1))
+        assert cache.get("m", ["a", "b"])[0].all()
+
+
+def test_full_disk_is_no_failure(cache: VectorCache) -> None:
+    cache.put("m", ["a"], vectors(1))
+    assert cache._connection is not None
+    cache._connection.execute("PRAGMA max_page_count=1")
+    cache.put("m", [f"text {number}" for number in range(2_000)], vectors(2_000))
+    assert cache.get("m", ["a"])[0].all()
+
+
+def test_closed_cache_finds_nothing(cache: VectorCache) -> None:
+    cache.put("m", ["a"], vectors(1))
+    cache.close()
+    cache.close()
+    cache.put("m", ["b"], vectors(1))
+    assert cache.get("m", ["a"])[1] is None
+
+
+# --- together with others
+
+WORK = """
+import sys
+import numpy as np
+from sce_desktop.store.vector_cache import VectorCache
+number = int(sys.argv[2])
+with VectorCache(sys.argv[1], max_bytes=3_000_000) as cache:
+    for step in range(40):
+        texts = [f"{step} {i}" for i in range(50)]
+        v = np.full((50, 64), step, np.float32)
+        found, got = cache.get("m", texts)
+        assert got is None or (got == step).all()
+        cache.put("m", texts, v)
+        found, got = cache.get("m", texts)
+        assert found.all() and (got == step).all(), (number, step)
+"""
+
+
+def test_several_processes_at_once(file: Path) -> None:
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORK, str(file), str(number)], stderr=subprocess.PIPE, text=True
+        )
+        for number in range(3)
+    ]
+    for worker in workers:
+        _, errors = worker.communicate(timeout=60)
+        assert (worker.returncode, errors) == (0, "")
+    with closing(sqlite3.connect(file)) as plain:
+        assert plain.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_several_threads_at_once(cache: VectorCache) -> None:
+    failures: list[object] = []
+
+    def work(number: int) -> None:
+        texts = [f"{number} {i}" for i in range(30)]
+        for step in range(20):
+            cache.put("m", texts, np.full((30, 16), step, np.float32))
+            found, got = cache.get("m", texts)
+            if got is None or not found.all() or not (got == step).all():
+                failures.append((number, step))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
