@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import FloatArray, IdArray
@@ -144,7 +145,7 @@ def _load_sentence_transformer(
             local_files_only=local_files_only,
             model_kwargs={"use_safetensors": True},
         )
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, ImportError, RuntimeError, KeyError, SafetensorError) as error:
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if "trust_remote_code" in str(error):
             raise UserError(

@@ -1,0 +1,252 @@
+"""Models by name: what is here, what is added, removed, fetched and checked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.ml import catalog, folders
+from sce_desktop.ml.model import SCEModel
+from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
+
+
+def names() -> list[str]:
+    return [entry.name for entry in catalog.list()]
+
+
+def test_the_baselines_model_comes_with_the_program() -> None:
+    entry = next(entry for entry in catalog.list() if entry.name == catalog.MINILM)
+    assert (entry.kind, entry.bundled, entry.licence) == ("similarity", True, "apache-2.0")
+    assert entry.size > 80_000_000
+    assert catalog.resolve(catalog.MINILM) == entry.folder
+    found = catalog.verify(catalog.MINILM)
+    assert (found.ok, found.sha256, found.problem) == (True, catalog.MINILM_SHA256, "")
+
+
+def test_listing_needs_neither_torch_nor_the_packages_code() -> None:
+    code = (
+        "import sys; from sce_desktop.ml import catalog; catalog.list(); catalog.resolve(catalog.MINILM)\n"
+        f"print([name for name in ('torch', 'transformers', {catalog.MINILM_PACKAGE!r}) if name in sys.modules])"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_adding_copies_and_removing_deletes(tmp_path: Path) -> None:
+    folder = tiny_sce(tmp_path)
+    (folder / "README.md").write_text("---\nlicense: mit\n---\n", encoding="utf-8")
+    (folder / ".git").mkdir()
+    entry = catalog.add(folder, name="mine")
+    assert (entry.name, entry.kind, entry.licence, entry.bundled) == ("mine", "sce", "mit", False)
+    assert "mine" in names()
+    assert not (entry.folder / ".git").exists()
+    assert SCEModel.from_pretrained(catalog.resolve("mine")).name == "tiny"
+    assert catalog.verify("mine").ok
+    catalog.remove("mine")
+    assert "mine" not in names()
+    assert not entry.folder.exists()
+    assert folder.exists()
+
+
+def test_the_models_may_lie_elsewhere(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "моя папка"
+    entry = catalog.add(tiny_sentence_transformer(tmp_path), models_dir=elsewhere)
+    assert (entry.name, entry.kind, entry.folder.parent) == ("tiny-sentences", "similarity", elsewhere)
+    assert catalog.resolve("tiny-sentences", models_dir=elsewhere) == entry.folder
+    assert "tiny-sentences" not in names()
+    assert entry in catalog.list(elsewhere)
+
+
+@pytest.mark.parametrize("name", ["../evil", ".hidden", "a/b/c", "", "-", "a\nb", catalog.MINILM, "tiny"])
+def test_names_that_cannot_be_taken(tmp_path: Path, name: str) -> None:
+    folder = tiny_sce(tmp_path)
+    catalog.add(folder)  # "tiny", which an empty name means too
+    with pytest.raises(UserError):
+        catalog.add(folder, name=name)
+
+
+def test_what_is_no_model_is_not_added(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="not a model folder"):
+        catalog.add(tmp_path / "empty")
+    with pytest.raises(UserError, match="no folder"):
+        catalog.add(tmp_path / "gone")
+    folder = tiny_sce(tmp_path)
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(UserError, match=r"model\.safetensors is missing"):
+        catalog.add(folder)
+
+
+def test_too_small_a_disk_is_told_before_copying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny_sce(tmp_path)
+    usage = type("Usage", (), {"free": 1_000_000})()
+    monkeypatch.setattr(catalog.shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(UserError, match="make space first"):
+        catalog.add(folder)
+    assert "tiny" not in names()
+
+
+def test_bundled_and_unknown_models_are_not_removed() -> None:
+    with pytest.raises(UserError, match="belongs to the program"):
+        catalog.remove(catalog.MINILM)
+    with pytest.raises(UserError, match="none of that name"):
+        catalog.remove("nobody")
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda f: (f / "model.safetensors").write_bytes(b"x"), "model.safetensors is not what it was"),
+        (lambda f: (f / "tokenizer.json").write_bytes(b"{}"), "tokenizer.json is not what it was"),
+        (lambda f: (f / "tokenizer.json").unlink(), "tokenizer.json is missing"),
+    ],
+)
+def test_a_changed_file_is_found(tmp_path: Path, damage: Callable[[Path], None], problem: str) -> None:
+    entry = catalog.add(tiny_sce(tmp_path))
+    damage(entry.folder)
+    found = catalog.verify("tiny")
+    assert (found.ok, found.problem) == (False, problem)
+
+
+def test_an_sce_without_a_manifest_is_checked_by_its_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_sce(tmp_path, name=catalog.SCE_MINI)
+    monkeypatch.setattr(catalog.paths, "bundled_models_dir", lambda: tmp_path)
+    assert names()[0] == catalog.SCE_MINI
+    assert catalog.verify(catalog.SCE_MINI).sha256 == folders.file_sha256(folder / "model.safetensors")
+    (folder / "model.safetensors").write_bytes(b"x")
+    assert not catalog.verify(catalog.SCE_MINI).ok
+    (folder / "model.safetensors").unlink()
+    assert catalog.verify(catalog.SCE_MINI).problem == "model.safetensors is missing"
+
+
+def test_resolving_says_what_to_do(tmp_path: Path) -> None:
+    folder = tiny_sce(tmp_path)
+    assert catalog.resolve(folder) == folder
+    assert catalog.resolve(str(folder)) == folder
+    with pytest.raises(UserError, match="is a file"):
+        catalog.resolve(folder / "config.json")
+    with pytest.raises(UserError, match=r"no model 'nobody'.*all-MiniLM-L6-v2"):
+        catalog.resolve("nobody")
+    with pytest.raises(UserError, match="models get somebody/some-model"):
+        catalog.resolve("somebody/some-model")
+    with pytest.raises(UserError, match="no installed model"):
+        catalog.verify("nobody")
+
+
+def test_hashes_are_remembered_until_the_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "weights"
+    file.write_bytes(b"one")
+    first = folders.known_sha256(file)
+    assert first == folders.file_sha256(file)
+    monkeypatch.setattr(folders, "file_sha256", lambda _: "read again")
+    assert folders.known_sha256(file) == first
+    file.write_bytes(b"another")
+    assert folders.known_sha256(file) == "read again"
+    memory = catalog.paths.cache_dir() / "sha256.json"
+    for broken in ("[]", "{", '{"x": 1}'):
+        memory.write_text(broken, encoding="utf-8")
+        assert folders.known_sha256(file) == "read again"
+
+
+# --- the hub -----------------------------------------------------------------------------------------------
+
+
+class FakeHub:
+    """A hub with one repository; a download may break off in the middle."""
+
+    def __init__(self, source: Path, *, breaks: bool = False) -> None:
+        self.source, self.breaks = source, breaks
+        self.patterns: list[str] = []
+
+    def model_info(self, _name: str, **_: Any) -> Any:
+        files = [
+            type("File", (), {"rfilename": p.relative_to(self.source).as_posix(), "size": p.stat().st_size})()
+            for p in self.source.rglob("*")
+            if p.is_file()
+        ]
+        return type("Info", (), {"sha": "abc123", "siblings": files})()
+
+    def snapshot_download(self, _name: str, *, local_dir: Path, allow_patterns: list[str], **_: Any) -> str:
+        self.patterns = allow_patterns
+        for number, file in enumerate(sorted(p for p in self.source.rglob("*") if p.is_file())):
+            if self.breaks and number == 2:
+                raise ConnectionError("the line broke")
+            target = local_dir / file.relative_to(self.source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read_bytes())
+        return str(local_dir)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
+    hub = FakeHub(tiny_sce(tmp_path))
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", hub.snapshot_download)
+    return hub
+
+
+def test_a_fetched_model_is_here_under_its_name(hub: FakeHub) -> None:
+    folder = catalog.get("somebody/tiny-sce")
+    assert "somebody/tiny-sce" in names()
+    assert catalog.resolve("somebody/tiny-sce") == folder
+    assert catalog.verify("somebody/tiny-sce").ok
+    manifest = json.loads((folder / catalog.MANIFEST).read_text(encoding="utf-8"))
+    assert manifest["source"] == "hub:somebody/tiny-sce@abc123"
+    assert not [pattern for pattern in hub.patterns if pattern.endswith((".bin", ".py", ".pt", ".pkl", "*"))][
+        1:
+    ]
+    hub.source = Path("gone")  # a second time, nothing is asked
+    assert catalog.resolve("somebody/tiny-sce", allow_download=True) == folder
+
+
+def test_program_code_comes_only_when_asked_for(hub: FakeHub) -> None:
+    catalog.get("somebody/plain")
+    assert "*.py" not in hub.patterns
+    catalog.get("somebody/coded", code=True)
+    assert "*.py" in hub.patterns
+
+
+def test_half_a_model_is_never_seen_and_goes_on(hub: FakeHub) -> None:
+    hub.breaks = True
+    with pytest.raises(UserError, match="check the network"):
+        catalog.get("somebody/tiny-sce")
+    assert "somebody/tiny-sce" not in names()
+    with pytest.raises(UserError, match="not on this machine"):
+        catalog.resolve("somebody/tiny-sce")
+    hub.breaks = False
+    assert SCEModel.from_pretrained(catalog.get("somebody/tiny-sce")).name == "tiny"
+    assert [p.name for p in catalog.paths.models_dir().iterdir()] == ["somebody--tiny-sce"]
+
+
+def test_a_model_of_pickles_is_not_fetched(hub: FakeHub) -> None:
+    (hub.source / "model.safetensors").rename(hub.source / "pytorch_model.bin")
+    with pytest.raises(UserError, match="pickles are never opened"):
+        catalog.get("somebody/tiny-sce")
+
+
+def test_too_small_a_disk_is_told_before_fetching(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000})())
+    with pytest.raises(UserError, match="make space first"):
+        catalog.get("somebody/tiny-sce")
+    assert hub.patterns == []
+
+
+def test_offline_is_one_sentence() -> None:
+    """Without a stand-in: the real library, told to stay offline, sockets blocked."""
+    with pytest.raises(UserError, match="check the network") as caught:
+        catalog.get("somebody/some-model")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(UserError, match="owner/model"):
+        catalog.get("no-owner")
