@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence, QPixmap
 from PySide6.QtWidgets import (
-    QDialog,
+    QApplication,
+    QFrame,
     QHeaderView,
     QLineEdit,
     QTreeWidget,
@@ -16,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.ui.theme import SPACE_S, px
+from sce_desktop.ui.theme import SPACE_S, px, set_role
 
 _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
@@ -33,13 +34,16 @@ def name_of(action: QAction) -> str:
     return f"{menu}: {text}" if menu else text
 
 
-class CommandPalette(QDialog):
-    """A list of every enabled action of the window, filtered as one types."""
+class CommandPalette(QFrame):
+    """A list of every enabled action of the window, filtered as one types.
 
-    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+    It lies in the window instead of being one: under Wayland a program cannot say where its windows go.
+    """
+
+    def __init__(self, actions: Sequence[QAction], parent: QWidget) -> None:
+        super().__init__(parent)
         self.setAccessibleName("Command palette")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        set_role(self, "card")
         self._actions = [
             action
             for action in actions
@@ -92,13 +96,25 @@ class CommandPalette(QDialog):
         item = self.list.currentItem()
         if item is not None:
             action = item.data(0, _ACTION_ROLE)
-            self.close()
+            self.dismiss()
             action.trigger()
 
+    def dismiss(self) -> None:
+        """Go away."""
+        self.hide()
+        self.deleteLater()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the arrow keys move in the list while the field has the focus."""
-        moving = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
-        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress and event.key() in moving:
-            self.list.keyPressEvent(event)
-            return True
+        """Let keys of the field move in the list or close it; close too when the focus goes elsewhere."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+            if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+                self.list.keyPressEvent(event)
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self.dismiss()
+                return True
+        elif event.type() is QEvent.Type.FocusOut and not self.isAncestorOf(
+            QApplication.focusWidget() or self
+        ):
+            self.dismiss()
         return super().eventFilter(watched, event)

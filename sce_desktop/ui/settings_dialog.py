@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -118,6 +118,7 @@ class SettingsDialog(QDialog):
             label.setBuddy(field.editor)
             form.addRow(label, field)
             hint = QLabel(field.setting.help, wordWrap=True)
+            hint.setAlignment(Qt.AlignmentFlag.AlignTop)
             set_role(hint, "muted")
             form.addRow("", hint)
             form.addItem(_gap())

@@ -37,6 +37,7 @@ QLabel[role="key"] {{ color: {t.muted}; background: {t.window}; border: 1px soli
 QFrame[role="strip"] {{ background: {t.pane}; border: none; border-left: 3px solid {t.warn};
     border-bottom: 1px solid {t.line}; }}
 QFrame[role="strip"][tone="info"] {{ border-left-color: {t.accent}; }}
+QFrame[role="card"] {{ background: {t.window}; border: 1px solid {t.muted}; border-radius: {radius}px; }}
 QFrame[role="drop"] {{ background: {t.pane}; border: 2px dashed {t.line}; border-radius: {2 * radius}px; }}
 QFrame[role="drop"][over="true"] {{ border-color: {t.accent}; background: {t.selection}; }}
 
@@ -81,7 +82,8 @@ QComboBox::drop-down {{ border: none; width: {px(20)}px; subcontrol-origin: padd
     subcontrol-position: center right; }}
 QComboBox::down-arrow {{ {_image("down", t.muted)} width: {px(12)}px; height: {px(12)}px; }}
 QComboBox QAbstractItemView {{ background: {t.pane}; border: 1px solid {t.line}; }}
-QSpinBox, QDoubleSpinBox {{ padding: {px(2)}px {px(2)}px {px(2)}px {gap}px; }}
+QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {{ border: none; background: transparent;
+    padding: 0 {gap}px; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
     border: none; background: transparent; width: {px(18)}px; }}
 QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ {_image("up", t.muted)} width: {px(10)}px;
@@ -128,7 +130,7 @@ QProgressBar {{ background: {t.line}; border: none; border-radius: 3px; min-heig
 QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 
 QDockWidget {{ color: {t.muted}; icon-size: {px(14)}px; titlebar-close-icon: {_url("close", t.muted)}; }}
-QDockWidget::title {{ background: {t.pane}; border-top: 1px solid {t.line}; border-bottom: 1px solid {t.line};
+QDockWidget::title {{ background: {t.pane}; border-bottom: 1px solid {t.line};
     padding: {gap}px {wide}px; }}
 QDockWidget::close-button {{ border: none; background: transparent; padding: 0;
     subcontrol-position: center right; right: {pad}px; }}

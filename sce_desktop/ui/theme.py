@@ -90,6 +90,7 @@ ROLES = {
     "warn": "text that says that something is not",
     "key": "the key that does something, as a key cap",
     "pane": "a zone of the window",
+    "card": "something that lies over the window",
     "strip": "the message strip",
     "plain": "a text field without a frame",
     "drop": "where files can be dropped",

@@ -231,8 +231,6 @@ def test_palette_filters_and_triggers(qtbot: QtBot) -> None:
     actions[2].setVisible(False)
     actions[3].setEnabled(False)
     palette = CommandPalette(actions, window)
-    palette.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-    qtbot.addWidget(palette)
     assert palette.list.topLevelItemCount() == 2
     qtbot.keyClick(palette.field, Qt.Key.Key_Down)
     assert palette.list.currentItem().text(0) == "Export"

@@ -1,0 +1,346 @@
+"""The one window: start page or workspace, tool bar, menus, docks, and how it opens, drops and closes.
+
+What it shows lives in panels, what it does in `ui.session`; here are only the places and the ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import (
+    QAction,
+    QCloseEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+)
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFileDialog,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop import __version__, paths
+from sce_desktop.ui.crash_dialog import CrashDialog
+from sce_desktop.ui.crashes import Crash
+from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, dropped_file, is_project
+from sce_desktop.ui.jobs_panel import JobsPanel
+from sce_desktop.ui.menus import Menus
+from sce_desktop.ui.message_strip import MessageStrip
+from sce_desktop.ui.palette import CommandPalette
+from sce_desktop.ui.parts import Parts
+from sce_desktop.ui.recent import RecentProjects
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.settings_dialog import SettingsDialog
+from sce_desktop.ui.start_page import StartPage
+from sce_desktop.ui.status_bar import StatusBar
+from sce_desktop.ui.theme import Mode, Theme
+from sce_desktop.ui.tool_bar import ToolBar
+from sce_desktop.ui.workspace import Workspace
+
+TITLE = "SCE Desktop"
+_STATE_VERSION = 1  # of the docks and tool bars; raise it when one is renamed
+
+
+class MainWindow(QMainWindow):
+    """Built once by `app`; closing it closes the project."""
+
+    def __init__(
+        self, session: Session, parts: Parts, theme: Theme, *, recent: RecentProjects, state: QSettings
+    ) -> None:
+        super().__init__()
+        self._session = session
+        self._theme = theme
+        self._parts = parts
+        self._recent = recent
+        self._state = state
+        self._settled = False
+        self._crash: CrashDialog | None = None
+        self.setAccessibleName(TITLE)
+        self.setAcceptDrops(True)
+
+        self.strip = MessageStrip()
+        self.start_page = StartPage(recent)
+        self.workspace = Workspace(session, parts)
+        self.pages = QStackedWidget()
+        self.pages.setAccessibleName("Pages")
+        self.pages.addWidget(self.start_page)
+        self.pages.addWidget(self.workspace)
+        centre = QWidget()
+        layout = QVBoxLayout(centre)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.strip)
+        layout.addWidget(self.pages, 1)
+        self.setCentralWidget(centre)
+
+        self.status = StatusBar(session.lanes)
+        self.setStatusBar(self.status)
+        self.jobs_dock = self._dock("Jobs and log", JobsPanel(session.lanes))
+        self.tool_bar = ToolBar(session, parts.run_bar(session))
+        self.addToolBar(self.tool_bar)
+        self.menus = Menus(self, session, theme)
+
+        self.tool_bar.exportAsked.connect(self.ask_export)
+        self.start_page.openAsked.connect(self.ask_open)
+        self.start_page.pathChosen.connect(self.open_path)
+        self.start_page.sampleAsked.connect(session.open_sample)
+        session.told.connect(self.strip.show_message)
+        session.projectOpened.connect(self._on_opened)
+        session.projectClosed.connect(self._on_closed)
+        session.countsChanged.connect(self._show_counts)
+        session.scorer.modelsChanged.connect(self._show_device)
+        session.settled.connect(self._on_settled)
+        for child in self.findChildren(QWidget):
+            if child.acceptDrops():  # text fields would take a file's name as text
+                child.installEventFilter(self)
+        self._restore()
+        self._on_closed()
+        self._show_device()
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _dock(self, title: str, widget: QWidget) -> QDockWidget:
+        dock = QDockWidget(title)
+        dock.setObjectName(title)
+        dock.setAccessibleName(title)
+        dock.setWidget(widget)
+        dock.setFeatures(
+            QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable
+        )
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
+        dock.hide()
+        return dock
+
+    # --- opening -------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def open_path(self, path: Path) -> None:
+        """Open a project, or show how a table would be imported."""
+        if not path.exists():
+            self._session.tell(f"{path} is not there any more.", "warn")
+            self.start_page.refresh()
+        elif is_project(path):
+            self._session.open_project(path)
+        else:
+            self._show_import(path)
+
+    def _show_import(self, path: Path, *, append: bool = False) -> None:
+        dialog = self._parts.import_dialog(self._session, path, append=append, parent=self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _choose(
+        self, title: str, filters: str, then: Callable[[Path], object], *, save: bool = False
+    ) -> None:
+        """Let the user choose a file, without a nested event loop."""
+        dialog = QFileDialog(self, title, str(self._state.value("folder", "")), filters)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if save:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix("sce")
+        else:
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+
+        def chosen(name: str) -> None:
+            self._state.setValue("folder", str(Path(name).parent))
+            then(Path(name))
+
+        dialog.fileSelected.connect(chosen)
+        dialog.open()
+
+    @Slot()
+    def ask_open(self) -> None:
+        """Choose a project or a table."""
+        self._choose("Open", OPEN_FILTERS, self.open_path)
+
+    @Slot()
+    def ask_append(self) -> None:
+        """Choose a table whose rows are added to the open project."""
+        self._choose("Add rows", TABLE_FILTER, lambda path: self._show_import(path, append=True))
+
+    @Slot()
+    def ask_copy(self) -> None:
+        """Choose where a copy of the project goes."""
+        self._choose("Save a copy", PROJECT_FILTER, self._session.save_copy, save=True)
+
+    @Slot()
+    def ask_export(self) -> None:
+        """Show the export dialog."""
+        dialog = self._parts.export_dialog(self._session, parent=self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept a file that we can open."""
+        if dropped_file(event.mimeData()) is not None:
+            event.acceptProposedAction()
+            self.start_page.set_drag_over(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Take the mark away."""
+        self.start_page.set_drag_over(False)
+        super().dragLeaveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file, after the program that it comes from has been let go."""
+        self.start_page.set_drag_over(False)
+        path = dropped_file(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            self.raise_()
+            self.activateWindow()
+            QTimer.singleShot(0, lambda: self.open_path(path))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take file drags that a text field is about to take as text."""
+        if isinstance(event, QDropEvent) and dropped_file(event.mimeData()) is not None:
+            if event.type() is QEvent.Type.Drop:
+                self.dropEvent(event)
+            else:
+                event.acceptProposedAction()
+            return True
+        return super().eventFilter(watched, event)
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_opened(self) -> None:
+        project = self._session.project
+        assert project is not None
+        self.pages.setCurrentWidget(self.workspace)
+        self.setWindowTitle(f"{project.name} – {TITLE}")
+        self.status.set_saved("Read-only" if project.read_only else "Saved")
+        self._set_project_actions(True)
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self.pages.setCurrentWidget(self.start_page)
+        self.setWindowTitle(TITLE)
+        self.status.set_counts(None)
+        self.status.set_saved("")
+        self._set_project_actions(False)
+        self.start_page.refresh()
+
+    def _set_project_actions(self, on: bool) -> None:
+        self.tool_bar.setVisible(on)
+        self.menus.set_project_open(on)
+
+    @Slot()
+    def _show_counts(self) -> None:
+        self.status.set_counts(self._session.counts)
+        self._remember()
+
+    @Slot()
+    def _show_device(self) -> None:
+        self.status.set_device(self._session.scorer.device_text)
+
+    def _remember(self) -> None:
+        project, counts = self._session.project, self._session.counts
+        if project is not None and counts is not None:
+            self._recent.remember(
+                project.path, rows=counts.rows, labelled=counts.labelled, scored=counts.scored
+            )
+
+    @Slot()
+    def show_palette(self) -> None:
+        """Show every action to choose from by typing."""
+        palette = CommandPalette(self.findChildren(QAction), self)
+        palette.move((self.width() - palette.width()) // 2, self.menuBar().height())
+        palette.show()
+        palette.field.setFocus()
+
+    @Slot()
+    def show_settings(self) -> None:
+        """Show the settings."""
+        dialog = SettingsDialog(self._session.settings, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.changed.connect(self._on_settings)
+        dialog.open()
+
+    @Slot(object)
+    def _on_settings(self, keys: set[str]) -> None:
+        if "theme" in keys:
+            self._theme.set_mode(self._session.settings["theme"])  # type: ignore[arg-type]
+        self._session.scorer.settings_changed(keys)
+
+    def choose_theme(self, mode: Mode) -> None:
+        """Take light, dark or the system's colours from now on."""
+        self._theme.set_mode(mode)
+        self._session.change_setting("theme", mode)
+
+    @Slot(object)
+    def show_crash(self, crash: Crash) -> None:
+        """Show what went wrong; a second crash while the first is shown stays in the log."""
+        if self._crash is None:
+            self._crash = CrashDialog(crash, self)
+            self._crash.finished.connect(self._on_crash_read)
+            self._crash.open()
+
+    @Slot()
+    def _on_crash_read(self) -> None:
+        if self._crash is not None:
+            self._crash.deleteLater()
+            self._crash = None
+
+    @Slot()
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or stop filling it."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    @Slot()
+    def open_log_folder(self) -> None:
+        """Show the folder of the log in the file manager."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_dir())))
+
+    @Slot()
+    def show_about(self) -> None:
+        """Say what this program is."""
+        box = QMessageBox(self)
+        box.setWindowTitle(f"About {TITLE}")
+        box.setText(f"{TITLE} {__version__}")
+        box.setInformativeText(
+            "Sorts texts into labels of your own, on this machine. No text leaves it.\nApache License 2.0"
+        )
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    # --- coming and going ----------------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        self.resize(1280, 800)
+        if geometry := self._state.value("geometry"):
+            self.restoreGeometry(geometry)
+        if docks := self._state.value("docks"):
+            self.restoreState(docks, _STATE_VERSION)
+        if zones := self._state.value("zones"):
+            self.workspace.restoreState(zones)
+
+    def _save(self) -> None:
+        self._state.setValue("geometry", self.saveGeometry())
+        self._state.setValue("docks", self.saveState(_STATE_VERSION))
+        self._state.setValue("zones", self.workspace.saveState())
+        self._state.sync()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stop what runs, wait for it without freezing, close the project, then go."""
+        if self._settled:
+            event.accept()
+            return
+        event.ignore()
+        self._save()
+        self.setEnabled(False)
+        self._session.tell("Finishing…")
+        self._session.shut_down()
+
+    @Slot()
+    def _on_settled(self) -> None:
+        self._settled = True
+        self.close()

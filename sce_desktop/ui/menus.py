@@ -1,0 +1,124 @@
+"""The menus: every command of the window with its keys. The command palette offers the same actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Mode, Theme
+
+if TYPE_CHECKING:
+    from sce_desktop.ui.main_window import MainWindow
+
+_THEMES: tuple[tuple[Mode, str], ...] = (
+    ("system", "Colours of the system"),
+    ("light", "Light colours"),
+    ("dark", "Dark colours"),
+)
+
+
+class Menus(QObject):
+    """Builds the menu bar of the main window and keeps its actions."""
+
+    def __init__(self, window: MainWindow, session: Session, theme: Theme) -> None:
+        super().__init__(window)
+        self._window = window
+        self._with_project: list[QAction] = []
+        self._build_file(session)
+        self._build_edit()
+        self._build_run(session)
+        self._build_view(theme)
+        self._build_help()
+
+    def set_project_open(self, on: bool) -> None:
+        """Enable or disable what needs a project."""
+        for action in self._with_project:
+            action.setEnabled(on)
+
+    def _menu(self, title: str) -> QMenu:
+        return self._window.menuBar().addMenu(title)
+
+    def _add(
+        self,
+        menu: QMenu,
+        text: str,
+        do: Callable[[], object],
+        *,
+        keys: QKeySequence.StandardKey | str | None = None,
+        icon: str = "",
+        project: bool = False,
+    ) -> QAction:
+        """Add an action; ``project``: only while a project is open."""
+        action = QAction(text, self._window)
+        if keys is not None:
+            action.setShortcut(QKeySequence(keys))
+        if icon:
+            set_icon(action, icon, "muted")
+        action.setProperty("menu_name", menu.title().replace("&", ""))
+        action.triggered.connect(lambda _=False: do())
+        menu.addAction(action)
+        if project:
+            self._with_project.append(action)
+        return action
+
+    def _build_file(self, session: Session) -> None:
+        window, standard = self._window, QKeySequence.StandardKey
+        menu = self._menu("&File")
+        self._add(menu, "&Open…", window.ask_open, keys=standard.Open, icon="open")
+        self._add(menu, "&Add rows…", window.ask_append, keys="Ctrl+Shift+O", icon="add", project=True)
+        self._add(menu, "&Export…", window.ask_export, keys="Ctrl+E", icon="export", project=True)
+        self._add(menu, "Save a &copy…", window.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True)
+        self._add(menu, "Close &project", session.close_project, keys="Ctrl+W", project=True)
+        menu.addSeparator()
+        self._add(menu, "Try the &sample", session.open_sample, icon="play")
+        self._add(menu, "Se&ttings…", window.show_settings, keys="Ctrl+,", icon="settings")
+        self._add(menu, "&Quit", window.close, keys="Ctrl+Q")
+
+    def _build_edit(self) -> None:
+        window = self._window
+        menu = self._menu("&Edit")
+        find = window.tool_bar.focus_search
+        self._add(menu, "&Find…", find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
+        self._add(menu, "&Command palette…", window.show_palette, keys="Ctrl+K", icon="command")
+
+    def _build_run(self, session: Session) -> None:
+        menu = self._menu("&Run")
+        self._add(menu, "&Score", session.scorer.score, keys="F5", icon="play", project=True)
+        self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
+
+    def _build_view(self, theme: Theme) -> None:
+        window = self._window
+        menu = self._menu("&View")
+        for name, panel in window.workspace.sides.items():
+            toggle = QAction(name, window, checkable=True, checked=True)
+            toggle.setProperty("menu_name", "View")
+            toggle.toggled.connect(panel.setVisible)
+            menu.addAction(toggle)
+            self._with_project.append(toggle)
+        jobs = window.jobs_dock.toggleViewAction()
+        jobs.setShortcut(QKeySequence("Ctrl+J"))
+        jobs.setProperty("menu_name", "View")
+        menu.addAction(jobs)
+        menu.addSeparator()
+        group = QActionGroup(self)
+        for mode, text in _THEMES:
+            choice = self._add(menu, text, self._theme_chooser(mode))
+            choice.setCheckable(True)
+            choice.setChecked(theme.mode == mode)
+            group.addAction(choice)
+        menu.addSeparator()
+        self._add(menu, "&Full screen", window.toggle_full_screen, keys="F11")
+
+    def _theme_chooser(self, mode: Mode) -> Callable[[], None]:
+        return lambda: self._window.choose_theme(mode)
+
+    def _build_help(self) -> None:
+        menu = self._menu("&Help")
+        self._add(menu, "Open the &log folder", self._window.open_log_folder, icon="folder")
+        self._add(menu, "&About SCE Desktop", self._window.show_about, icon="help")

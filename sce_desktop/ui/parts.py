@@ -1,0 +1,41 @@
+"""What the main window is put together from: `app` hands in the real panels, a test small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtWidgets import QDialog, QWidget
+
+from sce_desktop.ui.session import Session
+
+PanelMaker = Callable[[Session], QWidget]
+
+
+class ImportDialogMaker(Protocol):
+    """Makes the dialog that shows a table before it is imported; on OK it calls `Session.import_table`."""
+
+    def __call__(self, session: Session, path: Path, *, append: bool, parent: QWidget) -> QDialog:
+        """``append``: begin with adding the rows to the open project."""
+
+
+class ExportDialogMaker(Protocol):
+    """Makes the dialog that asks what to export; on OK it calls `Session.export_table`."""
+
+    def __call__(self, session: Session, *, parent: QWidget) -> QDialog:
+        """A dialog for the open project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Makers of the panels and dialogs that know the session and nothing of the window."""
+
+    labels_panel: PanelMaker
+    filter_bar: PanelMaker
+    rows_view: PanelMaker
+    row_panel: PanelMaker
+    run_bar: PanelMaker
+    import_dialog: ImportDialogMaker
+    export_dialog: ExportDialogMaker

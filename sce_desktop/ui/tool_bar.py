@@ -1,0 +1,88 @@
+"""The tool bar: which project, scoring, search, export."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px, set_role
+
+_TYPING_MS = 250
+
+
+class ToolBar(QToolBar):
+    """Shown while a project is open."""
+
+    exportAsked = Signal()
+
+    def __init__(self, session: Session, run_bar: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__("Main tool bar", parent)
+        self.setObjectName("Main tool bar")
+        self.setAccessibleName("Main tool bar")
+        self.setMovable(False)
+        self.toggleViewAction().setVisible(False)
+        self._session = session
+        self.name = QLabel()
+        self.name.setTextFormat(Qt.TextFormat.PlainText)
+        self.name.setAccessibleName("Project")
+        set_role(self.name, "title")
+        self.rows = QLabel()
+        self.rows.setAccessibleName("Number of rows")
+        set_role(self.rows, "muted")
+        self.search = QLineEdit(placeholderText="Search texts…  Ctrl+F", clearButtonEnabled=True)
+        self.search.setAccessibleName("Search texts")
+        self.search.setFixedWidth(px(220))
+        for button in self.search.findChildren(QToolButton):
+            button.setAccessibleName("Clear the search")
+        self.export_button = QPushButton("Export…")
+        self.export_button.setAccessibleName("Export")
+        set_icon(self.export_button, "export", "muted")
+        self.export_button.clicked.connect(self.exportAsked)
+        gap = QWidget()
+        gap.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        for widget in (self.name, self.rows, run_bar, self.search, gap, self.export_button):
+            self.addWidget(widget)
+        self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
+        self._typing.timeout.connect(self._search)
+        self.search.textEdited.connect(self._typing.start)
+        self.search.returnPressed.connect(self._search)
+        self.search.textChanged.connect(self._on_text)
+        session.queryChanged.connect(self._on_query)
+        session.projectOpened.connect(self._show_project)
+        session.rowsChanged.connect(self._show_project)
+
+    @Slot()
+    def focus_search(self) -> None:
+        """Go to the search box."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    @Slot(str)
+    def _on_text(self, text: str) -> None:
+        if not text:  # the clear button does not count as editing
+            self._search()
+
+    @Slot()
+    def _search(self) -> None:
+        self._typing.stop()
+        if self._session.project is not None:
+            self._session.set_query(replace(self._session.query, search=self.search.text()))
+
+    @Slot(object)
+    def _on_query(self, _query: object) -> None:
+        if self._session.query.search != self.search.text() and not self._typing.isActive():
+            self.search.setText(self._session.query.search)
+
+    @Slot()
+    def _show_project(self) -> None:
+        project = self._session.project
+        if project is not None:
+            name = self.fontMetrics().elidedText(project.name, Qt.TextElideMode.ElideRight, px(220))
+            self.name.setText(name)
+            self.name.setToolTip(str(project.path))
+            self.rows.setText(f"{project.row_count():,} rows")
+            self.search.setText(self._session.query.search)

@@ -1,0 +1,347 @@
+"""The main window around small stand-ins for the panels: ways in, ways out, what is shown when."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Decision
+from sce_desktop.store.project import Project
+from sce_desktop.ui.crash_dialog import CrashDialog
+from sce_desktop.ui.crashes import Crash
+from sce_desktop.ui.jobs import JobState, Lanes
+from sce_desktop.ui.main_window import MainWindow
+from sce_desktop.ui.palette import CommandPalette
+from sce_desktop.ui.parts import Parts
+from sce_desktop.ui.recent import RecentProjects
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.settings_dialog import SettingsDialog
+from sce_desktop.ui.theme import DARK, LIGHT, Theme, tokens
+from tests.ui.conftest import MakeProject
+
+
+class Panel(QWidget):
+    """A panel with a text field, as every real one has."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.field = QLineEdit()
+        self.field.setAccessibleName("Field")
+        layout = QVBoxLayout(self)
+        layout.addWidget(QLabel("Panel"))
+        layout.addWidget(self.field)
+
+
+class Asked(QDialog):
+    """A dialog that notes what it was opened for."""
+
+    opened: list[tuple[Path | None, bool]] = []  # noqa: RUF012 - emptied by the fixture
+
+    def __init__(
+        self, session: Session, path: Path | None = None, *, append: bool = False, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        Asked.opened.append((path, append))
+
+
+MakeWindow = Callable[[], MainWindow]
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
+    theme = Theme(qapp, "light")
+    yield theme
+    theme.deleteLater()
+    qapp.setStyleSheet(sheet)
+    qapp.setStyle(style)
+    qapp.setPalette(palette)
+
+
+@pytest.fixture
+def make_window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MakeWindow]:
+    Asked.opened = []
+    windows: list[MainWindow] = []
+
+    def make() -> MainWindow:
+        window = MainWindow(
+            session,
+            Parts(Panel, Panel, Panel, Panel, Panel, import_dialog=Asked, export_dialog=Asked),
+            theme,
+            recent=RecentProjects(tmp_path / "recent.json"),
+            state=QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat),
+        )
+        window.show()
+        windows.append(window)
+        return window
+
+    yield make
+    for window in windows:
+        window._settled = True  # the session fixture ends the work
+        window.close()
+        window.deleteLater()
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    return make_window()
+
+
+def open_in(qtbot: QtBot, window: MainWindow, path: Path) -> Session:
+    session = window._session
+    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+        window.open_path(path)
+    return session
+
+
+def drop(target: QWidget, path: str) -> tuple[bool, bool]:
+    """Drag a file over ``target`` and let go; whether the drag and the drop were accepted."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(path)])
+    copy, left, plain = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPointF(5, 5).toPoint(), copy, data, left, plain)
+    QApplication.sendEvent(target, enter)
+    event = QDropEvent(QPointF(5, 5), copy, data, left, plain)
+    event.ignore()
+    if enter.isAccepted():
+        QApplication.sendEvent(target, event)
+    return enter.isAccepted(), event.isAccepted()
+
+
+def action(window: MainWindow, text: str) -> QAction:
+    return next(a for a in window.findChildren(QAction) if a.text().replace("&", "").rstrip("…") == text)
+
+
+# --- what is shown -----------------------------------------------------------------------------------------
+
+
+def test_start_page_without_a_project(window: MainWindow) -> None:
+    assert window.pages.currentWidget() is window.start_page
+    assert not window.tool_bar.isVisible()
+    assert not action(window, "Export").isEnabled()
+    assert action(window, "Open").isEnabled()
+    assert window.windowTitle() == "SCE Desktop"
+
+
+def test_open_project_shows_the_workspace(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    session = open_in(qtbot, window, make_project())
+    assert window.pages.currentWidget() is window.workspace
+    assert window.tool_bar.isVisible()
+    assert window.tool_bar.name.text() == "Parcels"
+    assert window.tool_bar.rows.text() == "5 rows"
+    assert window.windowTitle() == "Parcels – SCE Desktop"
+    assert window.status.counts.text().startswith("5 rows")
+    assert window.status.saved.text() == "Saved"
+    assert action(window, "Export").isEnabled()
+    with qtbot.waitSignal(session.projectClosed):
+        action(window, "Close project").trigger()
+    assert window.pages.currentWidget() is window.start_page
+    assert window.start_page.recent_list.count() == 1
+    assert window.status.counts.text() == ""
+
+
+def test_read_only_project_is_marked(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
+    path = make_project()
+    with Project.open(path):
+        session = open_in(qtbot, window, path)
+        assert window.status.saved.text() == "Read-only"
+        assert window.strip.isVisible()
+        with qtbot.waitSignal(session.projectClosed):
+            session.close_project()
+
+
+def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    window.open_path(tmp_path / "gone.sce")
+    assert window.strip.isVisible()
+    assert "not there any more" in window.strip.text.text()
+
+
+def test_every_control_has_a_name(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
+    open_in(qtbot, window, make_project())
+    window.jobs_dock.show()
+    controls = [*window.findChildren(QAbstractButton), *window.findChildren(QLineEdit)]
+    nameless = [c for c in controls if not c.accessibleName() and not c.objectName().startswith("qt_")]
+    assert [(type(c).__name__, c.toolTip()) for c in nameless] == []
+
+
+def test_side_panels_can_be_hidden(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
+    open_in(qtbot, window, make_project())
+    action(window, "Labels").trigger()
+    assert not window.workspace.labels.isVisible()
+    action(window, "Labels").trigger()
+    assert window.workspace.labels.isVisible()
+
+
+def test_search_box_sets_the_query(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
+    session = open_in(qtbot, window, make_project())
+    action(window, "Find").trigger()
+    with qtbot.waitSignal(session.queryChanged):
+        qtbot.keyClicks(window.tool_bar.search, "late")
+    assert session.query.search == "late"
+    with qtbot.waitSignal(session.queryChanged):
+        window.tool_bar.search.clear()
+    assert session.query.search == ""
+
+
+def test_theme_choice_is_kept(window: MainWindow, session: Session) -> None:
+    action(window, "Dark colours").trigger()
+    assert tokens() == DARK
+    assert session.settings["theme"] == "dark"
+    action(window, "Light colours").trigger()
+    assert tokens() == LIGHT
+
+
+def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> None:
+    window.show_settings()
+    dialog = window.findChild(SettingsDialog)
+    assert dialog is not None
+    dialog.fields["theme"].editor.setCurrentText("dark")  # type: ignore[union-attr]
+    dialog.accept()
+    assert tokens() == DARK
+
+
+def test_palette_offers_what_can_be_done_now(qtbot: QtBot, window: MainWindow) -> None:
+    window.show_palette()
+    palette = window.findChild(CommandPalette)
+    assert palette is not None
+    names = [palette.list.topLevelItem(i).text(0) for i in range(palette.list.topLevelItemCount())]
+    assert "File: Open" in names
+    assert "File: Export" not in names
+    qtbot.keyClick(palette.field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.findChild(CommandPalette) is None)
+
+
+def test_crashes_do_not_pile_up(qtbot: QtBot, window: MainWindow) -> None:
+    window.show_crash(Crash("ValueError", "somewhere"))
+    window.show_crash(Crash("KeyError", "elsewhere"))
+    dialogs = window.findChildren(CrashDialog)
+    assert len(dialogs) == 1
+    dialogs[0].reject()
+    qtbot.waitUntil(lambda: not window.findChildren(CrashDialog))
+    window.show_crash(Crash("KeyError", "elsewhere"))
+    assert len(window.findChildren(CrashDialog)) == 1
+    window.findChild(CrashDialog).reject()
+
+
+# --- ways in -----------------------------------------------------------------------------------------------
+
+
+def test_dropped_table_opens_the_import_dialog(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    table = tmp_path / "mes données 1.csv"
+    table.write_text("text\nhello\n", encoding="utf-8")
+    assert drop(window, str(table)) == (True, True)
+    assert Asked.opened == []  # the program that the file comes from is let go first
+    qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
+
+
+def test_drop_on_a_text_field_is_a_file_too(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path
+) -> None:
+    open_in(qtbot, window, make_project())
+    table = tmp_path / "in.csv"
+    table.write_text("text\nhello\n", encoding="utf-8")
+    for field in window.findChildren(QLineEdit):
+        if field.isVisible():
+            Asked.opened = []
+            assert drop(field, str(table)) == (True, True)
+            qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
+            assert field.text() == ""
+
+
+def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
+    path = make_project()
+    with qtbot.waitSignal(window._session.projectOpened, timeout=10_000):
+        assert drop(window, str(path)) == (True, True)
+
+
+def test_other_files_are_not_taken(window: MainWindow) -> None:
+    assert drop(window, "/data/picture.png") == (False, False)
+
+
+def test_open_and_append_ask_for_a_file(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path
+) -> None:
+    table = tmp_path / "in.csv"
+    table.write_text("text\nhello\n", encoding="utf-8")
+    open_in(qtbot, window, make_project())
+    for name, append in (("Open", False), ("Add rows", True)):
+        action(window, name).trigger()
+        dialog = window.findChild(QFileDialog)
+        assert dialog is not None
+        dialog.fileSelected.emit(str(table))
+        assert Asked.opened[-1] == (table, append)
+        dialog.close()
+        qtbot.waitUntil(lambda: window.findChild(QFileDialog) is None)
+    window.tool_bar.export_button.click()
+    assert Asked.opened[-1] == (None, False)
+
+
+# --- ways out ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lane", ["models", "files", "reads"])
+def test_closing_during_work_waits_for_it_and_loses_nothing(
+    qtbot: QtBot, window: MainWindow, lanes: Lanes, make_project: MakeProject, lane: str
+) -> None:
+    path = make_project()
+    session = open_in(qtbot, window, path)
+    session.decide([1], Decision.NONE)
+    ended = threading.Event()
+
+    def slow_to_stop(*, progress: Progress) -> None:
+        try:
+            while True:
+                progress.check()
+                threading.Event().wait(0.2)
+        finally:
+            ended.set()
+
+    job = session.submit(slow_to_stop, title="Slow", lane=lane)  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
+    with qtbot.waitSignal(session.settled, timeout=2000):
+        assert not window.close()
+        assert not window.isEnabled()
+        assert "Finishing" in window.strip.text.text()
+    assert ended.is_set()
+    assert not window.isVisible()
+    assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
+    with Project.open(path) as project:
+        assert project.annotations([1])[1].decision is Decision.NONE
+
+
+def test_window_comes_back_as_it_was(
+    qtbot: QtBot, make_window: MakeWindow, make_project: MakeProject, session: Session
+) -> None:
+    first = make_window()
+    open_in(qtbot, first, make_project())
+    first.resize(760, 640)
+    first.jobs_dock.show()
+    first.workspace.setSizes([200, 330, 230])
+    sizes = first.workspace.sizes()
+    with qtbot.waitSignal(session.settled):
+        first.close()
+    second = make_window()
+    assert (second.width(), second.height()) == (760, 640)
+    assert second.jobs_dock.isVisible()
+    second.pages.setCurrentWidget(second.workspace)
+    assert second.workspace.sizes() == pytest.approx(sizes, abs=4)
+    assert [project.name for project in second._recent.all()] == ["Parcels"]
