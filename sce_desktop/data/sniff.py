@@ -28,6 +28,8 @@ _LEGACY = (
 )
 _CONTROLS = [bytes([code]) for code in range(32) if chr(code) not in "\t\n\v\f\r\x1b\x1c\x1d\x1e\x1f"]
 _FEW = 10  # characters beyond ASCII are too few to tell western European encodings from their neighbours
+_SPARSE = 0.04  # of the letters have accents at least in the languages of central Europe, and in Turkish
+_NEVER_IN_WORDS = "¡¢£¤¥¦§¨©ª«¬®¯±²³µ¶¸¹»¼½¾¿÷×†‡ˆ‰‹›˜™“”„‚"  # in cp1252
 _LATIN = 0.35  # of the letters are beyond ASCII at most, where a text is in Latin script
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -128,24 +130,24 @@ def _decoded(sample: bytes, encoding: str) -> str | None:
 def _western(sample: bytes, ranked: Sequence[str]) -> str | None:
     """Return cp1252 if the text is in Latin script and nothing speaks against it.
 
-    Few characters do not tell it from cp1250 and the like: then the commonest is the best guess. With many,
-    charset-normalizer's first guess speaks against it. So do signs within words: ``zap³aci³em`` is no cp1252.
+    Few accents, in number or share, do not tell it from cp1250 and the like: then the commonest is the best
+    guess. With many, charset-normalizer may speak against it. So do signs within words: ``zap³aci³em`` is no
+    cp1252.
     """
     text = _decoded(sample, "cp1252")
     if text is None:
         return None
-    beyond = [character for character in text if character > "\x7f"]
     letters = sum(character.isalpha() for character in text)
+    beyond = [character for character in text if character > "\x7f"]
     accented = sum(character.isalpha() for character in beyond)
     if accented > max(_LATIN * letters, 2):
         return None
-    inside = zip(text, text[1:], text[2:], strict=False)
-    if any(
-        a.isalpha() and c.isalpha() and b in "¡¢£¤¥¦§¨©ª«¬®¯±²³´µ¶¸¹»¼½¾¿÷×†‡ˆ‰‹›˜™" for a, b, c in inside
-    ):
+    triples = zip(text, text[1:], text[2:], strict=False)
+    inside = sum(a.isalpha() and c.isalpha() and b in _NEVER_IN_WORDS for a, b, c in triples)
+    if inside > 0.1 * len(beyond):
         return None
-    # Grouped by equal text, the first group of the ranking is what the library believes in.
-    return "cp1252" if len(beyond) < _FEW or not ranked or ranked[0] == "cp1252" else None
+    unsure = len(beyond) < _FEW or accented < _SPARSE * letters
+    return "cp1252" if unsure or ranked[:1] == ["cp1252"] else None
 
 
 def _east_asian(sample: bytes) -> str | None:

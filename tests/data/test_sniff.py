@@ -41,6 +41,15 @@ def test_short_western_texts_are_cp1252(tmp_path: Path, text: str) -> None:
     assert encodings(tmp_path, f"text\n{text}\n".encode("cp1252"))[0] == "cp1252"
 
 
+def test_english_with_a_foreign_word_now_and_then_is_cp1252(tmp_path: Path) -> None:
+    names = ["São Paulo", "Restørsea", "Thomas à Becket", "a Caffè", "Málaga", "Łódź", "don´t", "£5 – so"]
+    lines = [
+        f"{n},We heard about {names[n % len(names)]} in the news of this very morning\n" for n in range(400)
+    ]
+    content = "".join(lines).encode("cp1252", "replace")
+    assert encodings(tmp_path, content)[0] == "cp1252"
+
+
 def test_what_stands_late_in_a_file_counts(tmp_path: Path) -> None:
     assert encodings(tmp_path, b"id,text\n" * 100_000 + "1,für\n".encode("cp1252"))[0] == "cp1252"
     assert encodings(tmp_path, b"id,text\n" * 100_000 + "1,für\n".encode())[0] == "utf-8"
