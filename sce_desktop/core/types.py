@@ -188,7 +188,7 @@ class TableOptions:
     """How to read a table. None means: find out."""
 
     encoding: str | None = None
-    delimiter: str | None = None
+    delimiter: str | None = None  # "": every line is one cell
     quoting: bool | None = None  # False: quotes are plain text
     header_row: int | None = None  # 1-based line of the header; 0: there is none
     sheet: str | None = None

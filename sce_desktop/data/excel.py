@@ -43,6 +43,7 @@ class ExcelTable(Table):
         self._first_row, self._first_column = first[0] + 1, first[1] + 1
         self._height = last[0] + 1
         header_row = self._first_row if options.header_row is None else options.header_row
+        self._header_row = header_row
         self.options = TableOptions(sheet=self._sheet.name, header_row=header_row)
         self.columns = self._read_header(header_row)
         self.estimated_rows = max(self._height - header_row, 0)
@@ -83,7 +84,7 @@ class ExcelTable(Table):
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
         rows: list[Cells] = []
         for number, cells in self._rows():
-            if number <= self.options.header_row or number < self._first_row:  # type: ignore[operator] # resolved
+            if number < max(self._header_row + 1, self._first_row):
                 continue
             if any(cell is not None for cell in cells):
                 rows.append(tuple(cells))
