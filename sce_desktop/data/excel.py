@@ -11,9 +11,12 @@ loaded whole, as its format demands; Excel's own limit is 1,048,576 rows.
 from __future__ import annotations
 
 import datetime
+import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
@@ -34,11 +37,14 @@ class ExcelTable(Table):
     kind = "xlsx"
 
     def __init__(self, path: Path, options: TableOptions) -> None:
+        from python_calamine import CalamineWorkbook
+
         super().__init__(path)
         file_size(path)
-        workbook = _open(path)
-        self.sheets = _worksheets(workbook)
-        self._sheet = self._choose(workbook, options.sheet)
+        with _reading(path):
+            workbook = CalamineWorkbook.from_path(path)
+            self.sheets = _worksheets(workbook)
+            self._sheet = self._choose(workbook, options.sheet)
         first, last = self._sheet.start or (0, 0), self._sheet.end or (0, 0)  # the used range, 0-based
         self._first_row, self._first_column = first[0] + 1, first[1] + 1
         self._height = last[0] + 1
@@ -71,15 +77,16 @@ class ExcelTable(Table):
     def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
         """Yield every row of the sheet with its 1-based number."""
         marks = marked_cells(self.path, self._sheet.name)
-        mark: Mark | None = next(marks, None)
-        for number, values in enumerate(self._sheet.iter_rows(), start=1):
-            cells = [cell_text(value) for value in values]
-            while mark is not None and mark.row <= number:
-                column = mark.column - self._first_column
-                if mark.row == number and 0 <= column < len(cells):
-                    cells[column] = mark.text
-                mark = next(marks, None)
-            yield number, cells
+        with _reading(self.path):
+            mark: Mark | None = next(marks, None)
+            for number, values in enumerate(self._sheet.iter_rows(), start=1):
+                cells = [cell_text(value) for value in values]
+                while mark is not None and mark.row <= number:
+                    column = mark.column - self._first_column
+                    if mark.row == number and 0 <= column < len(cells):
+                        cells[column] = mark.text
+                    mark = next(marks, None)
+                yield number, cells
 
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
         rows: list[Cells] = []
@@ -96,15 +103,16 @@ class ExcelTable(Table):
         yield rows, 1.0
 
 
-def _open(path: Path) -> CalamineWorkbook:
-    from python_calamine import CalamineError, CalamineWorkbook, PasswordError
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    from python_calamine import CalamineError, PasswordError
 
     try:
         with reading(path):
-            return CalamineWorkbook.from_path(path)
+            yield
     except PasswordError:
         raise UserError(f"{path.name} is protected by a password: save it without one.") from None
-    except CalamineError:
+    except (CalamineError, ElementTree.ParseError, zipfile.BadZipFile):
         raise UserError(
             f"{path.name} is no Excel workbook, or a damaged one: save it as .xlsx or .csv."
         ) from None

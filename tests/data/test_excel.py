@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,17 @@ def test_no_workbook(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError, match="no Excel workbook"):
         read(tmp_path / name)
+
+
+def test_a_damaged_sheet(tmp_path: Path) -> None:
+    book, path = workbook(tmp_path, ["id", "text"], [1, "x"])
+    book.save(path)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "cut.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content[: len(content) // 2] if "sheet1" in name else content)
+    with pytest.raises(UserError, match="damaged"):
+        read(tmp_path / "cut.xlsx")
 
 
 def test_numbers_have_the_digits_of_excel() -> None:
