@@ -10,7 +10,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import (
-    QAction,
     QCloseEvent,
     QDesktopServices,
     QDragEnterEvent,
@@ -252,7 +251,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_palette(self) -> None:
         """Show every action to choose from by typing."""
-        palette = CommandPalette(self.findChildren(QAction), self)
+        palette = CommandPalette(self.menus.all_actions(), self)
         palette.move((self.width() - palette.width()) // 2, self.menuBar().height())
         palette.show()
         palette.field.setFocus()

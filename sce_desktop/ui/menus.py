@@ -41,6 +41,11 @@ class Menus(QObject):
         for action in self._with_project:
             action.setEnabled(on)
 
+    def all_actions(self) -> list[QAction]:
+        """Every action in the order of the menus."""
+        menus = (entry.menu() for entry in self._window.menuBar().actions())
+        return [action for menu in menus if isinstance(menu, QMenu) for action in menu.actions()]
+
     def _menu(self, title: str) -> QMenu:
         return self._window.menuBar().addMenu(title)
 

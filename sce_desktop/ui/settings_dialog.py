@@ -65,6 +65,9 @@ class SettingField(QWidget):
             self.editor.setCurrentText(str(value))
         elif setting.type in (int, float):
             self.editor = _number_field(setting, value)
+            inner = self.editor.findChild(QLineEdit)
+            if inner is not None:  # a style sheet's padding does not reach it
+                inner.setTextMargins(px(6), 0, 0, 0)
         else:
             self.editor = QLineEdit(str(value))
         self.editor.setAccessibleName(setting.label)

@@ -82,8 +82,7 @@ QComboBox::drop-down {{ border: none; width: {px(20)}px; subcontrol-origin: padd
     subcontrol-position: center right; }}
 QComboBox::down-arrow {{ {_image("down", t.muted)} width: {px(12)}px; height: {px(12)}px; }}
 QComboBox QAbstractItemView {{ background: {t.pane}; border: 1px solid {t.line}; }}
-QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {{ border: none; background: transparent;
-    padding: 0 {gap}px; }}
+QSpinBox, QDoubleSpinBox {{ padding: {px(2)}px; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
     border: none; background: transparent; width: {px(18)}px; }}
 QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ {_image("up", t.muted)} width: {px(10)}px;

@@ -18,6 +18,7 @@ from sce_desktop.tasks.models import NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.garbage import keep_what_is_loaded
+from sce_desktop.ui.preload import preload_torch
 
 if TYPE_CHECKING:
     from sce_desktop.ml.session import ModelSession
@@ -46,6 +47,7 @@ class ModelShelf:
         if self._session is None or place != self._place:
             progress.report(0, None, stage="starting torch")
             self._session = None  # the old device's memory first
+            preload_torch()
             self._session = open_session(*place)
             keep_what_is_loaded()
             self._place = place

@@ -1,0 +1,34 @@
+"""torch's libraries are mapped before the import, and nothing else happens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import sys
+from sce_desktop.ui.preload import preload_torch
+assert preload_torch()
+assert "torch" not in sys.modules
+maps = open("/proc/self/maps").read()
+assert "libtorch_cpu.so" in maps
+import torch
+assert torch.ones(2).sum().item() == 2
+assert not preload_torch()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_libraries_are_mapped_and_torch_works() -> None:
+    result = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=100)
+    assert result.returncode == 0, result.stderr
+
+
+def test_without_torch_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sce_desktop.ui import preload
+
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.setattr(preload.importlib.util, "find_spec", lambda _name: None)
+    assert not preload.preload_torch()
