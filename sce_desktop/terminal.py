@@ -19,9 +19,8 @@ from sce_desktop.core.errors import Cancelled
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-_LOG_EVERY_S = (
-    5.0  # where stderr is a file or a pipe, a bar would be noise: a plain line now and then instead
-)
+_LOG_EVERY_S = 5.0  # a bar would be noise in a file or a pipe: a plain line now and then instead
+_FIGURES = " {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]"
 
 
 class TerminalProgress:
@@ -50,7 +49,12 @@ class TerminalProgress:
             self.close()
             self._stage = stage
             self._bar = tqdm(
-                desc=stage or None, total=total, file=self._stream, dynamic_ncols=True, unit_scale=True
+                desc=stage or None,
+                total=total,
+                file=self._stream,
+                dynamic_ncols=True,
+                unit="",
+                bar_format="{l_bar}{bar}|" + _FIGURES,
             )
         if total is not None:
             self._bar.total = total
@@ -66,7 +70,12 @@ class TerminalProgress:
 
         self._last_line = now
         line = tqdm.format_meter(
-            done, total, now - self._started, ncols=0, prefix=stage or "working", unit_scale=True
+            done,
+            total,
+            now - self._started,
+            prefix=stage or "working",
+            unit="",
+            bar_format="{l_bar}" + _FIGURES,
         )
         print(line, file=self._stream, flush=True)
 

@@ -29,7 +29,8 @@ def test_a_terminal_shows_a_bar_with_rate_and_time_left() -> None:
     shown = screen.getvalue()
     assert "scoring" in shown
     assert "100/100" in shown
-    assert "/s]" in shown
+    assert "/s]" in shown  # rate
+    assert "<00:00," in shown  # time left
     assert "Note: One thing.\n" in shown
     assert shown.endswith("\n")
 

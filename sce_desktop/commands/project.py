@@ -224,9 +224,7 @@ def _facts(project: Project) -> dict[str, Any]:
         "text_columns": [project.columns[place] for place in project.text_columns],
         "labels": [label.name for label in label_set.labels] if label_set else [],
         "multi_label": label_set is not None and label_set.multi_label,
-        "decided": {
-            state.value: counts[state] for state in (RowState.LABELLED, RowState.NONE, RowState.SKIPPED)
-        },
+        "decided": {state.value: counts[state] for state in decided},
         "runs": [
             {
                 "alias": run.alias,
