@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sqlite3
 import threading
@@ -18,6 +19,8 @@ from sqlalchemy.pool import QueuePool
 from sce_desktop.core.errors import UserError
 from sce_desktop.store import search
 from sce_desktop.store.lock import FileLock
+
+_LOG = logging.getLogger(__name__)
 
 _BUSY_S: Final = 10.0
 _READER_CACHE: Final = "-16384"  # KiB
@@ -104,12 +107,13 @@ class Database:
                     self._closed = True
                     plain = raw(connection)
                     plain.execute("PRAGMA synchronous=FULL")
-                    # The second does all of it, but not while another program reads the project.
-                    with contextlib.suppress(sqlite3.OperationalError):
-                        plain.execute("PRAGMA busy_timeout=1000")
-                        plain.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                        plain.execute("PRAGMA journal_mode=DELETE")
+                    plain.execute("PRAGMA busy_timeout=1000")
+                    plain.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    plain.execute("PRAGMA journal_mode=DELETE")  # not while another program reads the project
                 self._writer.dispose()
+        except (sa.exc.DBAPIError, sqlite3.Error) as error:
+            # Nothing is lost: what was written lies in the log beside the file, and opening brings it in.
+            _LOG.warning("%s was not brought into one file: %s", self.path.name, error)
         finally:
             self._closed = True
             if self._lock is not None:
@@ -248,6 +252,7 @@ def sync_folder(folder: Path) -> None:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        with contextlib.suppress(OSError):  # some file systems cannot; the file itself is safe
+            os.fsync(handle)
     finally:
         os.close(handle)

@@ -90,6 +90,8 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
 
     The place has no ending of ours, so that nobody takes what a crash leaves there for a project.
     """
+    if not path.parent.is_dir():
+        raise UserError(f"The folder {path.parent} does not exist: choose another one.")
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         yield draft

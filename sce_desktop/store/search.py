@@ -42,10 +42,9 @@ def build_index(database: Database, progress: Progress) -> None:
     Where SQLite was built without FTS5, searching goes on without an index.
     """
     with database.write() as connection:
-        present = sa.inspect(connection).has_table(schema.SEARCH_TABLE)
-        if not present:
-            if not _has_fts5(connection):
-                return
+        if not _has_fts5(connection):
+            return
+        if not is_made(connection):
             connection.exec_driver_sql(TABLE_SQL)
             connection.execute(schema.project.update().values(searchable_to=0))
     while True:
@@ -62,10 +61,12 @@ def build_index(database: Database, progress: Progress) -> None:
         progress.report(start, end, stage="Building the search index")
 
 
-def drop_index(connection: sa.Connection) -> None:
-    """Forget the index; it can be built again from the rows."""
-    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {schema.SEARCH_TABLE}")
-    connection.execute(schema.project.update().values(searchable_to=0))
+def is_made(connection: sa.Connection) -> bool:
+    """Return whether the project has an index, however far it goes."""
+    found = connection.exec_driver_sql(
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (schema.SEARCH_TABLE,)
+    )
+    return found.first() is not None
 
 
 def matching_ids(connection: sa.Connection, needle: str) -> sa.Select[Any] | sa.CompoundSelect[Any]:
@@ -75,7 +76,7 @@ def matching_ids(connection: sa.Connection, needle: str) -> sa.Select[Any] | sa.
     in_project = sa.select(row.id).where(row.id <= last_row_id())
     indexed_to = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
     trigrams = _trigrams(needle)
-    if not indexed_to or not trigrams:
+    if not indexed_to or not trigrams or not _has_fts5(connection):
         return in_project.where(matches)
     candidates = sa.text(
         f"SELECT rowid FROM {schema.SEARCH_TABLE} WHERE {schema.SEARCH_TABLE} MATCH :trigrams"

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.store import label_sets, rows, runs, schema
+from sce_desktop.store import label_sets, rows, runs, schema, search
 from sce_desktop.store.database import Database, known_failures, raw
 from sce_desktop.store.opening import new_file
 from sce_desktop.store.sql import last_row_id
@@ -138,6 +138,6 @@ def _check_runs(connection: sa.Connection) -> list[str]:
 
 def _check_search(connection: sa.Connection) -> list[str]:
     indexed = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
-    if indexed and not sa.inspect(connection).has_table(schema.SEARCH_TABLE):
+    if indexed and not search.is_made(connection):
         return ["The search index is missing although it was built."]
     return []

@@ -79,6 +79,17 @@ def test_create_in_a_missing_folder(tmp_path: Path) -> None:
         Project.create(tmp_path / "missing" / "a.sce")
 
 
+def test_closing_a_project_that_broke_meanwhile_is_no_failure(path: Path, project: Project) -> None:
+    fill(project, [f"text {number}" * 20 for number in range(500)])
+    project.close()
+    opened = Project.open(path)
+    os.truncate(path, 5_000)
+    opened.close()
+    assert ".survey.sce.lock" not in names(path.parent)
+    with pytest.raises(UserError, match="damaged"):
+        Project.open(path)
+
+
 @pytest.mark.parametrize("broken", ["write_schema", "sync_folder"])
 def test_create_that_breaks_off_leaves_nothing(
     path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
