@@ -88,7 +88,7 @@ def test_paper_architecture_is_the_papers_equations_on_roberta() -> None:
         q_prime = head.adapt.weight @ q[i] + head.adapt.bias
         sequence = [q_prime]
         for ids in label_ids:
-            sequence.append(sum(table[one] for one in ids) / len(ids))  # type: ignore[arg-type]
+            sequence.append(sum(table[one] for one in ids) / len(ids))
         x = roberta.embeddings.LayerNorm(torch.stack(sequence))[None]
         for layer in roberta.encoder.layer:
             out = layer(x)
