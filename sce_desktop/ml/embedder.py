@@ -234,13 +234,20 @@ class NativeEmbedder(Embedder):
 
     @torch.inference_mode()
     def _forward(self, ids: list[list[int]]) -> FloatArray:
-        lengths = [len(one) for one in ids]
-        if self.device.type == "cpu":
-            flat = torch.tensor([token for one in ids for token in one])
-            return self.encoder.packed(flat, lengths).float().numpy()
         # Many small attentions would starve a GPU: there, padding is cheaper.
+        run = self._packed if self.device.type == "cpu" else self._padded
+        return run(ids).float().cpu().numpy()
+
+    def _packed(self, ids: list[list[int]]) -> Tensor:
+        flat = torch.tensor([token for one in ids for token in one])
+        return self.encoder.packed(flat, [len(one) for one in ids])
+
+    def _padded(self, ids: list[list[int]]) -> Tensor:
+        lengths = [len(one) for one in ids]
         longest = max(lengths)
         padding = self.encoder.config.pad_token_id
         padded = torch.tensor([one + [padding] * (longest - len(one)) for one in ids]).to(self.device)
-        mask = None if min(lengths) == longest else (torch.arange(longest) < torch.tensor(lengths)[:, None])
-        return self.encoder(padded, None if mask is None else mask.to(self.device)).float().cpu().numpy()
+        if min(lengths) == longest:
+            return self.encoder(padded)
+        mask = torch.arange(longest) < torch.tensor(lengths)[:, None]
+        return self.encoder(padded, mask.to(self.device))

@@ -118,6 +118,13 @@ class SCEModel(
         self._known: dict[tuple[str, ...], tuple[Tensor, Tensor]] = {}  # label vectors by wordings
         self._scorer: tuple[tuple[tuple[str, ...], ...], Scorer] | None = None  # of the last label set
 
+    def _apply(self, fn: Any, recurse: bool = True) -> SCEModel:
+        """Forget label vectors when the weights move to another device."""
+        self._known.clear()
+        self._scorer = None
+        super()._apply(fn, recurse)
+        return self
+
     # --- what a TextModel says of itself -------------------------------------------------------------------
 
     @property
@@ -190,7 +197,7 @@ class SCEModel(
         scorer = self._scorer_for(labels, progress)
 
         def run(rows: FloatArray) -> FloatArray:
-            q = torch.from_numpy(rows).to(self.device)
+            q = torch.tensor(rows, dtype=torch.float32, device=self.device)
             if multi_label:
                 return self.config.yes_no(self._alone(q, scorer.labels).cpu().numpy())
             return torch.softmax(scorer(q) / self.config.temperature, -1).cpu().numpy()

@@ -113,7 +113,10 @@ class ModelSession:
         """
         folder = catalog.resolve(name, allow_download=self.allow_download)
         key = ("sce", str(folder.resolve()))
-        model = self._models.pop(key, None) or SCEModel.from_pretrained(folder, device=self.device)
+        trusted = bool(catalog.load_options(name).get("trust_remote_code"))
+        model = self._models.pop(key, None) or SCEModel.from_pretrained(
+            folder, device=self.device, trust_remote_code=trusted
+        )
         assert isinstance(model, SCEModel)
         self._keep(key, model)
         return model

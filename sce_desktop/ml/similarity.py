@@ -50,14 +50,16 @@ class SimilarityModel:
         Args:
             name: What to load.
             allow_download: Fetch a hub id that is not here yet.
-            options: As for `published.load_embedder`.
+            options: As for `published.load_embedder`; they go before those kept with an installed model.
 
         Raises:
             UserError: It is not here, damaged, or needs what was not allowed.
         """
         folder = catalog.resolve(name, allow_download=allow_download)
+        options = catalog.load_options(name) | options
         if catalog.kind_of(folder) == "sce":
-            model = SCEModel.from_pretrained(folder, device=options.get("device", "cpu"))
+            allowed = {k: options[k] for k in ("device", "trust_remote_code") if k in options}
+            model = SCEModel.from_pretrained(folder, **allowed)
             return cls(model.text_embedder, str(name))
         return cls(load_embedder(folder, name=Path(name).name, **options), str(name))
 

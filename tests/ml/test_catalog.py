@@ -57,6 +57,18 @@ def test_adding_copies_and_removing_deletes(tmp_path: Path) -> None:
     assert folder.exists()
 
 
+def test_how_a_model_is_loaded_is_kept_with_it(tmp_path: Path) -> None:
+    folder = tiny_sentence_transformer(tmp_path)
+    trap = {"files": {}, "options": {"trust_remote_code": True}}
+    (folder / catalog.MANIFEST).write_text(json.dumps(trap), encoding="utf-8")
+    assert catalog.load_options(folder) == {}  # a folder cannot allow itself anything
+    catalog.add(folder, name="wary")
+    assert catalog.load_options("wary") == {}
+    catalog.add(folder, name="trusted", code=True)
+    assert catalog.load_options("trusted") == {"trust_remote_code": True}
+    assert catalog.load_options(catalog.MINILM) == {}
+
+
 def test_the_models_may_lie_elsewhere(tmp_path: Path) -> None:
     elsewhere = tmp_path / "моя папка"
     entry = catalog.add(tiny_sentence_transformer(tmp_path), models_dir=elsewhere)
@@ -215,6 +227,10 @@ def test_program_code_comes_only_when_asked_for(hub: FakeHub) -> None:
     assert "*.py" not in hub.patterns
     catalog.get("somebody/coded", code=True)
     assert "*.py" in hub.patterns
+    assert catalog.load_options("somebody/plain") == {}
+    assert catalog.load_options("somebody/coded") == {"trust_remote_code": True}
+    catalog.get("jinaai/jina-embeddings-v3")
+    assert catalog.load_options("jinaai/jina-embeddings-v3") == {"task": "classification"}
 
 
 def test_half_a_model_is_never_seen_and_goes_on(hub: FakeHub) -> None:

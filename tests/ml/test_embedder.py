@@ -95,6 +95,14 @@ def test_a_batch_holds_its_tokens_and_no_more(
     assert embedder.batch_sizes == [4, 4, 1]
 
 
+def test_padding_as_on_a_gpu_gives_the_same_vectors(embedder: CountingEmbedder) -> None:
+    ids = [e.ids for e in embedder.tokenizer.encode_batch(TEXTS)]
+    with torch.inference_mode():
+        packed = embedder._packed(ids)
+        torch.testing.assert_close(embedder._padded(ids), packed, atol=1e-6, rtol=0)
+        torch.testing.assert_close(embedder._padded(ids[:1]), packed[:1], atol=1e-6, rtol=0)
+
+
 def test_nothing_gives_nothing(embedder: CountingEmbedder) -> None:
     assert embedder.encode([]).shape == (0, embedder.dim)
     assert cached_encode(embedder, [], DictCache()).shape == (0, embedder.dim)

@@ -72,6 +72,14 @@ def test_what_it_says_of_itself(model: SimilarityModel, tmp_path: Path) -> None:
     assert other.fingerprint != model.fingerprint
 
 
+def test_an_installed_model_is_loaded_as_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "PRESETS", {"prompted": {"prompt": "news: "}})
+    catalog.add(tiny_sentence_transformer(tmp_path), name="prompted")
+    catalog.add(tmp_path / "tiny-sentences", name="plain")
+    prompted, plain = SimilarityModel.from_pretrained("prompted"), SimilarityModel.from_pretrained("plain")
+    np.testing.assert_array_equal(prompted.embedder.encode(["late"]), plain.embedder.encode(["news: late"]))
+
+
 def test_an_sce_folder_gives_its_own_cosine_part(tmp_path: Path) -> None:
     folder = tiny_sce(tmp_path)
     model = SimilarityModel.from_pretrained(folder)
