@@ -342,4 +342,4 @@ class MainWindow(QMainWindow):
     @Slot()
     def _on_settled(self) -> None:
         self._settled = True
-        self.close()
+        QTimer.singleShot(0, self.close)  # not now: this may be inside closeEvent, where Qt ignores it

@@ -322,10 +322,16 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
         assert not window.isEnabled()
         assert "Finishing" in window.strip.text.text()
     assert ended.is_set()
-    assert not window.isVisible()
+    qtbot.waitUntil(lambda: not window.isVisible())
     assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
     with Project.open(path) as project:
         assert project.annotations([1])[1].decision is Decision.NONE
+
+
+def test_closing_while_nothing_runs_closes(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not any(lane.busy for lane in window._session.lanes))
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible())
 
 
 def test_window_comes_back_as_it_was(

@@ -1,0 +1,109 @@
+"""Start of the window: log, hooks, theme, lanes, main window; and their end in the opposite order."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from sce_desktop import __version__, paths
+from sce_desktop.log import start_log
+from sce_desktop.settings import Settings
+from sce_desktop.ui.crashes import CrashHooks
+from sce_desktop.ui.jobs import Lanes
+from sce_desktop.ui.main_window import TITLE, MainWindow
+from sce_desktop.ui.parts import Parts
+from sce_desktop.ui.recent import RecentProjects
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
+
+DESKTOP_FILE = "sce-desktop"
+_SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
+
+log = logging.getLogger(__name__)
+
+
+def main(path: Path | None = None) -> int:
+    """Show the window, with the project or table at ``path``, until it is closed; return the exit status."""
+    settings = Settings.load()
+    if settings["offline"]:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the hub's library is imported, in a lane
+    start_log(paths.log_file())
+    app = make_application()
+    hooks = CrashHooks(paths.log_dir() / "faults.txt")
+    try:
+        with Lanes() as lanes:
+            theme = Theme(app, settings["theme"])  # type: ignore[arg-type]
+            session = Session(lanes, settings)
+            window = MainWindow(
+                session,
+                real_parts(),
+                theme,
+                recent=RecentProjects(paths.data_dir() / "recent.json"),
+                state=QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat),
+            )
+            for source in (hooks, *lanes):
+                source.crashed.connect(window.show_crash)
+            _close_on_signals(window)
+            window.show()
+            QTimer.singleShot(0, session.warm_up)
+            if path is not None:
+                QTimer.singleShot(0, lambda: window.open_path(path.absolute()))
+            if hooks.last_fault:
+                log.error("The program died the last time:\n%s", hooks.last_fault)
+                session.tell(
+                    "The program ended unexpectedly the last time. Your projects are saved; "
+                    "the log folder (Help menu) tells where it happened.",
+                    "warn",
+                )
+            return app.exec()
+    finally:
+        hooks.remove()
+
+
+def real_parts() -> Parts:
+    """Return the panels and dialogs of the program."""
+    from sce_desktop.ui.export_dialog import ExportDialog
+    from sce_desktop.ui.filter_bar import FilterBar
+    from sce_desktop.ui.import_dialog import ImportDialog
+    from sce_desktop.ui.labels_panel import LabelsPanel
+    from sce_desktop.ui.row_panel import RowPanel
+    from sce_desktop.ui.rows_view import RowsView
+    from sce_desktop.ui.run_bar import RunBar
+
+    return Parts(
+        labels_panel=LabelsPanel,
+        filter_bar=FilterBar,
+        rows_view=RowsView,
+        row_panel=RowPanel,
+        run_bar=RunBar,
+        import_dialog=ImportDialog,
+        export_dialog=ExportDialog,
+    )
+
+
+def make_application() -> QApplication:
+    """Return the application under the names by which desktops know it."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName(DESKTOP_FILE)
+    app.setApplicationDisplayName(TITLE)
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName(DESKTOP_FILE)  # Wayland takes the window's icon from there
+    app.setWindowIcon(QIcon(str(paths.resources_dir() / "icons" / "app.svg")))
+    return app
+
+
+def _close_on_signals(window: MainWindow) -> None:
+    """Let Ctrl+C in the terminal and a polite kill close the window as its button does."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: window.close())
+    timer = QTimer(window, interval=_SIGNALS_MS)
+    timer.timeout.connect(lambda: None)
+    timer.start()

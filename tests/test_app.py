@@ -1,0 +1,152 @@
+"""Start and end of the window, in this process, with small panels and no model."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop import app, paths
+from sce_desktop.core.errors import UserError
+from sce_desktop.store.project import Project
+from sce_desktop.ui import work
+from sce_desktop.ui.crash_dialog import CrashDialog
+from sce_desktop.ui.main_window import MainWindow
+from sce_desktop.ui.parts import Parts
+
+
+class Panel(QWidget):
+    def __init__(self, _session: object) -> None:
+        super().__init__()
+
+
+class Dialog(QDialog):
+    def __init__(self, *_: object, **__: object) -> None:
+        super().__init__()
+
+
+@pytest.fixture
+def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
+    """Run `app.main`, call a function in its event loop, and return the exit status."""
+    qapp = QApplication.instance()
+    assert isinstance(qapp, QApplication)
+    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    parts = Parts(Panel, Panel, Panel, Panel, Panel, import_dialog=Dialog, export_dialog=Dialog)
+    monkeypatch.setattr(app, "real_parts", lambda: parts)
+
+    def no_model(*_: object, **__: object) -> None:
+        raise UserError("There is no model here.")
+
+    monkeypatch.setattr(work.ModelShelf, "load", no_model)
+
+    def run(do: Callable[[MainWindow], object], path: Path | None = None) -> int:
+        def act() -> None:
+            windows = [w for w in qapp.topLevelWidgets() if isinstance(w, MainWindow) and w.isVisible()]
+            if windows:
+                timer.stop()
+                do(windows[0])
+
+        timer = QTimer(interval=50)
+        timer.timeout.connect(act)
+        timer.start()
+        return app.main(path)
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    for widget in qapp.topLevelWidgets():
+        if isinstance(widget, MainWindow):
+            widget.deleteLater()
+    qapp.setStyleSheet(sheet)
+    qapp.setStyle(style)
+    qapp.setPalette(palette)
+
+
+def test_window_opens_and_closes_and_leaves_nothing(start: Callable[..., int]) -> None:
+    before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
+    assert start(lambda window: window.close()) == 0
+    assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
+    assert gc.isenabled()
+    assert paths.log_file().exists()
+
+
+def test_path_on_the_command_line_is_opened(start: Callable[..., int], tmp_path: Path) -> None:
+    path = tmp_path / "Parcels.sce"
+    Project.create(path).close()
+    titles: list[str] = []
+
+    def wait_for_project(window: MainWindow) -> None:
+        if window._session.project is None:
+            QTimer.singleShot(20, lambda: wait_for_project(window))
+        else:
+            titles.append(window.windowTitle())
+            window.close()
+
+    assert start(wait_for_project, path) == 0
+    assert titles == ["Parcels – SCE Desktop"]
+
+
+def test_polite_kill_closes_the_window(start: Callable[..., int]) -> None:
+    assert start(lambda _window: os.kill(os.getpid(), signal.SIGTERM)) == 0
+
+
+def test_death_of_the_last_time_is_told(start: Callable[..., int]) -> None:
+    faults = paths.log_dir() / "faults.txt"
+    faults.parent.mkdir(parents=True)
+    faults.write_text("Fatal Python error: Segmentation fault\n", encoding="utf-8")
+    told: list[str] = []
+
+    def look(window: MainWindow) -> None:
+        told.append(window.strip.text.text())
+        window.close()
+
+    start(look)
+    assert "ended unexpectedly" in told[0]
+
+
+def test_bug_in_a_lane_shows_the_crash_dialog_and_the_window_lives(start: Callable[..., int]) -> None:
+    reports: list[str] = []
+
+    def crash(window: MainWindow) -> None:
+        def bug(*, progress: object) -> None:
+            raise ZeroDivisionError
+
+        def look() -> None:
+            dialog = window.findChild(CrashDialog)
+            assert dialog is not None
+            reports.append(dialog.report)
+            dialog.reject()
+            window.close()
+
+        job = window._session.lanes.files.submit(bug, title="Bug")
+        job.failed.connect(lambda _: QTimer.singleShot(0, look))
+
+    assert start(crash) == 0
+    assert "ZeroDivisionError" in reports[0]
+
+
+def test_missing_model_is_one_sentence(start: Callable[..., int]) -> None:
+    told: list[str] = []
+
+    def wait(window: MainWindow) -> None:
+        def look() -> None:
+            if window.strip.text.text():
+                told.append(window.strip.text.text())
+                window.close()
+            else:
+                QTimer.singleShot(50, look)
+
+        look()
+
+    start(wait)
+    assert told == ["There is no model here."]
