@@ -90,7 +90,6 @@ SETTINGS: tuple[Setting, ...] = (
         least=10,
     ),
     Setting("projects_folder", str, "", "Folder of new projects", "Empty: the usual place of this system."),
-    Setting("models_folder", str, "", "Folder of models", "Empty: the usual place of this system."),
     Setting(
         "theme",
         str,
