@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sce_desktop import cli
+from sce_desktop.data.tables import open_table
 from tests.ml.tiny import tiny_sce
 
 TABLE = (
@@ -92,8 +93,6 @@ def test_the_order_of_labels_changes_nothing(table: str, model: str, tmp_path: P
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet", "jsonl"])
 def test_every_kind_of_output(table: str, model: str, tmp_path: Path, ending: str) -> None:
-    from sce_desktop.data.tables import open_table
-
     out = tmp_path / f"out.{ending}"
     assert classify(table, out, model, *LABELS) == 0
     result = open_table(out)
@@ -259,3 +258,17 @@ def test_evaluate_for_people(table: str, model: str, capsys: pytest.CaptureFixtu
     assert lines[0] == "2 rows, 2 labels"
     assert "macro-F1" in lines[1]
     assert len(lines) == 4
+
+
+def test_a_very_long_cell(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # B06
+    path = tmp_path / "in.csv"
+    long = "late " * 60_000
+    path.write_text(f"text\n{long}\nok\n", encoding="utf-8")
+    assert classify(str(path), tmp_path / "out.csv", model, *LABELS, "--json") == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["cut"] == 1
+    assert "longer than the 64 tokens" in err
+    result = open_table(tmp_path / "out.csv")
+    rows = [dict(zip(result.columns, cells, strict=True)) for batch in result.batches() for cells in batch]
+    assert [row["text"] for row in rows] == [long, "ok"]
+    assert {row["sce_status"] for row in rows} == {"scored"}

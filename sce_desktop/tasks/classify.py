@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
 from sce_desktop.data.tables import Table, open_table
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_problems
-from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, labels_for, load_models
+from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, count_cut, labels_for, load_models
 from sce_desktop.tasks.progress import PartProgress, Unreported
 from sce_desktop.tasks.timing import TimedCache
 
@@ -28,6 +29,7 @@ class ClassifyReport:
     rows: int
     scored: int
     skipped_blank: int
+    cut: int  # texts longer than the model reads
     labels: list[str]
     models: list[str]
     seconds: dict[str, float]
@@ -65,6 +67,8 @@ def classify_table(
     if output.exists() and output.samefile(table_path):
         raise UserError("The output would replace the table itself: choose another name for it.")
     texts_at = find_columns(table.columns, text_columns, progress)
+    if labels:
+        check_scorable(labels, multi_label=multi_label)  # before the model takes its seconds
     loaded = load_models(source, [model], baselines, progress)
     labels = labels_for(loaded.models[0].model, labels, multi_label=multi_label)
     timed = TimedCache(cache)
@@ -90,12 +94,18 @@ def classify_table(
         progress=Unreported(progress),
     )
     tell_problems(table.problems, table.problem_count, progress)
+    if work.cut:
+        most = loaded.models[0].model.max_tokens
+        progress.warn(
+            f"Texts longer than the {most} tokens that {model} reads: {work.cut:,} (their beginning counts)."
+        )
     if not work.rows:
         progress.warn("The table has no rows: the output has the header alone.")
     return ClassifyReport(
         rows=work.rows,
         scored=work.rows - work.blank,
         skipped_blank=work.blank,
+        cut=work.cut,
         labels=[label.name for label in labels],
         models=[named.name for named in loaded.models],
         seconds={
@@ -125,6 +135,7 @@ class _Work:
     progress: Progress
     rows: int = 0
     blank: int = 0
+    cut: int = 0
     model_seconds: float = 0.0
 
     def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
@@ -140,6 +151,7 @@ class _Work:
                 rows[place] = [*batch[place], *cells]
             self.rows += len(batch)
             self.blank += len(batch) - len(scored)
+            self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])
             self.progress.report(self.rows, table.estimated_rows, stage="classifying")
             self.progress.check()
             yield rows

@@ -15,7 +15,8 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, ModelKind, TextModel, VectorCache
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.session import ModelSession
+    from sce_desktop.ml.catalog import Entry
+    from sce_desktop.ml.session import Device, ModelSession
 
 MAIN_ALIAS = "sce"
 DEFAULT_MODEL = "sce-mini"
@@ -125,6 +126,15 @@ def load_models(
     return Loaded(models, time.perf_counter() - started)
 
 
+def count_cut(model: TextModel, texts: Sequence[str]) -> int:
+    """Return how many of ``texts`` are longer than ``model`` reads; 0 for a model that cannot tell."""
+    embedder = getattr(model, "text_embedder", None) or getattr(model, "embedder", None)
+    long = [text for text in texts if len(text) > model.max_tokens]  # a token has a character at least
+    if embedder is None or not long:
+        return 0
+    return int((embedder.token_counts(long) > model.max_tokens).sum())
+
+
 def labels_for(
     model: TextModel, labels: Sequence[Label] | None, *, multi_label: bool = False
 ) -> tuple[Label, ...]:
@@ -156,3 +166,17 @@ def open_vector_cache(megabytes: int = 2000) -> VectorCache:
     from sce_desktop.store.vector_cache import VectorCache as FileVectorCache
 
     return FileVectorCache(paths.vector_cache_file(), megabytes * 1_000_000)
+
+
+def installed_models() -> tuple[Entry, ...]:
+    """Return every model that is here, the bundled ones first. Needs no torch."""
+    from sce_desktop.ml import catalog
+
+    return catalog.list()
+
+
+def devices() -> tuple[Device, ...]:
+    """Return what models can run on, and what they cannot with the reason. Importing torch takes seconds."""
+    from sce_desktop.ml import session
+
+    return session.devices()

@@ -5,7 +5,16 @@ import pytest
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.types import Label
-from sce_desktop.tasks.models import Baseline, labels_for, load_models, parse_baselines
+from sce_desktop.tasks.models import (
+    Baseline,
+    devices,
+    installed_models,
+    labels_for,
+    load_models,
+    open_session,
+    open_vector_cache,
+    parse_baselines,
+)
 from tests.tasks.fakes import FakeModel, FakeSession, RecordingProgress
 
 
@@ -47,7 +56,7 @@ def test_two_baselines_need_two_names() -> None:
 def test_models_are_loaded_in_order_with_their_names() -> None:
     session = FakeSession(FakeModel("one"))
     progress = RecordingProgress()
-    loaded = load_models(session, ["one"], [Baseline("b", "similarity", "x")], progress)  # type: ignore[arg-type]
+    loaded = load_models(session, ["one"], [Baseline("b", "similarity", "x")], progress)
     assert [(named.alias, named.name) for named in loaded.models] == [("sce", "one"), ("b", "b")]
     assert loaded.models[1].model.name == "similarity:x"
     assert progress.reports[-1] == (2, 2, "loading models")
@@ -64,3 +73,19 @@ def test_labels_of_the_user_come_before_those_of_the_model() -> None:
     with pytest.raises(UserError, match="at least two"):
         labels_for(FakeModel(), clean_labels(["alone"]))
     assert labels_for(FakeModel(), clean_labels(["alone"]), multi_label=True) == (Label("alone"),)
+
+
+def test_what_the_window_asks_of_the_machine() -> None:
+    assert "all-MiniLM-L6-v2" in {entry.name for entry in installed_models()}
+    assert devices()[0].name == "cpu"
+    with pytest.raises(UserError, match="tpu"):
+        open_session("tpu")
+
+
+def test_the_cache_is_the_users() -> None:
+    import numpy as np
+
+    cache = open_vector_cache(10)
+    cache.put("g", ["a"], np.ones((1, 3), dtype=np.float32))
+    again = open_vector_cache(10)
+    assert again.get("g", ["a", "b"])[0].tolist() == [True, False]
