@@ -118,10 +118,8 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project) as project:
         source, baselines, cache = options.open_models(args)
         loaded = load_models(source, [args.model or DEFAULT_MODEL], baselines, progress)
-        if labels is not None:
-            project.set_labels(labels)
         try:
-            runs = score_project(project, loaded.models, cache=cache, progress=progress)
+            runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         except Cancelled:
             raise Cancelled("Rows that were scored keep their scores; score again to go on.") from None
         scored = {run.alias: run.scored for run in runs}

@@ -24,6 +24,7 @@ def score_project(
     project: Project,
     models: Sequence[NamedModel],
     *,
+    labels: Sequence[Label] | None = None,
     first_ids: IdArray | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
@@ -31,7 +32,8 @@ def score_project(
     """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
 
     Rows that the same model has scored with the same labels are not scored again. ``first_ids`` go first,
-    with all models, before the rest. A project without labels takes those that the first model carries.
+    with all models, before the rest. ``labels`` become the project's own; a project without labels takes
+    those that the first model carries.
 
     Returns:
         One run for each of ``models``, in their order.
@@ -40,16 +42,16 @@ def score_project(
         UserError: There are no labels that can be scored, or the project is read-only.
         Cancelled: The user stopped; scored rows keep their scores, and the next call goes on from there.
     """
-    labels, multi_label = _labels_of(project, models[0])
+    known, multi_label = _labels_of(project, models[0], labels)
     runs = []
     for named in models:
         run = project.open_run(
-            named.alias, named.model.kind, named.name, named.model.fingerprint, labels, multi_label
+            named.alias, named.model.kind, named.name, named.model.fingerprint, known, multi_label
         )
         project.activate(run.id)  # scores show as they come
         runs.append(run)
     waiting = [project.unscored_ids(run.id) for run in runs]
-    tally = _Tally(project, labels, multi_label, cache, sum(map(len, waiting)), progress)
+    tally = _Tally(project, known, multi_label, cache, sum(map(len, waiting)), progress)
     if first_ids is not None:
         for run, named, ids in zip(runs, models, waiting, strict=True):
             tally.score(run, named, first_ids[np.isin(first_ids, ids)])
@@ -60,12 +62,14 @@ def score_project(
     return runs
 
 
-def _labels_of(project: Project, main: NamedModel) -> tuple[tuple[Label, ...], bool]:
+def _labels_of(
+    project: Project, main: NamedModel, given: Sequence[Label] | None
+) -> tuple[tuple[Label, ...], bool]:
     label_set = project.label_set()
     multi_label = label_set is not None and label_set.multi_label
-    given = label_set.labels if label_set else None
-    labels = labels_for(main.model, given, multi_label=multi_label)
-    if not given:
+    present = label_set.labels if label_set else ()
+    labels = labels_for(main.model, given or present, multi_label=multi_label)
+    if given or not present:
         labels = project.set_labels(labels, multi_label=multi_label).labels
     return labels, multi_label
 
