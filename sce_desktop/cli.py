@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _prepared(arguments: Sequence[str]) -> list[str]:
     """Open the window where no command is given, and join names to their options (see `_OPAQUE`)."""
-    if not arguments or (not arguments[0].startswith("-") and Path(arguments[0]).is_file()):
+    if not arguments or _is_path(arguments[0]):
         return ["gui", *arguments]
     result: list[str] = []
     rest = iter(arguments)
@@ -94,6 +94,14 @@ def _prepared(arguments: Sequence[str]) -> list[str]:
         value = next(rest, None) if argument in _OPAQUE else None
         result.append(argument if value is None else f"{argument}={value}")
     return result
+
+
+def _is_path(argument: str) -> bool:
+    """Whether ``argument`` is a file, or is written like one: then its absence is what must be told."""
+    if argument.startswith("-"):
+        return False
+    path = Path(argument)
+    return path.is_file() or bool(path.suffix) or len(path.parts) > 1
 
 
 def _start(args: argparse.Namespace) -> None:

@@ -146,7 +146,8 @@ def test_a_file_alone_opens_the_window(tmp_path: Path) -> None:
     table.write_text("text\n", encoding="utf-8")
     assert cli._prepared([str(table)]) == ["gui", str(table)]
     assert cli._prepared([]) == ["gui"]
-    assert cli._prepared([str(tmp_path)]) == [str(tmp_path)]
+    assert cli._prepared(["absent.csv"]) == ["gui", "absent.csv"]
+    assert cli._prepared(["clasify"]) == ["clasify"]
     args = cli.build_parser().parse_args(cli._prepared([str(table)]))
     assert args.path == table
 

@@ -23,7 +23,7 @@ def add_command(commands: options.Commands) -> None:
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Open the window and wait until it closes."""
     if args.path is not None and not args.path.is_file():
-        raise UserError(f"There is no file {args.path}: check the name.")
+        raise UserError(f"There is no file {args.path}: give a project or a table.")
     if importlib.util.find_spec("PySide6") is None:
         raise UserError("The window needs PySide6: install it with pip install PySide6-Essentials.")
     if sys.platform.startswith("linux") and not any(

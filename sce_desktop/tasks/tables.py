@@ -1,4 +1,4 @@
-"""Tables into projects."""
+"""Tables into projects. Reading labels is here too: the window reaches files only through tasks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,22 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
+from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.columns import find_column, find_columns, tell_problems
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.progress import Unreported
 
-__all__ = ["append_table", "export_table", "import_table", "preview_table", "rows_to_export"]
+__all__ = [
+    "append_table",
+    "export_table",
+    "import_table",
+    "preview_table",
+    "read_labels",
+    "rows_to_export",
+    "write_labels",
+]
 
 
 def preview_table(
