@@ -20,6 +20,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.core.types import Run
+from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
 from sce_desktop.ui.choices import ModelChoice
@@ -38,6 +39,11 @@ def window_threads() -> int:
     return max(1, available - 1)
 
 
+def _baselines(settings: Settings) -> tuple[str, ...]:
+    baseline = str(settings["baseline"]).strip()
+    return (baseline,) if baseline else ()
+
+
 class Scorer(QObject):
     """Runs `work.score` in the model lane for the open project and tells the session what is new."""
 
@@ -48,7 +54,7 @@ class Scorer(QObject):
         settings = session.settings
         self._session = session
         self.model = str(settings["model"])
-        self.baselines: tuple[str, ...] = tuple(str(settings["baseline"]).split())
+        self.baselines = _baselines(settings)
         self.device = str(settings["device"])
         self.runs: tuple[Run, ...] = ()
         self.ready = False
@@ -85,7 +91,7 @@ class Scorer(QObject):
         """Follow the settings ``keys``, as far as they are about models."""
         settings = self._session.settings
         if "baseline" in keys:
-            self.set_baselines(tuple(str(settings["baseline"]).split()))
+            self.set_baselines(_baselines(settings))
         if keys & {"model", "device", "threads"}:
             self.model, self.device = str(settings["model"]), str(settings["device"])
             self.warm_up()
@@ -225,5 +231,6 @@ class Scorer(QObject):
     def _on_ended(self) -> None:
         self.job = None
         self._show.stop()
+        self._session.reload_labels()
         self._show_scores()
         self.modelsChanged.emit()

@@ -287,9 +287,8 @@ class Session(QObject):
         if self.project is None:
             return
         self.tell(" ".join((f"{report.rows:,} rows were added.", *warnings)))
-        self.label_set = self.project.label_set()
         self.rowsChanged.emit()
-        self.labelsChanged.emit()
+        self.reload_labels()
         self.annotationsChanged.emit(None)
         self.count_soon()
 
@@ -371,6 +370,13 @@ class Session(QObject):
             self.count_soon()
             self.scorer.labels_changed()
         return True
+
+    def reload_labels(self) -> None:
+        """Look whether the project has other labels now: a model may bring its own, an import too."""
+        before = self.label_set
+        self.label_set = self.project.label_set() if self.project is not None else None
+        if self.label_set != before:
+            self.labelsChanged.emit()
 
     def decide(
         self,

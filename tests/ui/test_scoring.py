@@ -18,6 +18,7 @@ from sce_desktop.ui import work
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job, JobState
 from sce_desktop.ui.session import Session
+from tests.ml.tiny import tiny_sce
 from tests.ui.conftest import MakeProject
 
 LABELS = ("Late", "Damaged", "Praise")
@@ -259,3 +260,31 @@ def test_sample_is_imported_and_scored_at_once(
     with qtbot.waitSignal(session.projectOpened, timeout=20_000):
         session.open_sample()  # the same one, with what was done in it
     assert [file.name for file in tmp_path.glob("*.sce")] == ["Parcel feedback.sce"]
+
+
+def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path) -> None:
+    folder = str(tiny_sce(tmp_path / "my models"))
+    session.scorer.set_baselines((f"similarity:{folder}",))
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(labels=LABELS))
+    session.scorer.set_model(folder)
+    qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
+    assert session.scorer.device_text.startswith(("CPU", "CUDA", "MPS"))
+    estimate = session.scorer.estimate()
+    assert estimate is not None
+    with qtbot.waitSignal(estimate.finished, timeout=60_000) as estimated:
+        pass
+    assert 0 < estimated.args[0] < 60
+    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+        pass
+    assert [run.alias for run in session.runs] == ["sce", "similarity"]
+    assert session.project is not None
+    scores = session.project.scores(session.runs[0].id, [1, 2, 3, 4, 5])
+    assert sorted(scores) == [1, 2, 4, 5]
+    assert all(abs(s.probabilities.sum() - 1) < 1e-5 for s in scores.values())
+    assert scores[1].probabilities == pytest.approx(scores[5].probabilities)  # the same text
+    again = session.scorer.estimate()
+    assert again is not None
+    with qtbot.waitSignal(again.finished, timeout=60_000) as nothing_left:
+        pass
+    assert nothing_left.args[0] == pytest.approx(0, abs=1e-6)
