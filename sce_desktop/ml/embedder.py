@@ -24,7 +24,10 @@ from sce_desktop.core.types import FloatArray, IdArray, VectorCache
 from sce_desktop.ml.bert import TextEncoder
 
 WINDOW = 4096
-"""Texts that are tokenised and sorted by length together."""
+WINDOW_CHARACTERS = 1_000_000
+"""Texts that are tokenised and sorted by length together, no more of either: tokens need far more memory."""
+CHARACTERS_READ = 1_000_000
+"""A longer text is not even tokenised beyond: no model reads that far."""
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 65536, "mps": 16384}
 
 
@@ -136,8 +139,24 @@ def digest(tensors: Iterable[tuple[str, Tensor]], *settings: object) -> str:
     return sha.hexdigest()
 
 
-def whole_characters(text: str) -> str:
-    """Replace lone surrogates (a broken ``\\ud83d`` escape in a JSON file), which no tokenizer takes."""
+def windows(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Cut ``texts`` into parts that are tokenised together; yield where each starts, and the part."""
+    start = characters = 0
+    for i, text in enumerate(texts):
+        if i > start and (i - start == WINDOW or characters + len(text) > WINDOW_CHARACTERS):
+            yield start, texts[start:i]
+            start, characters = i, 0
+        characters += len(text)
+    if start < len(texts):
+        yield start, texts[start:]
+
+
+def readable(text: str) -> str:
+    """Cut ``text`` where nobody reads on, and replace lone surrogates, which no tokenizer takes.
+
+    Those come from JSON files with a broken ``\\ud83d`` escape.
+    """
+    text = text[:CHARACTERS_READ]
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -187,7 +206,7 @@ class NativeEmbedder(Embedder):
         return self.encoder.tokens.weight.device
 
     def _prepared(self, texts: Sequence[str]) -> list[str]:
-        whole = [whole_characters(self.prompt + text) for text in texts]
+        whole = [readable(self.prompt + text) for text in texts]
         return [text.lower() for text in whole] if self.lower_case else whole
 
     @cached_property
@@ -198,23 +217,23 @@ class NativeEmbedder(Embedder):
 
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones included."""
-        counts = np.empty(len(texts), dtype=np.int64)
-        for start in range(0, len(texts), WINDOW):
-            part = self._prepared(texts[start : start + WINDOW])
-            counts[start : start + WINDOW] = [len(e.ids) for e in self._counter.encode_batch_fast(part)]
-        return counts
+        counts = [
+            len(e.ids)
+            for _, part in windows(texts)
+            for e in self._counter.encode_batch_fast(self._prepared(part))
+        ]
+        return np.array(counts, dtype=np.int64)
 
     def batches(
         self, texts: Sequence[str], *, batch_size: int | None = None
     ) -> Iterator[tuple[IdArray, FloatArray]]:
-        """Yield (places, vectors), longest texts first within each `WINDOW` texts."""
+        """Yield (places, vectors), longest texts first within each window."""
         self.encoder.eval()
         nothing = [
             self.encoder.config.pad_token_id
         ]  # where a tokenizer without special tokens finds no token
-        for start in range(0, len(texts), WINDOW):
-            part = self._prepared(texts[start : start + WINDOW])
-            ids = [e.ids or nothing for e in self.tokenizer.encode_batch_fast(part)]
+        for start, part in windows(texts):
+            ids = [e.ids or nothing for e in self.tokenizer.encode_batch_fast(self._prepared(part))]
             order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
             at = 0
             while at < len(order):

@@ -40,7 +40,7 @@ from sce_desktop.ml.embedder import (
     cached_encode,
     digest,
     in_halves,
-    whole_characters,
+    readable,
 )
 from sce_desktop.ml.model_config import ModelConfig, read_config, wordings_of
 from sce_desktop.ml.published import load_embedder
@@ -230,7 +230,7 @@ class SCEModel(
         """
         wordings = [wordings_of(label) for label in labels]
         if new := [one for one in dict.fromkeys(wordings) if one not in self._known]:
-            flat = [whole_characters(text) for one in new for text in one]
+            flat = [readable(text) for one in new for text in one]
             ids = [e.ids for e in self.label_tokenizer.encode_batch(flat, add_special_tokens=False)]
             sizes = [len(one) for one in new]
             if progress is not None:

@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import FloatArray, IdArray
 from sce_desktop.ml import folders
-from sce_desktop.ml.embedder import WINDOW, Embedder, digest, in_halves, whole_characters
+from sce_desktop.ml.embedder import Embedder, digest, in_halves, readable, windows
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -90,19 +90,18 @@ class SentenceTransformerEmbedder(Embedder):
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones and the prompt's included."""
         prompt = self.prompt or (self.model.prompts.get(self.prompt_name) if self.prompt_name else "") or ""
-        counts = np.empty(len(texts), dtype=np.int64)
-        for start in range(0, len(texts), WINDOW):
-            part = [whole_characters(prompt + text) for text in texts[start : start + WINDOW]]
-            ids = self.model.tokenizer(part, truncation=False, verbose=False)["input_ids"] if part else []
-            counts[start : start + WINDOW] = [len(one) for one in ids]
-        return counts
+        counts: list[int] = []
+        for _, window in windows(texts):
+            part = [readable(prompt + text) for text in window]
+            counts += map(len, self.model.tokenizer(part, truncation=False, verbose=False)["input_ids"])
+        return np.array(counts, dtype=np.int64)
 
     def batches(
         self, texts: Sequence[str], *, batch_size: int | None = None
     ) -> Iterator[tuple[IdArray, FloatArray]]:
-        """Yield (places, vectors), longest texts first within each `WINDOW` texts."""
-        for start in range(0, len(texts), WINDOW):
-            part = [whole_characters(text) for text in texts[start : start + WINDOW]]
+        """Yield (places, vectors), longest texts first within each window."""
+        for start, window in windows(texts):
+            part = [readable(text) for text in window]
             order = sorted(range(len(part)), key=lambda i: -len(part[i]))
             at = 0
             while at < len(order):

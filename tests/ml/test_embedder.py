@@ -13,7 +13,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import FloatArray
 from sce_desktop.ml import embedder as module
-from sce_desktop.ml.embedder import NativeEmbedder, cached_encode, digest
+from sce_desktop.ml.embedder import NativeEmbedder, cached_encode, digest, windows
 from tests.ml.tiny import MAX_TOKENS, DictCache, tiny_text_encoder, tiny_tokenizer
 
 TEXTS = [
@@ -87,6 +87,17 @@ def test_windows_and_batches_change_nothing(
     np.testing.assert_allclose(embedder.encode(TEXTS * 3, batch_size=2), right, atol=1e-6)
 
 
+def test_windows_hold_so_many_texts_and_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WINDOW", 3)
+    monkeypatch.setattr(module, "WINDOW_CHARACTERS", 10)
+    texts = ["a", "b", "c", "d", "e" * 9, "f" * 50, "g", "h" * 10]
+    found = list(windows(texts))
+    assert [len(part) for _, part in found] == [3, 2, 1, 1, 1]
+    assert [text for _, part in found for text in part] == texts
+    assert [start for start, _ in found] == [0, 3, 5, 6, 7]
+    assert list(windows([])) == []
+
+
 def test_a_batch_holds_its_tokens_and_no_more(
     embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +145,7 @@ def test_a_long_text_is_read_up_to_the_limit_and_counted_whole(embedder: Countin
     counts = embedder.token_counts([long, short])
     assert counts[0] > 60_000 > embedder.max_tokens
     assert counts[1] == len(embedder.tokenizer.encode(short).ids) == 4
+    assert embedder.token_counts(["word " * 2_000_000])[0] > 200_000  # 10 million characters, in a moment
     found = embedder.encode([long, short])
     np.testing.assert_allclose(found[0], embedder.encode(["word " * 100])[0], atol=1e-6)
     np.testing.assert_allclose(found[1], embedder.encode([short])[0], atol=1e-6)

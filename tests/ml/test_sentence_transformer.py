@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml import sentence_transformer as module
+from sce_desktop.ml import embedder as module
 from sce_desktop.ml.embedder import cached_encode
 from sce_desktop.ml.published import load_embedder
 from sce_desktop.ml.sentence_transformer import SentenceTransformerEmbedder
