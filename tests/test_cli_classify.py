@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -272,3 +273,25 @@ def test_a_very_long_cell(model: str, tmp_path: Path, capsys: pytest.CaptureFixt
     rows = [dict(zip(result.columns, cells, strict=True)) for batch in result.batches() for cells in batch]
     assert [row["text"] for row in rows] == [long, "ok"]
     assert {row["sce_status"] for row in rows} == {"scored"}
+
+
+def test_ctrl_c_writes_nothing(
+    table: str,
+    model: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from sce_desktop.ml.model import SCEModel
+
+    probabilities = SCEModel.probabilities
+
+    def interrupted(self: SCEModel, *arguments: object, **options: object) -> object:
+        if options.get("progress") is not None:  # not when asked whether it can say none
+            signal.raise_signal(signal.SIGINT)
+        return probabilities(self, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(SCEModel, "probabilities", interrupted)
+    assert classify(table, tmp_path / "out.csv", model, *LABELS) == 130
+    assert capsys.readouterr().err.endswith("sce-desktop: Stopped. Nothing was written.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]

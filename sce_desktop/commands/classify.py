@@ -47,22 +47,23 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.models import DEFAULT_MODEL
 
     source, baselines, cache = options.open_models(args)
-    report = classify_table(
-        args.table,
-        args.output,
-        text_columns=args.text,
-        labels=labels,
-        source=source,
-        model=args.model or DEFAULT_MODEL,
-        baselines=baselines,
-        options=table_options,
-        threshold=args.threshold,
-        multi_label=args.multi_label,
-        excel_safe=args.excel_safe,
-        batch_rows=args.batch_size or BATCH_ROWS,
-        cache=cache,
-        progress=progress,
-    )
+    with options.if_stopped("Nothing was written."):
+        report = classify_table(
+            args.table,
+            args.output,
+            text_columns=args.text,
+            labels=labels,
+            source=source,
+            model=args.model or DEFAULT_MODEL,
+            baselines=baselines,
+            options=table_options,
+            threshold=args.threshold,
+            multi_label=args.multi_label,
+            excel_safe=args.excel_safe,
+            batch_rows=args.batch_size or BATCH_ROWS,
+            cache=cache,
+            progress=progress,
+        )
     if args.json:
         options.print_json(asdict(report))
     else:

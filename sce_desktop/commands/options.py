@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -199,6 +200,15 @@ def fraction(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {text}")
     return value
+
+
+@contextlib.contextmanager
+def if_stopped(sentence: str) -> Iterator[None]:
+    """Let a cancel within say what is left."""
+    try:
+        yield
+    except Cancelled:
+        raise Cancelled(sentence) from None
 
 
 def print_json(result: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import options
-from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -72,16 +72,18 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
 
     from sce_desktop.tasks.tables import import_table
 
-    with import_table(
-        args.project,
-        args.table,
-        text_columns=args.text,
-        gold_column=args.gold,
-        labels=labels or (),
-        multi_label=args.multi_label,
-        options=table_options,
-        progress=progress,
-    ) as project:
+    with options.if_stopped("No project was made."):
+        project = import_table(
+            args.project,
+            args.table,
+            text_columns=args.text,
+            gold_column=args.gold,
+            labels=labels or (),
+            multi_label=args.multi_label,
+            options=table_options,
+            progress=progress,
+        )
+    with project:
         _index(project, progress, "The project is made")
         _tell(args, _facts(project), f"{args.project}: {project.row_count():,} rows.")
     return 0
@@ -94,7 +96,8 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.tables import append_table
 
     with _open(args.project) as project:
-        report = append_table(project, args.table, options=table_options, progress=progress)
+        with options.if_stopped("No row was added."):
+            report = append_table(project, args.table, options=table_options, progress=progress)
         _index(project, progress, "The rows are added")
         facts = {**_facts(project), "added": report.rows}
         _tell(args, facts, f"{report.rows:,} rows added; {args.project} has {project.row_count():,} now.")
@@ -102,10 +105,8 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def _index(project: Project, progress: Progress, done: str) -> None:
-    try:
+    with options.if_stopped(f"{done}; its search index is built when it is next needed."):
         project.build_search_index(progress)
-    except Cancelled:
-        raise Cancelled(f"{done}; its search index is built when it is next needed.") from None
 
 
 def score(args: argparse.Namespace, progress: Progress) -> int:
@@ -118,10 +119,8 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project) as project:
         source, baselines, cache = options.open_models(args)
         loaded = load_models(source, [args.model or DEFAULT_MODEL], baselines, progress)
-        try:
+        with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
-        except Cancelled:
-            raise Cancelled("Rows that were scored keep their scores; score again to go on.") from None
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{number:,} rows by {alias}" for alias, number in scored.items())
         _tell(args, _facts(project), f"{args.project}: scored {text}.")
@@ -151,7 +150,8 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
     """Write rows to a table."""
     from sce_desktop.tasks.export import export_table
 
-    with _open(args.project, read_only=True) as project:
+    stopped = options.if_stopped("Nothing was written.")
+    with _open(args.project, read_only=True) as project, stopped:
         rows = export_table(
             project,
             args.output,
@@ -166,7 +166,8 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
 
 def backup(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the project."""
-    with _open(args.project, read_only=True) as project:
+    stopped = options.if_stopped("No copy was made.")
+    with _open(args.project, read_only=True) as project, stopped:
         project.backup(args.copy, progress=progress)
     _tell(args, {"copy": args.copy}, f"The copy is {args.copy}.")
     return 0
