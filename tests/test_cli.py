@@ -167,6 +167,18 @@ def test_no_window_without_a_display_or_pyside(
     assert "no file" in capsys.readouterr().err
 
 
+def test_no_window_without_the_libraries_of_the_system() -> None:
+    code = """
+        import sys
+        sys.modules["PySide6.QtWidgets"] = None  # what Python does where the import fails
+        from sce_desktop.cli import main
+        sys.exit(main(["gui"]))
+    """
+    result = run_python(code, QT_QPA_PLATFORM="offscreen")
+    assert result.returncode == 2
+    assert "The window cannot start" in result.stderr
+
+
 def test_stopping_says_what_is_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

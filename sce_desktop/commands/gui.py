@@ -30,6 +30,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
     ):
         raise UserError("There is no display for the window: use the commands, see sce-desktop --help.")
-    from sce_desktop import app
-
+    try:
+        from sce_desktop import app
+    except ImportError as error:  # such as libEGL.so.1
+        raise UserError(f"The window cannot start, a system library is missing: {error}.") from error
     return app.main(args.path)
