@@ -38,6 +38,7 @@ from sce_desktop.ui import work
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.ui.colours import next_colour
 from sce_desktop.ui.jobs import Job, Lane, Lanes
+from sce_desktop.ui.project_work import ProjectWork
 from sce_desktop.ui.scoring import Scorer
 
 if TYPE_CHECKING:
@@ -75,12 +76,8 @@ class Session(QObject):
         self.visible_rows: tuple[int, ...] = ()
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
-        self._working: set[Job] = set()  # jobs that use the project
-        self._score_when_open = False
+        self._work = ProjectWork(lanes, self)
         self._closing = False
-        self._afterwards: list[Callable[[], None]] = []  # what to do once none of them is left
-        for lane in lanes:
-            lane.jobChanged.connect(self._on_job_changed)
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
         self._count_soon.timeout.connect(self._count)
 
@@ -149,7 +146,7 @@ class Session(QObject):
         """
         target: Lane = getattr(self.lanes, lane)
         job = target.submit(fn, *args, title=title, first=first, quiet=quiet, **keywords)
-        self._working.add(job)
+        self._work.add(job)
         if tell_failure:
             job.failed.connect(self._tell_failure)
         return job
@@ -157,23 +154,6 @@ class Session(QObject):
     @Slot(object)
     def _tell_failure(self, error: object) -> None:
         self.tell(str(error), "warn")
-
-    @Slot(object)
-    def _on_job_changed(self, job: Job) -> None:
-        if not job.active:
-            self._working.discard(job)
-            self._go_on()
-
-    def _when_quiet(self, then: Callable[[], None]) -> None:
-        """Cancel all work on the project and call ``then`` as soon as the last of it has stopped."""
-        self._afterwards.append(then)
-        for job in list(self._working):
-            job.cancel()
-        self._go_on()
-
-    def _go_on(self) -> None:
-        while self._afterwards and not self._working:
-            self._afterwards.pop(0)()
 
     @Slot()
     def warm_up(self) -> None:
@@ -184,7 +164,9 @@ class Session(QObject):
     # --- projects ------------------------------------------------------------------------------------------
 
     def open_project(self, path: Path) -> None:
-        """Open the project at ``path`` in place of the present one."""
+        """Open the project at ``path`` in place of the present one; nothing to do if it is that one."""
+        if self.project is not None and self.project.path.exists() and self.project.path.samefile(path):
+            return
         self._replace_project(work.open_project, path, title=f"Opening {path.stem}")
 
     def import_table(self, choices: ImportChoices) -> Job | None:
@@ -207,17 +189,15 @@ class Session(QObject):
 
     def close_project(self) -> None:
         """Close the open project, after its work has been stopped; the start page comes."""
-        self._when_quiet(self._close_now)
+        self._work.stop_then(self._close_now)
 
     def open_sample(self) -> None:
         """Open the sample project, made of the bundled table at the first time, and score it."""
-        folder = work.projects_folder(self.settings)
-        path = folder / "Parcel feedback.sce"
-        self._score_when_open = True
-        if path.exists():
-            self.open_project(path)
-        else:
-            self._replace_project(work.import_sample, path, title="Importing the sample")
+        path = work.projects_folder(self.settings) / "Parcel feedback.sce"
+        if self.project is not None and self.project.path == path:
+            return
+        fn = work.open_project if path.exists() else work.import_sample
+        self._replace_project(fn, path, title="Opening the sample", score=True)
 
     def save_copy(self, path: Path) -> Job | None:
         """Copy the open project to ``path``."""
@@ -230,27 +210,33 @@ class Session(QObject):
     def shut_down(self) -> None:
         """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
         self._closing = True
-        self._working.update(self.lanes.files.jobs)  # a project that is being made, too
-        self._when_quiet(self._settle)
+        self._work.add(*self.lanes.files.jobs)  # a project that is being made, too
+        self._work.stop_then(self._settle)
 
     def _settle(self) -> None:
-        self._close_now()
-        self.settled.emit()
+        job = self._close_now()
+        if job is None:
+            self.settled.emit()
+        else:
+            job.ended.connect(self.settled)
 
-    def _replace_project(self, fn: Callable[..., Project], *args: Any, title: str) -> Job:
+    def _replace_project(
+        self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False
+    ) -> Job:
         """Make or open another project; the present one stays open until that has worked."""
         job = self.lanes.files.submit(fn, *args, title=title)
-        job.finished.connect(lambda project: self._on_made(project, job.warnings))
+
+        def made(project: Project) -> None:
+            if self._closing:
+                project.close()
+            else:
+                self._work.stop_then(lambda: self._switch(project, job.warnings, score=score))
+
+        job.finished.connect(made)
         job.failed.connect(self._tell_failure)
         return job
 
-    def _on_made(self, project: Project, warnings: list[str]) -> None:
-        if self._closing:
-            project.close()
-        else:
-            self._when_quiet(lambda: self._switch(project, warnings))
-
-    def _switch(self, project: Project, warnings: list[str]) -> None:
+    def _switch(self, project: Project, warnings: list[str], *, score: bool) -> None:
         self._close_now()
         self.project = project
         self.label_set = project.label_set()
@@ -263,13 +249,13 @@ class Session(QObject):
             self.tell(project.read_only_reason or "This project can only be looked at.", "warn")
             return
         self.submit(work.build_search_index, project, title="Building the search index")
-        if self._score_when_open and not self.runs:
+        if score and not self.runs:
             QTimer.singleShot(0, self.scorer.score)  # the table says first which rows it shows
-        self._score_when_open = False
 
-    def _close_now(self) -> None:
+    def _close_now(self) -> Job | None:
+        """Let go of the project, on which nothing works any more, and close its file in the files lane."""
         if self.project is None:
-            return
+            return None
         project, self.project = self.project, None
         self.label_set = None
         self.counts = None
@@ -278,10 +264,11 @@ class Session(QObject):
         self.set_current_row(None)
         self.scorer.refresh()
         self.projectClosed.emit()
-        try:
-            project.close()
-        except UserError as error:
-            self.tell(str(error), "warn")
+        job = self.lanes.files.submit(
+            work.close_project, project, title=f"Closing {project.name}", quiet=True
+        )
+        job.failed.connect(self._tell_failure)
+        return job
 
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self.project is None:

@@ -135,6 +135,11 @@ def open_project(path: Path, *, progress: Progress) -> Project:
     return Project.open(path)
 
 
+def close_project(project: Project, *, progress: Progress) -> None:
+    """Bring ``project`` into one file again, which may take a while after a long import."""
+    project.close()
+
+
 def backup(project: Project, copy: Path, *, progress: Progress) -> None:
     """Copy ``project`` while it is in use."""
     project.backup(copy)

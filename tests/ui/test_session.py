@@ -59,8 +59,30 @@ def test_open_and_close(qtbot: QtBot, session: Session, make_project: MakeProjec
     with qtbot.waitSignals([session.currentRowChanged, session.projectClosed]):
         session.close_project()
     assert session.project is None
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
     assert (session.labels, session.current_row, session.counts, session.runs) == ((), None, None, ())
     assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
+
+
+def test_opening_the_open_project_changes_nothing(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project()
+    project = open_in(qtbot, session, path)
+    session.open_project(path.parent / "." / path.name)
+    qtbot.wait(100)
+    assert session.project is project
+    assert not project.read_only
+
+
+def test_reopening_right_after_closing_is_not_read_only(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project()
+    open_in(qtbot, session, path)
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert not open_in(qtbot, session, path).read_only
 
 
 def test_what_cannot_be_opened_keeps_the_open_project(
@@ -120,6 +142,7 @@ def test_opening_another_project_ends_the_work_on_the_first(
     opened = open_in(qtbot, session, second)
     assert opened.row_count() == 1
     assert (job.state, reading.state) == (JobState.CANCELLED, JobState.CANCELLED)
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
     assert not list(second.parent.glob("First.sce-*"))
 
 
