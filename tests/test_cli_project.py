@@ -84,6 +84,8 @@ def test_score_and_export(
         ("sce", 3, True),
         ("tiny", 3, True),
     ]
+    assert run("score", project, "--model", model) == 0
+    assert capsys.readouterr().out == f"{project}: scored 3 rows by sce.\n"
     out = tmp_path / "out.csv"
     assert as_json(capsys, "export", project, "-o", str(out)) == {"rows": 4, "output": str(out)}
     with out.open(encoding="utf-8", newline="") as file:

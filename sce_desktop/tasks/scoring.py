@@ -36,7 +36,7 @@ def score_project(
     those that the first model carries.
 
     Returns:
-        One run for each of ``models``, in their order.
+        The run of each of ``models`` as it is at the end, in their order.
 
     Raises:
         UserError: There are no labels that can be scored, or the project is read-only.
@@ -59,7 +59,8 @@ def score_project(
     for run, named, ids in zip(runs, models, waiting, strict=True):
         tally.score(run, named, ids)
         project.finish_run(run.id)
-    return runs
+    now = {run.id: run for run in project.runs()}
+    return [now[run.id] for run in runs]
 
 
 def _labels_of(

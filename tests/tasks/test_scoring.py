@@ -40,7 +40,7 @@ def test_every_row_with_text_is_scored_once(project: Project) -> None:
     model = FakeModel()
     (run,) = score_project(project, [named(model)], progress=SilentProgress())
     assert model.scored == [text for text in TEXTS if text.strip()]
-    run = project.active_run("sce") or run
+    assert run == project.active_run("sce")
     assert (run.scored, run.finished_at is not None) == (SCORED, True)
     score = project.scores(run.id, [4])[4]
     np.testing.assert_allclose(score.probabilities, [0.5, 0.5])
