@@ -37,6 +37,7 @@ class ModelShelf:
         self._session: ModelSession | None = None
         self._place: tuple[str, int] | None = None
         self._cache: VectorCache | None = None
+        self._seen: set[ModelChoice] = set()
         self.device = ""  # cpu, cuda or mps, once something is loaded
 
     def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
@@ -52,7 +53,12 @@ class ModelShelf:
             keep_what_is_loaded()
             self._place = place
             self.device = self._session.device.type
-        return load_models(self._session, [choice.model], parse_baselines(choice.baselines), progress).models
+        baselines = parse_baselines(choice.baselines)
+        models = load_models(self._session, [choice.model], baselines, progress).models
+        if choice not in self._seen:  # a baseline may have brought libraries of its own
+            self._seen.add(choice)
+            keep_what_is_loaded()
+        return models
 
     def seconds(self, named: NamedModel, texts: Sequence[str], *, rows: int, labels: int) -> float:
         """Return about how many seconds a loaded model needs for ``rows`` rows; ``texts`` are a sample."""
