@@ -8,6 +8,7 @@ import sqlite3
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -17,6 +18,7 @@ from sce_desktop.store.database import Database, connect, error_code, known_fail
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.sql import now
 
+PAGE_BYTES: Final = 8192  # texts are long: a quarter faster to import than with SQLite's 4096
 _OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
 _FOLDER_PROTECTED = (
     "The folder of this project is write-protected: copy the project elsewhere to make changes."
@@ -115,6 +117,7 @@ def write_schema(path: Path, *, name: str) -> None:
     """Make an empty project database at ``path``, which must not exist."""
     engine = sa.create_engine("sqlite://", creator=lambda: connect(path, "mode=rwc"), poolclass=sa.NullPool)
     with known_failures(path), engine.connect() as connection:
+        connection.exec_driver_sql(f"PRAGMA page_size={PAGE_BYTES}")
         connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION_ID}")
         connection.exec_driver_sql(f"PRAGMA user_version={migrations.schema_version()}")
         connection.exec_driver_sql("BEGIN")

@@ -333,7 +333,7 @@ class Project:
     def unscored_ids(self, run_id: int) -> IdArray:
         """Return the rows that are not blank and have no score in this run, in file order."""
         with self._database.read() as connection:
-            return runs.unscored_ids(connection, run_id)
+            return select.unscored_ids(connection, run_id)
 
     def scores(self, run_id: int, ids: Ids) -> dict[int, RowScore]:
         """Return what a run says about ``ids`` by row; rows without a score are absent."""

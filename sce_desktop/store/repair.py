@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import sqlalchemy as sa
+
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Origin
 from sce_desktop.store import schema
-from sce_desktop.store.database import connect, error_code, known_failures
+from sce_desktop.store.database import connect, known_failures
 from sce_desktop.store.label_sets import from_json
 from sce_desktop.store.opening import new_file, write_schema
 from sce_desktop.store.rows import hash_text
@@ -22,6 +25,15 @@ from sce_desktop.store.sql import now
 _RANGE: Final = 1_000  # records asked for at once
 _SMALLEST_RECORD: Final = 16  # bytes; bounds how many there can be where the end of a table is unreadable
 _Record = dict[str, Any]
+# What a column of each kind holds in the file.
+_STORED_AS: Final[dict[type, type | tuple[type, ...]]] = {
+    sa.Integer: int,
+    sa.Boolean: int,
+    sa.Text: str,
+    sa.JSON: str,
+    sa.Float: (float, int),
+    sa.LargeBinary: bytes,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +70,119 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
             target.execute("PRAGMA synchronous=OFF")  # new_file makes it durable as a whole
             target.execute("PRAGMA cache_size=-65536")
             target.execute("BEGIN")
-            report = _Salvage(source, target, progress).run()
+            report = _Salvage(_Source(source, progress), target).run()
             target.execute("COMMIT")
     return report
 
 
-class _Salvage:
-    def __init__(self, source: sqlite3.Connection, target: sqlite3.Connection, progress: Progress) -> None:
-        self._source = source
-        self._target = target
+class _Source:
+    """Reads the tables of a file that may be damaged anywhere."""
+
+    def __init__(self, plain: sqlite3.Connection, progress: Progress) -> None:
+        self._plain = plain
         self._progress = progress
-        self._problems: list[str] = []
-        (pages,) = source.execute("PRAGMA page_count").fetchone()
-        (size,) = source.execute("PRAGMA page_size").fetchone()
+        self.problems: list[str] = []
+        (pages,) = plain.execute("PRAGMA page_count").fetchone()
+        (size,) = plain.execute("PRAGMA page_size").fetchone()
         self._most_records = pages * size // _SMALLEST_RECORD
-        tables = source.execute(
+        tables = plain.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
         )
         self._tables = {name for (name,) in tables}
+
+    def records(self, table: str, *, key: str | None = None, end: int | None = None) -> Iterator[_Record]:
+        """Give every record of ``table`` that can be read, in the order of ``key``, from 0 to ``end``.
+
+        ``key`` is the column of whole numbers that the table is ordered by, the first one if None; ``end`` is
+        the greatest one that there is if None.
+        """
+        if table not in self._tables:
+            self.problems.append(f"The table {table} is missing.")
+            return
+        present = {name for (_, name, *_) in self._plain.execute(f"PRAGMA table_info({table})")}
+        names = [c.name for c in schema.metadata.tables[table].columns if c.name in present]
+        key = key or names[0]
+        select = f"SELECT {key}, {', '.join(names)} FROM {table} NOT INDEXED WHERE {key}"
+        end = self._greatest(table, key) if end is None else end
+        seen = bytearray(end + 1)
+        lost = 0
+        for found in self._ranges(f"{select} BETWEEN ? AND ? ORDER BY {key}", end):
+            for number, *values in found:
+                seen[number] = 1
+                yield dict(zip(names, values, strict=True))
+            self._progress.report(min(len(seen), end), stage=f"Reading {table}")
+        if self._is_sound(table):
+            return
+        # Going along a damaged page may end early without an error; asking for each record finds more.
+        for number in range(end + 1):
+            if not seen[number]:
+                try:
+                    for _, *values in self._plain.execute(f"{select} = ?", (number,)).fetchall():
+                        yield dict(zip(names, values, strict=True))
+                except sqlite3.DatabaseError:
+                    lost += 1
+        if lost and table != "rows":  # of rows it is known how many there were
+            self.problems.append(f"Up to {lost} records of the table {table} are lost.")
+
+    def indexed_decisions(self) -> list[tuple[int, str]]:
+        """Return row and decision of what the index on decisions knows, those with labels aside."""
+        found: list[tuple[int, str]] = []
+        for decision in ("none", "skipped"):
+            with contextlib.suppress(sqlite3.DatabaseError):
+                found += self._plain.execute(
+                    "SELECT row_id, decision FROM annotations INDEXED BY ix_annotations_decision"
+                    " WHERE decision = ?",
+                    (decision,),
+                ).fetchall()
+        return found
+
+    def _ranges(self, statement: str, end: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Give the records by ranges of keys, in halves around what cannot be read."""
+        ranges = [(start, min(start + _RANGE - 1, end)) for start in range(0, end + 1, _RANGE)][::-1]
+        while ranges:
+            self._progress.check()
+            first, last = ranges.pop()
+            try:
+                yield self._plain.execute(statement, (first, last)).fetchall()
+            except sqlite3.DatabaseError:
+                middle = (first + last) // 2
+                if first < last:
+                    ranges += [(middle + 1, last), (first, middle)]
+
+    def _greatest(self, table: str, key: str) -> int:
+        """Return the greatest key that the table or one of its indexes knows."""
+        known = [0]
+        indexes = [f"INDEXED BY {index.name}" for index in schema.metadata.tables[table].indexes]
+        for way in ("NOT INDEXED", *indexes):
+            with contextlib.suppress(sqlite3.DatabaseError):
+                (greatest,) = self._plain.execute(f"SELECT max({key}) FROM {table} {way}").fetchone()
+                known.append(greatest or 0)
+        return min(max(known), self._most_records)
+
+    def _is_sound(self, table: str) -> bool:
+        with contextlib.suppress(sqlite3.DatabaseError):
+            found: tuple[str] = self._plain.execute(f"PRAGMA integrity_check({table})").fetchone()
+            return found == ("ok",)
+        return False
+
+
+class _Salvage:
+    """Puts what `_Source` gives into a new project and makes it whole."""
+
+    def __init__(self, source: _Source, target: sqlite3.Connection) -> None:
+        self._source = source
+        self._target = target
+        self._problems = source.problems
 
     def run(self) -> RepairReport:
         self._copy_project()
         self._copy_rows()
         self._copy("labels")
         self._copy("label_sets", check=_parse_labels)
-        self._copy("annotations")
-        self._copy("annotation_labels", key="row_id")
-        self._copy("marks")
+        self._copy("annotations", end=self._last, check=lambda r: Origin(r["origin"]))
+        self._copy("annotation_labels", key="row_id", end=self._last)
+        self._complete_decisions()
+        self._copy("marks", end=self._last)
         self._copy("runs", check=_parse_labels)
         self._copy("scores", key="rowid")
         self._mend_labels()
@@ -99,7 +197,7 @@ class _Salvage:
     # --- table by table
 
     def _copy_project(self) -> None:
-        for record in self._read("project", "id"):
+        for record in self._source.records("project"):
             with contextlib.suppress(ValueError, TypeError):
                 columns, texts = json.loads(record["columns"]), json.loads(record["text_columns"])
                 if all(isinstance(c, str) for c in columns) and all(0 <= t < len(columns) for t in texts):
@@ -114,7 +212,7 @@ class _Salvage:
         self._problems.append("The names of the columns are lost.")
         others = 0
         with contextlib.suppress(ValueError, TypeError, StopIteration):
-            others = len(json.loads(next(self._read("rows", "id"))["cells"]))
+            others = len(json.loads(next(self._source.records("rows"))["cells"]))
         self._columns = [*(f"column {number + 1}" for number in range(others)), "text"]
         self._texts = [others]
         self._target.execute(
@@ -123,92 +221,100 @@ class _Salvage:
         )
 
     def _copy_rows(self) -> None:
-        odd = 0
-        blank = 0
-        for record in self._read("rows", "id"):
-            text, cells = record["text"], record["cells"]
+        imports = list(self._source.records("imports"))
+        self._last = max((record["last_row_id"] for record in imports), default=0)
+        known = sum(record["rows"] for record in imports)
+        odd = blank = 0
+        changed: list[int] = []
+        # Rows behind the last import are those of one that broke off; without any record of one, all count.
+        for record in self._source.records("rows", end=self._last or None):
+            row_id, text, cells = record["id"], record["text"], record["cells"]
+            if not isinstance(text, str):
+                text, cells = "", None
             if not self._fits(cells):
                 odd += 1
                 cells = json.dumps([None] * (len(self._columns) - 1))
+            text_hash = hash_text(text)
+            if text_hash != record["text_hash"]:
+                changed.append(row_id)
             nothing = not text.strip()
             blank += nothing
             self._target.execute(
-                "INSERT INTO rows (id, text_hash, length, blank, text, cells) VALUES (?, ?, ?, ?, ?, ?)",
-                (record["id"], hash_text(text), len(text), nothing, text, cells),
+                "INSERT OR IGNORE INTO rows (id, text_hash, length, blank, text, cells)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (row_id, text_hash, len(text), nothing, text, cells),
             )
         if odd:
             self._problems.append(f"Of {odd} rows only the text could be read.")
-        sources = [record["source"] for record in self._read("imports", "id")]
-        (total, last) = self._target.execute("SELECT count(*), coalesce(max(id), 0) FROM rows").fetchone()
+        if changed:
+            self._problems.append(
+                f"The text of {len(changed)} rows may not be what was imported, first in row {changed[0]}."
+            )
+        (total, self._last) = self._target.execute(
+            "SELECT count(*), coalesce(max(id), 0) FROM rows"
+        ).fetchone()
+        if known > total:
+            self._problems.append(f"{known - total} of {known} rows are lost.")
         (distinct,) = self._target.execute(
             "SELECT count(DISTINCT text_hash) FROM rows WHERE blank = 0"
         ).fetchone()
         self._target.execute(
             "INSERT INTO imports (source, rows, blank, duplicates, last_row_id, finished_at)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            (sources[0] if sources else "{}", total, blank, total - blank - distinct, last, now()),
+            (
+                imports[0]["source"] if imports else "{}",
+                total,
+                blank,
+                total - blank - distinct,
+                self._last,
+                now(),
+            ),
         )
+
+    def _complete_decisions(self) -> None:
+        """Take decisions whose own record is lost from their labels and from the index on decisions."""
+        before = self._count("annotations")
+        labelled = self._target.execute("SELECT DISTINCT row_id FROM annotation_labels").fetchall()
+        known = [(row_id, "label") for (row_id,) in labelled] + self._source.indexed_decisions()
+        self._target.executemany(
+            "INSERT OR IGNORE INTO annotations (row_id, decision, origin, decided_at, queue)"
+            " VALUES (?, ?, 'imported', ?, '')",
+            [(row_id, decision, now()) for row_id, decision in known],
+        )
+        if found := self._count("annotations") - before:
+            self._problems.append(f"Of {found} decisions the time and the origin are lost.")
 
     def _copy(
-        self, table: str, *, key: str | None = None, check: Callable[[_Record], object] | None = None
+        self,
+        table: str,
+        *,
+        key: str | None = None,
+        end: int | None = None,
+        check: Callable[[_Record], object] | None = None,
     ) -> None:
-        columns = schema.metadata.tables[table].columns.keys()
-        statement = (
-            f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-        )
-        for record in self._read(table, key or columns[0]):
+        for record in self._source.records(table, key=key, end=end):
             with contextlib.suppress(ValueError, TypeError, KeyError):
+                _check_types(table, record)
                 if check is not None:
                     check(record)
-                self._target.execute(statement, [record[column] for column in columns])
+                self._target.execute(
+                    f"INSERT OR IGNORE INTO {table} ({', '.join(record)})"
+                    f" VALUES ({', '.join('?' * len(record))})",
+                    list(record.values()),
+                )
 
-    # --- reading
-
-    def _read(self, table: str, key: str) -> Iterator[_Record]:
-        """Give every record of ``table`` that can be read, going around those that cannot."""
-        names = schema.metadata.tables[table].columns.keys()
-        statement = (
-            f"SELECT {', '.join(names)} FROM {table} NOT INDEXED WHERE {key} BETWEEN ? AND ? ORDER BY {key}"
-        )
-        if table not in self._tables:
-            self._problems.append(f"The table {table} is missing.")
-            return
-        lost = 0
-        ranges = [(start, start + _RANGE - 1) for start in range(0, self._end(table, key), _RANGE)][::-1]
-        while ranges:
-            self._progress.check()
-            start, end = ranges.pop()
-            try:
-                found = self._source.execute(statement, (start, end)).fetchall()
-            except sqlite3.DatabaseError as error:
-                if error_code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR):
-                    self._problems.append(f"The table {table} cannot be read: {error}.")
-                    return
-                if start == end:
-                    lost += 1
-                else:
-                    middle = (start + end) // 2
-                    ranges += [(middle + 1, end), (start, middle)]
-                continue
-            yield from (dict(zip(names, record, strict=True)) for record in found)
-            self._progress.report(end, stage=f"Reading {table}")
-        if lost:
-            self._problems.append(f"Up to {lost} records of the table {table} are lost.")
-
-    def _end(self, table: str, key: str) -> int:
+    def _fits(self, cells: object) -> bool:
+        """Whether ``cells`` is what a row of this project can have; see `importing` for their form."""
         try:
-            (greatest,) = self._source.execute(f"SELECT max({key}) FROM {table} NOT INDEXED").fetchone()
-        except sqlite3.DatabaseError:
-            return self._most_records
-        return min((greatest or 0) + 1, 2**31)
-
-    def _fits(self, cells: str) -> bool:
-        try:
-            values = json.loads(cells)
-        except (ValueError, TypeError):
+            values = json.loads(cells) if isinstance(cells, str) else None
+        except ValueError:
             return False
         lengths = {len(self._columns)} | ({len(self._columns) - 1} if len(self._texts) == 1 else set())
-        return isinstance(values, list) and len(values) in lengths
+        return (
+            isinstance(values, list)
+            and len(values) in lengths
+            and all(value is None or isinstance(value, str) for value in values)
+        )
 
     # --- making it whole
 
@@ -259,6 +365,16 @@ class _Salvage:
     def _count(self, table: str) -> int:
         (count,) = self._target.execute(f"SELECT count(*) FROM {table}").fetchone()
         return int(count)
+
+
+def _check_types(table: str, record: _Record) -> None:
+    """Raise TypeError if a damaged record holds something else than its columns can."""
+    for column in schema.metadata.tables[table].columns:
+        value = record.get(column.name)
+        if value is None and column.nullable:
+            continue
+        if not isinstance(value, _STORED_AS[type(column.type)]):
+            raise TypeError(f"{column.name} is {value!r}")
 
 
 def _parse_labels(record: _Record) -> object:

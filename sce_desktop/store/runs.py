@@ -16,7 +16,7 @@ from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, Run, S
 from sce_desktop.store import schema
 from sce_desktop.store.database import Database, raw
 from sce_desktop.store.label_sets import from_json, to_json
-from sce_desktop.store.sql import Ids, fetch_columns, fetch_ids, id_list, insert, last_row_id, now
+from sce_desktop.store.sql import Ids, fetch_columns, id_list, insert, last_row_id, now
 
 _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
 _BATCH_REMOVE: Final = 5_000
@@ -169,15 +169,6 @@ def add_scores(database: Database, run_id: int, row_ids: Ids, scores: Scores) ->
                 .rowcount
             )
             _count_scored(connection, run_id, added)
-
-
-def unscored_ids(connection: sa.Connection, run_id: int) -> IdArray:
-    """Return the rows that are not blank and have no score in this run, in file order."""
-    row = schema.rows.c
-    scored = sa.select(_scores.c.row_id).where(_scores.c.run_id == run_id, _scores.c.row_id == row.id)
-    statement = sa.select(row.id).where(row.blank == sa.false(), row.id <= last_row_id(), ~scored.exists())
-    ids: IdArray = np.sort(fetch_ids(connection, statement))
-    return ids
 
 
 def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, RowScore]:

@@ -49,11 +49,20 @@ def row_ids(connection: sa.Connection, query: RowQuery) -> IdArray:
     return ids
 
 
+def unscored_ids(connection: sa.Connection, run_id: int) -> IdArray:
+    """Return the rows that are not blank and have no score in this run, in file order."""
+    last = connection.execute(sa.select(last_row_id())).scalar_one()
+    every = _every(connection, last)
+    scored = fetch_ids(connection, sa.select(_scores.c.row_id).where(_scores.c.run_id == run_id))
+    done = _mask(scored, last) | _mask(fetch_ids(connection, _blank(last)), last)
+    return every[~done[every]]
+
+
 def _every(connection: sa.Connection, last: int) -> IdArray:
     """Return all ids in file order; there are gaps among them only in a repaired project."""
     if rows.counts(connection).rows == last:
         return np.arange(1, last + 1)
-    # No ORDER BY: SQLite then reads the small index on length and not the texts.
+    # No ORDER BY: SQLite then reads the index on hashes and not the texts.
     ids: IdArray = np.sort(fetch_ids(connection, sa.select(schema.rows.c.id).where(schema.rows.c.id <= last)))
     return ids
 
@@ -74,12 +83,15 @@ def _conditions(connection: sa.Connection, query: RowQuery, last: int) -> list[_
     if query.disagree is not None:
         conditions.append(_compared(connection, query, last, differ=query.disagree))
     if query.blank is not None:
-        row = schema.rows.c
-        blank = among(sa.select(row.id).where(row.blank == sa.true(), row.id <= last))
+        blank = among(_blank(last))
         conditions.append(blank if query.blank else ~blank)
     if query.search:
         conditions.append(among(search.matching_ids(connection, query.search)))
     return conditions
+
+
+def _blank(last: int) -> sa.Select[Any]:
+    return sa.select(schema.rows.c.id).where(schema.rows.c.blank == sa.true(), schema.rows.c.id <= last)
 
 
 def _by_score(_connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Origin
 from sce_desktop.store import label_sets, rows, runs, schema, search
 from sce_desktop.store.database import Database, known_failures, raw
 from sce_desktop.store.opening import new_file
@@ -114,6 +115,9 @@ def _check_labels(connection: sa.Connection) -> list[str]:
     )
     if bare:
         problems.append(f"{bare} decisions and their labels do not fit together.")
+    origins = set(connection.execute(sa.select(schema.annotations.c.origin).distinct()).scalars())
+    if odd := origins - set(Origin):
+        problems.append(f"Decisions have an unknown origin: {', '.join(map(repr, sorted(odd)))}.")
     return problems
 
 

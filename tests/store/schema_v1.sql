@@ -21,9 +21,9 @@ CREATE TABLE rows (
     CONSTRAINT pk_rows PRIMARY KEY (id)
 );
 
-CREATE INDEX ix_rows_text_hash ON rows (blank, text_hash);
+CREATE INDEX ix_rows_blank ON rows (blank) WHERE blank = 1;
 
-CREATE INDEX ix_rows_blank_length ON rows (blank, length);
+CREATE INDEX ix_rows_text_hash ON rows (blank, text_hash);
 
 CREATE TABLE labels (
     id INTEGER NOT NULL,
@@ -104,11 +104,11 @@ CREATE TABLE scores (
     CONSTRAINT fk_scores_run_id FOREIGN KEY(run_id) REFERENCES runs (id) ON DELETE CASCADE
 );
 
-CREATE INDEX ix_scores_top ON scores (run_id, top, confidence, row_id);
-
 CREATE INDEX ix_scores_margin ON scores (run_id, margin, row_id);
 
 CREATE INDEX ix_scores_confidence ON scores (run_id, confidence, row_id);
+
+CREATE INDEX ix_scores_top ON scores (run_id, top, confidence, row_id);
 
 CREATE TABLE annotation_labels (
     row_id INTEGER NOT NULL,
@@ -120,4 +120,3 @@ CREATE TABLE annotation_labels (
  WITHOUT ROWID;
 
 CREATE INDEX ix_annotation_labels_label_id ON annotation_labels (label_id, row_id);
-

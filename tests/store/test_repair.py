@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,11 +11,11 @@ import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 from tests.store.test_importing import CancelAfter
 
-PAGE = 4096
 COUNT = 1_500
 
 
@@ -66,48 +67,53 @@ def test_sound_project_is_copied_whole(full: Path, tmp_path: Path) -> None:
 
 def pages_of(path: Path, table: str) -> list[int]:
     with closing(sqlite3.connect(path)) as plain:
-        return [page for (page,) in plain.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))]
+        pages = plain.execute("SELECT pageno FROM dbstat WHERE name = ? ORDER BY path", (table,))
+        return [page for (page,) in pages]  # the root first
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_what_can_be_read_is_rescued(full: Path, tmp_path: Path, seed: int) -> None:
-    """Overwrite random pages of any table but the schema's and the smallest ones."""
+@pytest.mark.parametrize("block", [PAGE_BYTES, 512])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_can_be_read_is_rescued(full: Path, tmp_path: Path, seed: int, block: int) -> None:
+    """Overwrite random blocks of the larger tables, their roots aside, without which nothing can be found."""
     choose = random.Random(seed)
     with Project.open(full) as old:
         ids = old.row_ids().tolist()
         before = {row.id: row for row in old.rows(ids)}
         decided = old.annotations(ids)
-    pages = [
-        page
-        for table in ("rows", "annotations", "scores", "ix_rows_text_hash")
-        for page in pages_of(full, table)
-    ]
+    tables = ("rows", "annotations", "scores", "ix_rows_text_hash")
+    pages = [page for table in tables for page in pages_of(full, table)[1:]]
     content = bytearray(full.read_bytes())
     for page in choose.sample(pages, 5):
-        content[(page - 1) * PAGE : page * PAGE] = choose.randbytes(PAGE)
+        start = (page - 1) * PAGE_BYTES + block * choose.randrange(PAGE_BYTES // block)
+        content[start : start + block] = choose.randbytes(block)
     full.write_bytes(content)
     report = Project.repair_file(full, tmp_path / "copy.sce")
     with Project.open(tmp_path / "copy.sce") as new:
         assert new.verify() == []
         kept = new.row_ids().tolist()
         assert len(kept) == new.row_count() == report.rows
-        assert all(before[row.id] == row for row in new.rows(kept))  # never another text under an id
-        assert all(decided[id_] == annotation for id_, annotation in new.annotations(kept).items())
-        assert len(kept) > 0 or report.problems
-        if len(kept) < COUNT:
-            assert report.problems
+        assert len(kept) > COUNT / 2
+        assert len(kept) == COUNT or any("rows are lost" in problem for problem in report.problems)
+        changed = [row.id for row in new.rows(kept) if before[row.id].text != row.text]
+        told = [re.search(r"text of (\d+) rows may not be what", problem) for problem in report.problems]
+        doubtful = sum(int(match[1]) for match in told if match)
+        assert len(changed) <= doubtful <= len(changed) + 5  # where the hash is broken, the text may be whole
+        found = new.annotations(kept)
+        assert len(found) > len(decided) / 3
+        same = [id_ for id_, a in found.items() if id_ in decided and decided[id_].label_ids == a.label_ids]
+        assert len(same) >= len(found) - 1  # a flipped bit may make it another decision
         assert fill(new, ["appended"]).rows == 1
         assert new.row_ids().tolist() == [*kept, max(kept, default=0) + 1]
 
 
 def test_lost_rows_leave_gaps_and_take_their_decisions_along(full: Path, tmp_path: Path) -> None:
-    page = pages_of(full, "rows")[40]
+    page = pages_of(full, "rows")[20]
     content = bytearray(full.read_bytes())
-    content[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    content[(page - 1) * PAGE_BYTES : page * PAGE_BYTES] = bytes(PAGE_BYTES)
     full.write_bytes(content)
     report = Project.repair_file(full, tmp_path / "copy.sce")
-    assert COUNT - 40 < report.rows < COUNT
-    assert any("records of the table rows are lost" in problem for problem in report.problems)
+    assert COUNT - 60 < report.rows < COUNT
+    assert any("of 1500 rows are lost" in problem for problem in report.problems)
     assert any("decisions are about rows that are lost" in problem for problem in report.problems)
 
 
@@ -123,6 +129,28 @@ def test_project_without_its_record_keeps_the_texts(full: Path, tmp_path: Path) 
         assert label_set is not None
         assert [label.name for label in label_set.labels] == ["a", "b"]
         assert len(new.annotations(range(1, COUNT + 1))) == 501
+
+
+def test_decisions_outlive_their_table(full: Path, tmp_path: Path) -> None:
+    """Labels lie in a table and what else was decided in an index, which are left."""
+    content = bytearray(full.read_bytes())
+    for page in pages_of(full, "annotations"):
+        content[(page - 1) * PAGE_BYTES : page * PAGE_BYTES] = bytes(PAGE_BYTES)
+    full.write_bytes(content)
+    report = Project.repair_file(full, tmp_path / "copy.sce")
+    assert "Of 501 decisions the time and the origin are lost." in report.problems
+    with Project.open(tmp_path / "copy.sce") as new:
+        assert new.annotations([1, 2, 3, 4])[2].decision is Decision.NONE
+        assert sorted(new.annotation_counts().values()) == [250, 250]
+        assert new.verify() == []
+
+
+def test_rows_of_a_broken_off_import_stay_behind(full: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(full, isolation_level=None)) as plain:
+        plain.execute(
+            "INSERT INTO rows (text_hash, length, blank, text, cells) VALUES (x'00', 1, 0, 'x', '[]')"
+        )
+    assert Project.repair_file(full, tmp_path / "copy.sce").rows == COUNT
 
 
 def test_missing_table_is_told(full: Path, tmp_path: Path) -> None:

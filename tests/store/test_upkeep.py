@@ -12,6 +12,7 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.types import Decision, Scores
 from sce_desktop.store import upkeep
+from sce_desktop.store.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 from tests.store.test_importing import CancelAfter
@@ -115,6 +116,7 @@ def test_sound_project_has_no_problems(full: Project) -> None:
         ("UPDATE rows SET cells = 'no json' WHERE id = 7", "cells of 1 rows do not fit"),
         ("DELETE FROM annotation_labels WHERE row_id = 2", "1 decisions and their labels"),
         ("UPDATE annotations SET decision = 'none' WHERE row_id = 2", "1 decisions and their labels"),
+        ("UPDATE annotations SET origin = 'x' WHERE row_id = 2", "unknown origin: 'x'"),
         ("UPDATE labels SET active = 0 WHERE id = 2", "labels in use are not those"),
         ("DELETE FROM labels WHERE id = 1", "annotation_labels refers to a record of labels that is missing"),
         ("DELETE FROM scores WHERE row_id = 1", "299 scores where 300 were counted"),
@@ -139,7 +141,7 @@ def test_broken_pages_are_told(full: Project, path: Path) -> None:
             "SELECT rootpage FROM sqlite_schema WHERE name = 'ix_scores_margin'"
         ).fetchone()
     content = bytearray(path.read_bytes())
-    content[(page - 1) * 4096 + 100 : page * 4096] = bytes(3996)
+    content[(page - 1) * PAGE_BYTES + 100 : page * PAGE_BYTES] = bytes(PAGE_BYTES - 100)
     path.write_bytes(content)
     with Project.open(path) as opened:
         problems = opened.verify()
