@@ -1,0 +1,174 @@
+"""Puts a trainer together from a configuration: start weights, token lists, head, mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import nn
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.ml.bert import TextEncoder, label_encoder_state, text_encoder_state
+from sce_desktop.ml.embedder import Embedder
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.model_config import ModelConfig
+from sce_desktop.ml.pretrain.config import PretrainConfig
+from sce_desktop.ml.pretrain.mixture import Mixture
+from sce_desktop.ml.pretrain.sets import Material
+from sce_desktop.ml.pretrain.start import Start, find, read_start
+from sce_desktop.ml.pretrain.towers import FrozenTowers, TokenLists, Towers, TrainedTowers, encode_all
+from sce_desktop.ml.pretrain.train import Before, Trainer, use_half
+from sce_desktop.ml.published import load_embedder
+from sce_desktop.ml.sce import SCE, SCEConfig, mean_token_embeddings
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Makes trainers over the same sets and start weights; ``tokens`` are made once."""
+
+    config: PretrainConfig
+    material: Material
+    base: Path
+    device: torch.device
+    start: Start | None  # of the embedder, where it is a BERT-like model of which all is known
+    labels: Start  # of the label encoder
+    tokens: TokenLists | None
+    embedder: Embedder | None  # where it stays frozen
+
+    @classmethod
+    def of(cls, config: PretrainConfig, material: Material, base: Path, device: torch.device) -> Builder:
+        """Read the start weights. Raises UserError where the configuration asks for what does not go."""
+        m = config.model
+        if m.train_embedder and m.label_encoder:
+            raise UserError(
+                "An embedder that is trained shares its own token table: leave label_encoder out."
+            )
+        labels = read_start(m.label_encoder or m.embedder, base)
+        if not m.train_embedder:
+            embedder = load_embedder(find(m.embedder, base), name=m.embedder, device=device)
+            return cls(config, material, base, device, None, labels, None, embedder)
+        strings = [*material.texts.strings, *material.labels.strings]
+        tokens = _tokens(labels.tokenizer, strings, config.data.max_tokens, device)
+        return cls(config, material, base, device, labels, labels, tokens, None)
+
+    def trainer(self, config: PretrainConfig, progress: Progress | None = None) -> Trainer:
+        """Return a trainer at step 0 for ``config``, which may differ in everything but data and start."""
+        torch.manual_seed(config.optim.seed)
+        if self.start is None:
+            frozen = self._frozen(config, progress or SilentProgress())
+            return self.assemble(config, self.head(config), frozen)
+        encoder = TextEncoder(self.start.config, dropout=config.model.dropout)
+        encoder.load_state_dict(text_encoder_state(self.start.state, self.start.config))
+        encoder.to(self.device).eval()
+        encoder.tokens.weight.requires_grad_(config.model.train_token_table)
+        towers = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
+        before = None
+        if config.optim.keep_loss:
+            before = Before(*encode_all(towers, half=use_half(config, self.device)))
+        return self.assemble(config, self.head(config), towers, encoder=encoder, before=before)
+
+    def head_trainer(self, config: PretrainConfig, encoder: TextEncoder, head: SCE) -> Trainer:
+        """Return a trainer of ``head`` alone over the vectors of a finished, now frozen ``encoder``."""
+        encoder.requires_grad_(False).eval()
+        trained = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
+        text_vectors, label_vectors = encode_all(trained, half=use_half(config, self.device))
+        rows = np.array_split(np.arange(len(label_vectors)), 1 + len(label_vectors) // 4096)
+        with torch.no_grad():
+            label_tokens = torch.cat([trained.label_tokens(part) for part in rows])
+        return self.assemble(config, head, FrozenTowers(text_vectors, label_tokens, label_vectors))
+
+    def assemble(
+        self,
+        config: PretrainConfig,
+        head: SCE,
+        towers: Towers,
+        *,
+        encoder: nn.Module | None = None,
+        before: Before | None = None,
+    ) -> Trainer:
+        """Return the trainer of these parts."""
+        mixture = Mixture(
+            self.material.train,
+            self.material.glosses,
+            config.mixture,
+            pairs=self.material.pairs if config.mixture.pairs else None,
+            weights=config.data.weights,
+            seed=config.optim.seed,
+        )
+        return Trainer(
+            config,
+            head,
+            towers,
+            mixture,
+            encoder=encoder,
+            validation=self.material.validation,
+            before=before,
+            device=self.device,
+        )
+
+    def model(self, trainer: Trainer) -> SCEModel:
+        """Return what ``trainer`` trained as a whole model, on the CPU."""
+        name, head = self.config.model.name, trainer.head.cpu()
+        if isinstance(trainer.towers, TrainedTowers):
+            return self.native_model(trainer.towers.encoder, head)
+        described = {"kind": "sentence-transformers", "model": self.config.model.embedder}
+        config = ModelConfig(name, head.config, described, token_table="own")
+        table = nn.Embedding.from_pretrained(_token_table(self.labels))
+        assert self.embedder is not None
+        return SCEModel(
+            config, self.embedder, head, label_tokens=table, label_tokenizer=self.labels.tokenizer
+        )
+
+    def native_model(self, encoder: TextEncoder, head: SCE) -> SCEModel:
+        """Return encoder and head as a whole model, on the CPU."""
+        config = ModelConfig.native(self.config.model.name, head.config, encoder.config, max_tokens=256)
+        return SCEModel(config, encoder.cpu(), head.cpu(), self.labels.tokenizer)
+
+    @property
+    def _known_tokens(self) -> TokenLists:
+        assert self.tokens is not None
+        return self.tokens
+
+    def head(self, config: PretrainConfig) -> SCE:
+        """Return an untrained head: the first layers of the label encoder, a random adaptor."""
+        m, shape = config.model, self.labels.config
+        layers = m.layers or shape.num_hidden_layers
+        width = shape.hidden_size if self.embedder is None else self.embedder.dim
+        head = SCE(
+            SCEConfig(
+                architecture=m.architecture,
+                attention=m.attention,
+                text_width=width,
+                layers=layers,
+                alpha=m.alpha,
+                encoder=replace(shape, num_hidden_layers=layers),
+            ),
+            dropout=m.dropout,
+        )
+        head.load_state_dict(label_encoder_state(self.labels.state, layers), strict=False)
+        return head.to(self.device)
+
+    def _frozen(self, config: PretrainConfig, progress: Progress) -> FrozenTowers:
+        # Vectors are computed once and reused in every epoch, as in the paper.
+        assert self.embedder is not None
+        names = self.material.labels.strings
+        texts = torch.from_numpy(self.embedder.encode(self.material.texts.strings, progress=progress))
+        ids = [e.ids for e in self.labels.tokenizer.encode_batch_fast(names, add_special_tokens=False)]
+        tokens = mean_token_embeddings(_token_table(self.labels), ids)
+        sentence = None
+        if config.model.architecture == "plus":
+            sentence = torch.from_numpy(self.embedder.encode(names, progress=progress)).to(self.device)
+        return FrozenTowers(texts.half().to(self.device), tokens.to(self.device), sentence)
+
+
+def _tokens(tokenizer: Tokenizer, strings: list[str], limit: int, device: torch.device) -> TokenLists:
+    tokenizer.enable_truncation(limit)
+    return TokenLists([e.ids for e in tokenizer.encode_batch_fast(strings)], device=device)
+
+
+def _token_table(start: Start) -> torch.Tensor:
+    return text_encoder_state(start.state, start.config)["tokens.weight"]

@@ -1,0 +1,120 @@
+"""Reads the folder of labelled sets: <folder>/train/*.jsonl.gz and <folder>/validation/*.jsonl.gz."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.ml.pretrain.config import DataConfig
+from sce_desktop.ml.pretrain.mixture import Glosses, StringTable, TrainSet, make_glosses, make_pairs, make_set
+
+
+@dataclass(frozen=True)
+class ValidationSet:
+    """A set that is never trained on. ``right`` holds each text's place in ``labels``."""
+
+    name: str
+    texts: list[int]
+    labels: list[int]
+    right: list[int]
+
+
+@dataclass
+class Material:
+    """All that training reads, with the two tables that everything numbers into."""
+
+    texts: StringTable
+    labels: StringTable
+    train: list[TrainSet]
+    validation: list[ValidationSet]
+    glosses: Glosses | None
+    pairs: Glosses
+
+
+def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
+    """Read what ``config`` names, paths relative to ``base``. Raises UserError for what is missing.
+
+    Rows of a train set whose ``split`` is "test" are held out, always.
+    """
+    folder = base / config.folder
+    texts, labels = StringTable(), StringTable()
+    synonyms = _json(base / config.wordings) if config.wordings else {}
+    train, validation = [], []
+    for path in _files(folder / "train", config.sets):
+        name = path.name.split(".")[0]
+        rows = [r for r in _lines(path) if r.get("split") != "test"]
+        if not rows:
+            raise UserError(f"The set {name} has no rows to train on: all are held out as test rows.")
+        rows = _sample(rows, config.max_rows, seed)
+        cut = [r["text"][: config.max_characters] for r in rows]
+        train.append(
+            make_set(
+                name,
+                cut,
+                [r["label"] for r in rows],
+                synonyms.get(name, {}),
+                text_table=texts,
+                label_table=labels,
+            )
+        )
+    if not train:
+        raise UserError(f"There are no training sets (*.jsonl or *.jsonl.gz) in {folder / 'train'}.")
+    for path in _files(folder / "validation", config.validation) if (folder / "validation").is_dir() else ():
+        everything = list(_lines(path))
+        names = sorted({r["label"] for r in everything})
+        rows = _sample(everything, config.validation_rows, seed)
+        validation.append(
+            ValidationSet(
+                path.name.split(".")[0],
+                [texts.add(r["text"][: config.max_characters]) for r in rows],
+                [labels.add(n) for n in names],
+                [names.index(r["label"]) for r in rows],
+            )
+        )
+    glosses = None
+    if config.wordnet:
+        glosses = make_glosses(list(_lines(base / config.wordnet)), text_table=texts, label_table=labels)
+    numbers = sorted({int(n) for s in train for n in s.texts})
+    pairs = make_pairs([texts.strings[n] for n in numbers], text_table=texts, label_table=labels)
+    return Material(texts, labels, train, validation, glosses, pairs)
+
+
+def _files(folder: Path, names: Sequence[str]) -> list[Path]:
+    found = {p.name.split(".")[0]: p for p in sorted(folder.glob("*.jsonl*"))}
+    missing = [n for n in names if n not in found]
+    if missing:
+        raise UserError(f"There is no set {missing[0]} in {folder}.")
+    return [found[n] for n in (names or found)]
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8") as file:
+            for line in file:
+                if line.strip():
+                    yield json.loads(line)
+    except FileNotFoundError:
+        raise UserError(f"There is no file {path}.") from None
+    except (ValueError, EOFError, OSError) as error:
+        raise UserError(f"{path.name} is not a file of JSON lines: {error}.") from None
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"The label wordings {path} cannot be read: {error}.") from None
+
+
+def _sample(rows: list[dict[str, Any]], limit: int, seed: int) -> list[dict[str, Any]]:
+    if len(rows) <= limit:
+        return rows
+    kept = random.Random(seed).sample(range(len(rows)), limit)
+    return [rows[i] for i in sorted(kept)]

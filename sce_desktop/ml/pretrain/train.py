@@ -1,0 +1,259 @@
+"""The training loop, readable from top to bottom."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from torch import Tensor, nn
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.ml.pretrain.config import OptimConfig, PretrainConfig
+from sce_desktop.ml.pretrain.mixture import Batch, Mixture
+from sce_desktop.ml.pretrain.prefetch import drawn
+from sce_desktop.ml.pretrain.sets import ValidationSet
+from sce_desktop.ml.pretrain.towers import Towers, TrainedTowers, to_device
+from sce_desktop.ml.sce import MASKED, SCE, LabelVectors
+
+
+@dataclass
+class Trace:
+    """What a training run leaves to read: one entry a validation, newest last."""
+
+    steps: list[int] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    accuracies: list[dict[str, dict[str, float]]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Before:
+    """Vectors of all texts and labels before training, for the loss that keeps them near (float16)."""
+
+    texts: Tensor
+    labels: Tensor
+
+
+class Average:
+    """Moving average of the trained weights; evaluation and the saved model use it."""
+
+    def __init__(self, parameters: list[nn.Parameter], decay: float) -> None:
+        self.parameters, self.decay = parameters, decay
+        self.values = [p.detach().clone() for p in parameters]
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Move towards the present weights; early steps count more."""
+        decay = min(self.decay, (1 + step) / (10 + step))
+        torch._foreach_lerp_(self.values, [p.detach() for p in self.parameters], 1 - decay)
+
+    @torch.no_grad()
+    def swap(self) -> None:
+        """Exchange the average and the present weights."""
+        for value, parameter in zip(self.values, self.parameters, strict=True):
+            keep = parameter.detach().clone()
+            parameter.copy_(value)
+            value.copy_(keep)
+
+
+def learning_rate_factor(step: int, config: OptimConfig) -> float:
+    """Return the share of the learning rate at ``step``: linear warm-up, then half a cosine to zero."""
+    warm = min(1.0, (step + 1) / max(1, config.warmup))
+    return warm * 0.5 * (1 + math.cos(math.pi * min(1.0, step / max(1, config.steps))))
+
+
+class Trainer:
+    """Holds what a step needs. ``encoder`` is None where the embedder stays frozen."""
+
+    def __init__(
+        self,
+        config: PretrainConfig,
+        head: SCE,
+        towers: Towers,
+        mixture: Mixture,
+        *,
+        encoder: nn.Module | None,
+        validation: list[ValidationSet],
+        before: Before | None = None,
+        device: torch.device,
+    ) -> None:
+        self.config, self.head, self.towers, self.mixture = config, head, towers, mixture
+        self.encoder, self.validation, self.before, self.device = encoder, validation, before, device
+        c = config.optim
+        groups = [{"params": _trained(head), "lr": c.head_learning_rate}]
+        if encoder is not None:
+            groups.append({"params": _trained(encoder), "lr": c.learning_rate})
+        self.optimizer = torch.optim.AdamW(
+            groups, weight_decay=c.weight_decay, fused=device.type == "cuda", betas=(0.9, 0.98)
+        )
+        self.rates = [g["lr"] for g in self.optimizer.param_groups]
+        self.parameters = [p for g in self.optimizer.param_groups for p in g["params"]]
+        self.average = Average(self.parameters, c.average) if c.average else None
+        self.half = use_half(config, device)
+        self.step_number = 0
+        self.batches: Iterator[Batch] = iter(())
+        self.trace = Trace()
+
+    def run(
+        self,
+        progress: Progress,
+        *,
+        save: Callable[[], None] | None = None,
+        log: Callable[[str], None] = lambda line: None,
+    ) -> bool:
+        """Train to the end or until time or patience is over. Returns whether training is finished.
+
+        Raises UserError at the first loss that is not finite; the last average stays usable.
+        """
+        workers = 5 if self.device.type == "cuda" else 0
+        with drawn(self.mixture, start=self.step_number, workers=workers) as self.batches:
+            return self._run(progress, save, log)
+
+    def _run(self, progress: Progress, save: Callable[[], None] | None, log: Callable[[str], None]) -> bool:
+        run, steps = self.config.run, self.config.optim.steps
+        started, best, stale = time.monotonic(), -1.0, 0
+        recent: list[Tensor] = []
+        while self.step_number < steps:
+            progress.check()
+            recent.append(self.step())
+            n = self.step_number
+            if n % run.validate_every == 0 or n == steps:
+                loss = torch.stack(recent).mean().item()
+                recent = []
+                if not math.isfinite(loss):
+                    raise UserError(f"Training stopped at step {n}: the loss is no longer a finite number.")
+                result = self.validate()
+                self.trace.steps.append(n)
+                self.trace.losses.append(loss)
+                self.trace.accuracies.append(result)
+                self.trace.seconds.append(time.monotonic() - started)
+                log(f"step {n} loss {loss:.4f} {summary(result)} {time.monotonic() - started:.0f} s")
+                mean = mean_accuracy(result)
+                stale = 0 if mean > best else stale + 1
+                best = max(best, mean)
+                if run.patience and stale >= run.patience:
+                    log(f"no better for {stale} validations: stopped at step {n}")
+                    return True
+            progress.report(n, steps, stage="Training")
+            if save is not None and n % run.save_every == 0 and n < steps:
+                save()
+            if run.stop_after_minutes and time.monotonic() - started > 60 * run.stop_after_minutes:
+                if save is not None:
+                    save()
+                return self.step_number >= steps
+        return True
+
+    def step(self) -> Tensor:
+        """Draw a batch, step once, return the loss (on the device, so that nothing waits)."""
+        c = self.config.optim
+        batch = next(self.batches)
+        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = rate * learning_rate_factor(self.step_number, c)
+        self.head.train()
+        if self.encoder is not None:
+            self.encoder.train()
+        loss = self.loss(batch)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        for group in self.optimizer.param_groups:
+            nn.utils.clip_grad_norm_(group["params"], c.clip, foreach=True)
+        self.optimizer.step()
+        self.step_number += 1
+        if self.average is not None:
+            self.average.update(self.step_number)
+        return loss.detach()
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Cross-entropy of the SCE's scores, and of its cosine part, and what keeps vectors near."""
+        c = self.config.optim
+        p, t = batch.texts.shape
+        flat = batch.texts.reshape(-1)
+        used, place = np.unique(np.maximum(batch.labels, 0), return_inverse=True)
+        mask = to_device(batch.mask, self.device)
+        right = to_device(batch.right, self.device).flatten()
+        at = to_device(place.reshape(batch.labels.shape), self.device)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            q, each = self.towers.vectors(flat, self._lengths(batch), used)
+        q, kept = q.float(), self._keep_loss(q, flat, each, used)
+        if c.noise:
+            q = F.normalize(q + c.noise * torch.randn_like(q) / q.shape[1] ** 0.5, dim=-1)
+        q = q.view(p, t, -1)
+        sentence = None if each.sentence is None else each.sentence.float()[at]
+        labels = LabelVectors(each.tokens.float()[at], sentence)
+        scores = self.head.grouped(q, labels, mask)
+        loss = F.cross_entropy(scores.flatten(0, 1), right) + kept
+        if c.cosine_loss and self.config.model.architecture == "plus":
+            cosine = self.head.cosine(q, labels).masked_fill(~mask, MASKED)
+            loss = loss + c.cosine_loss * F.cross_entropy(cosine.flatten(0, 1), right)
+        return loss
+
+    def _lengths(self, batch: Batch) -> np.ndarray | None:
+        # Some texts are read to a shorter length, as a title or a first sentence would be.
+        if not isinstance(self.towers, TrainedTowers):
+            return None
+        whole = self.towers.tokens.lengths[batch.texts.reshape(-1)]
+        least = np.minimum(whole, 8)
+        return least + ((whole - least) * batch.kept.reshape(-1)).astype(np.int64)
+
+    def _keep_loss(self, q: Tensor, rows: np.ndarray, each: LabelVectors, used: np.ndarray) -> Tensor | float:
+        weight = self.config.optim.keep_loss
+        if not weight or self.before is None or each.sentence is None:
+            return 0.0
+        old_q = self.before.texts[to_device(rows, self.device)].float()
+        old_g = self.before.labels[to_device(used, self.device)].float()
+        apart = 2 - (q.float() * old_q).sum(-1).mean() - (each.sentence.float() * old_g).sum(-1).mean()
+        return weight * apart
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, dict[str, float]]:
+        """Return accuracy in per cent by set, of the SCE and of its cosine part, with averaged weights."""
+        self.head.eval()
+        if self.encoder is not None:
+            self.encoder.eval()
+        if self.average is not None:
+            self.average.swap()
+        try:
+            return {one.name: self._accuracy(one) for one in self.validation}
+        finally:
+            if self.average is not None:
+                self.average.swap()
+
+    def _accuracy(self, one: ValidationSet) -> dict[str, float]:
+        right = torch.tensor(one.right, device=self.device)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
+            q, labels = self.towers.vectors(np.array(one.texts), None, np.array(one.labels))
+        sentence = None if labels.sentence is None else labels.sentence.float()
+        labels, q = LabelVectors(labels.tokens.float(), sentence), q.float()
+        scores = torch.cat([self.head(part, labels) for part in q.split(256)])
+        found = {"sce": 100 * (scores.argmax(1) == right).float().mean().item()}
+        if self.config.model.architecture == "plus":
+            cosine = self.head.cosine(q, labels)
+            found["cosine"] = 100 * (cosine.argmax(1) == right).float().mean().item()
+        return found
+
+
+def use_half(config: PretrainConfig, device: torch.device) -> bool:
+    """Return whether the encoder computes in bfloat16: on a GPU, unless the configuration says otherwise."""
+    wanted = config.optim.precision
+    return wanted == "bfloat16" or (wanted == "auto" and device.type == "cuda")
+
+
+def mean_accuracy(result: Mapping[str, Mapping[str, float]], kind: str = "sce") -> float:
+    """Return the mean over sets, 0 where there are none."""
+    return float(np.mean([r[kind] for r in result.values()])) if result else 0.0
+
+
+def summary(result: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the means over validation sets in one line."""
+    kinds = dict.fromkeys(k for r in result.values() for k in r)
+    return " ".join(f"{k} {mean_accuracy(result, k):.2f}" for k in kinds)
+
+
+def _trained(module: nn.Module) -> list[nn.Parameter]:
+    return [p for p in module.parameters() if p.requires_grad]

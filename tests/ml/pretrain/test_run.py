@@ -1,0 +1,149 @@
+"""The whole way: a configuration in, a model folder out; stopped and gone on with; refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Label
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.pretrain import run
+from sce_desktop.ml.pretrain.config import member_configs, read_config
+from sce_desktop.ml.pretrain.towers import TokenLists, TrainedTowers, encode_packed
+from sce_desktop.ml.published import load_embedder
+from sce_desktop.paths import resources_dir
+from tests.ml.pretrain.conftest import TOPICS
+from tests.ml.tiny import tiny_sentence_transformer, tiny_text_encoder
+
+LABELS = [Label(name) for name in TOPICS]
+TEXTS = list(TOPICS.values())
+
+
+def test_training_learns_and_the_model_loads(world: Path, write_config) -> None:
+    done = run(write_config(steps=60), world / "out", progress=SilentProgress())
+    assert done.finished
+    assert done.validation["more"]["sce"] > 70
+    model = SCEModel.from_pretrained(str(world / "out"))
+    found = model.probabilities(TEXTS, LABELS).probabilities
+    assert found.argmax(1).tolist() == [0, 1, 2, 3]
+    facts = json.loads((world / "out" / "training.json").read_text())
+    assert facts["members"]["model"]["steps"] == [20, 40, 60]
+    assert not list(world.glob(".out.training"))
+
+
+class StopAfter(SilentProgress):
+    """Wants to stop at a step."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.left = steps
+
+    def check(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+TWO = "[average.members.a.optim]\nseed = 1\n[average.members.b.mixture]\nmixed = 0.3"
+
+
+@pytest.mark.parametrize("more", ["", TWO], ids=["one", "two"])
+def test_stopped_and_gone_on_is_the_same_as_in_one_go(world: Path, write_config, more: str) -> None:
+    path = write_config(steps=30, more=more)
+    run(path, world / "whole", progress=SilentProgress())
+    with pytest.raises(KeyboardInterrupt):
+        run(path, world / "parts", progress=StopAfter(13))
+    assert (world / ".parts.training").is_dir()
+    run(path, world / "parts", progress=SilentProgress())
+    one, other = (SCEModel.from_pretrained(str(world / n)).state_dict() for n in ("whole", "parts"))
+    assert all(torch.allclose(one[k], other[k], atol=2e-3) for k in one)
+
+
+def test_average_lies_between_start_and_members(world: Path, write_config) -> None:
+    more = "[average]\ninterpolation = 0.0\nrefit_steps = 5\n" + TWO
+    run(write_config(steps=20, more=more), world / "out", progress=SilentProgress())
+    model = SCEModel.from_pretrained(str(world / "out"))
+    start = load_embedder(world / "tiny-sentences").encode(TEXTS)
+    assert np.abs(model.embed(TEXTS) - start).max() < 2e-3  # float16 storage
+
+
+def test_the_papers_architecture_trains_over_a_frozen_embedder(world: Path, write_config) -> None:
+    tiny_sentence_transformer(world, model_type="roberta", name="tiny-roberta", seed=5)
+    model = (
+        'architecture = "paper"\nattention = "joint"\ntrain_embedder = false\nlabel_encoder = "tiny-roberta"'
+    )
+    done = run(write_config(steps=80, model=model), world / "out", progress=SilentProgress())
+    assert done.validation["more"]["sce"] > 50
+    state = json.loads((world / "out" / "config.json").read_text())
+    assert state["token_table"] == "own"
+
+
+def test_a_loss_that_is_not_finite_stops_and_names_the_step(world: Path, write_config) -> None:
+    with pytest.raises(UserError, match="step 20"):
+        run(write_config(optim="clip = 1e30\nnoise = 1e38"), world / "out", progress=SilentProgress())
+    assert not (world / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"run": "patient = 3"}, "run.patient"),
+        ({"optim": 'clip = "much"'}, "optim.clip"),
+        ({"model": 'architecture = "other"'}, "model.architecture"),
+        ({"model": 'label_encoder = "tiny-sentences"'}, "label_encoder"),
+        ({"more": "[average.members.a.model]\nlayers = 2"}, "one shape"),
+        ({"more": "[average.members.a.wrong]\nlayers = 2"}, "average.members.a.wrong"),
+    ],
+)
+def test_a_wrong_configuration_is_named(world: Path, write_config, parts, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        run(write_config(**parts), world / "out", progress=SilentProgress())
+
+
+def test_not_toml(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("steps = = 3")
+    with pytest.raises(UserError, match=r"c\.toml"):
+        run(tmp_path / "c.toml", tmp_path / "out", progress=SilentProgress())
+
+
+def test_packed_and_padded_vectors_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plain(q, k, v, bounds, _other, _longest, _too):
+        out = torch.empty_like(q)
+        for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            parts = (x[a:b].transpose(0, 1) for x in (q, k, v))
+            out[a:b] = torch.nn.functional.scaled_dot_product_attention(*parts).transpose(0, 1)
+        return out
+
+    monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", plain)
+    encoder, rng = tiny_text_encoder(), np.random.default_rng(0)
+    lists = TokenLists([rng.integers(4, 90, n).tolist() for n in range(2, 30)], device=torch.device("cpu"))
+    rows, towers = np.arange(28)[::-1].copy(), TrainedTowers(encoder, lists, 20)
+    cut = np.minimum(lists.lengths[rows], 17)
+    with torch.no_grad():
+        packed = encode_packed(encoder, lists.packed(rows, cut))
+        assert torch.allclose(towers.encode(rows, cut), packed, atol=1e-5)
+
+
+def test_keep_loss_holds_the_vectors_near(world: Path, write_config) -> None:
+    start = load_embedder(world / "tiny-sentences").encode(TEXTS)
+    moved = []
+    for weight in (0.0, 50.0):
+        path = write_config(steps=30, optim=f"keep_loss = {weight}", name=f"{weight}.toml")
+        run(path, world / f"out{weight}", progress=SilentProgress())
+        vectors = SCEModel.from_pretrained(str(world / f"out{weight}")).embed(TEXTS)
+        moved.append(float(1 - (vectors * start).sum(1).mean()))
+    assert moved[1] < 0.5 * moved[0]
+
+
+def test_the_shipped_configuration_reads_and_names_its_members() -> None:
+    config = read_config(resources_dir() / "pretrain" / "sce-mini.toml")
+    members = member_configs(config)
+    assert len(members) == 6
+    assert members["pairs"].mixture.pairs == 0.3
+    assert members["bag"].data.sets == members["plain"].data.sets
