@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Annotation, Decision, IdArray, Label, Row, RowMarks, Run, Scores
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.project import Project
@@ -31,6 +32,21 @@ def rows_to_export(project: Project, only: Which = "all", shown: RowQuery | None
     if only == "shown":
         return project.row_ids(shown or RowQuery())
     return project.row_ids(RowQuery(state=states.get(only, RowState.ANY)))
+
+
+def columns_to_export(project: Project) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what an export can write, by where it comes from: names as they will stand in the header.
+
+    The first group is the original table ("original"), the second what was decided ("decided"); then each
+    model by its alias, in the order of the file.
+    """
+    sheet = _Sheet(project, None)
+    names = iter(beside(project.columns, sheet.header, SilentProgress()))
+    widths = [("decided", sheet.decided_width), *((model.alias, len(model.header)) for model in sheet.models)]
+    return [
+        ("original", project.columns),
+        *((group, tuple(itertools.islice(names, width))) for group, width in widths),
+    ]
 
 
 def export_table(
@@ -99,7 +115,7 @@ class _Sheet:
         self._multi_label = label_set is not None and label_set.multi_label
         aliases = dict.fromkeys([MAIN_ALIAS, *(run.alias for run in project.runs())])
         self._runs = [run for run in map(project.active_run, aliases) if run is not None]
-        self._models = [
+        self.models = [
             ModelColumns(
                 run.alias,
                 run.label_names,
@@ -113,7 +129,8 @@ class _Sheet:
         self.header = list(DECISION_COLUMNS)
         if self._multi_label:
             self.header += [LABELS_COLUMN, *(f"label:{label.name}" for label in self._labels)]
-        for model in self._models:
+        self.decided_width = len(self.header)
+        for model in self.models:
             self.header += model.header
 
     def rows(self, ids: IdArray) -> list[list[OutCell]]:
@@ -125,7 +142,7 @@ class _Sheet:
             [*row.cells, *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS))]
             for row in rows
         ]
-        for run, model in zip(self._runs, self._models, strict=True):
+        for run, model in zip(self._runs, self.models, strict=True):
             for mine, results in zip(cells, self._results(run, model, rows), strict=True):
                 mine += results
         return cells

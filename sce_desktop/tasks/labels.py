@@ -1,0 +1,86 @@
+"""Work on labels that looks at many rows: labels of a column, one label taking over others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Final
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label, LabelSet
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+
+MOST_VALUES: Final = 1000
+_BATCH: Final = 5000
+
+
+def column_labels(project: Project, column: int, *, progress: Progress) -> list[tuple[Label, int]]:
+    """Return the distinct values of a column with their rows, in the order in which they first appear.
+
+    Raises:
+        UserError: There are more than `MOST_VALUES`, or none.
+    """
+    counts = Counter[str]()
+    total, done = project.row_count(), 0
+    name = project.columns[column]
+    for rows in project.iter_rows():
+        progress.check()
+        counts.update(value for row in rows if (value := row.cells[column]) and value.strip())
+        if len(counts) > MOST_VALUES:
+            raise UserError(
+                f"“{name}” has more than {MOST_VALUES:,} different values, too many for labels: "
+                "choose another column."
+            )
+        done += len(rows)
+        progress.report(done, total, stage="reading")
+    if not counts:
+        raise UserError(f"“{name}” has nothing but empty cells: choose another column.")
+    return [(Label(value), count) for value, count in counts.items()]
+
+
+def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progress) -> LabelSet | None:
+    """Let labels take over others: their annotations move, with time and origin, and the others go.
+
+    Safe to repeat: nothing is removed before its annotations have moved.
+
+    Args:
+        project: Whose labels.
+        into: From the id of each label that goes to the id of the label that takes over.
+        progress: Told of rows.
+
+    Returns:
+        The label set as it is then.
+
+    Raises:
+        UserError: The project cannot be written.
+        ValueError: A label that takes over goes itself or is not in use.
+        Cancelled: The user stopped; the annotations of some rows have moved, the labels are all there.
+    """
+    label_set = project.label_set()
+    used = {label.id for label in label_set.labels} if label_set else set()
+    if label_set is None or not set(into.values()) <= used - into.keys():
+        raise ValueError("a label that takes over must stay")
+    going = set(into) & used
+    if not going:
+        return label_set
+    ids = project.row_ids(RowQuery(label_ids=tuple(sorted(going))))
+    for start in range(0, len(ids), _BATCH):
+        progress.check()
+        found = project.annotations(ids[start : start + _BATCH]).values()
+        project.annotate(
+            replace(
+                annotation,
+                label_ids=tuple(dict.fromkeys(into.get(label, label) for label in annotation.label_ids)),
+            )
+            for annotation in found
+        )
+        progress.report(min(start + _BATCH, len(ids)), len(ids), stage="merging")
+    return project.set_labels(kept(label_set, going))
+
+
+def kept(label_set: LabelSet, going: Collection[int | None]) -> list[Label]:
+    """Return the labels of ``label_set`` without those whose ids are in ``going``."""
+    return [label for label in label_set.labels if label.id not in going]

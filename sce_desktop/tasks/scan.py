@@ -1,0 +1,116 @@
+"""What an import would bring, found out by reading the whole table without keeping it."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sce_desktop.core.labels import look_alikes
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.scripts import foreign_script
+from sce_desktop.core.types import IdArray, TableOptions, TableProblem
+from sce_desktop.data import tables
+from sce_desktop.store.project import Project
+from sce_desktop.store.rows import Shape
+from sce_desktop.tasks.progress import Unreported
+
+MOST_LABELS = 1000  # a column with more values than these is no column of labels
+
+
+@dataclass(frozen=True, slots=True)
+class TableScan:
+    """What is in a table. ``blank``, ``duplicates``, ``foreign`` and ``known`` are among ``rows``."""
+
+    rows: int
+    blank: int
+    duplicates: int  # rows, blank ones aside, that repeat the text of an earlier row of the table
+    foreign: int  # rows in a script that the model does not know (`core.scripts`)
+    scripts: tuple[str, ...]  # their scripts, the one of most rows first
+    known: int  # rows, blank ones aside, whose text the project has already; 0 without a project
+    known_head: frozenset[int]  # those among the first rows, by 0-based place
+    labels: tuple[tuple[str, int], ...]  # values of the label column with their rows, in order of appearance
+    label_values: int  # how many there are, more than are kept in ``labels`` perhaps
+    alike: tuple[tuple[str, ...], ...]  # groups of ``labels`` that look the same
+    problems: tuple[TableProblem, ...]
+    problem_count: int
+
+
+def scan_table(
+    path: Path,
+    *,
+    text_columns: Sequence[int],
+    label_column: int | None = None,
+    project: Project | None = None,
+    options: TableOptions | None = None,
+    head: int = 100,
+    progress: Progress,
+) -> TableScan:
+    """Read a table once, in bounded memory, and count what the user should know before importing it.
+
+    Args:
+        path: The table.
+        text_columns: 0-based places of the columns that make the text.
+        label_column: 0-based place of a column of labels.
+        project: The project to which the rows would be added: its texts are known.
+        options: How to read the table.
+        head: So many first rows are looked up one by one for ``known_head``.
+        progress: Told of rows; cancelled between batches.
+
+    Raises:
+        UserError: The table cannot be read.
+        Cancelled: The user stopped.
+    """
+    table = tables.open_table(path, options or TableOptions())
+    shape = Shape(table.columns, tuple(text_columns))
+    texts, values, scripts = array("q"), Counter[str](), Counter[str]()
+    first: list[int | None] = []
+    rows = blank = 0
+    for batch in table.batches(progress=progress):
+        rows += len(batch)
+        for cells in batch:
+            text = shape.text_of(cells)
+            if not text or text.isspace():
+                blank += 1
+                key = None
+            else:
+                key = hash(text)  # 64 bits, the same as long as this program runs
+                texts.append(key)
+                if not text.isascii() and (script := foreign_script(text)) is not None:
+                    scripts[script] += 1
+            if len(first) < head:
+                first.append(key)
+        if label_column is not None:
+            values.update(name for cells in batch if (name := cells[label_column]) and name.strip())
+    keys = np.array(texts, dtype=np.int64)
+    known = _keys_of(project, progress) if project is not None else np.empty(0, dtype=np.int64)
+    head_known = np.isin([key or 0 for key in first], known)
+    known_head = {place for place, key in enumerate(first) if key is not None and head_known[place]}
+    names = list(values)[:MOST_LABELS]
+    return TableScan(
+        rows=rows,
+        blank=blank,
+        duplicates=len(keys) - len(np.unique(keys)),
+        foreign=scripts.total(),
+        scripts=tuple(script for script, _ in scripts.most_common()),
+        known=int(np.isin(keys, known).sum()),
+        known_head=frozenset(known_head),
+        labels=tuple((name, values[name]) for name in names),
+        label_values=len(values),
+        alike=tuple(look_alikes(names)),
+        problems=tuple(table.problems),
+        problem_count=table.problem_count,
+    )
+
+
+def _keys_of(project: Project, progress: Progress) -> IdArray:
+    quiet = Unreported(progress)
+    keys = array("q")
+    for rows in project.iter_rows():
+        quiet.check()
+        keys.extend(hash(row.text) for row in rows if not row.blank)
+    return np.array(keys, dtype=np.int64)

@@ -1,0 +1,175 @@
+"""Labels to choose from before they are added: of a column, a file, a template, or suggested."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.core.types import Label
+from sce_desktop.ui import label_edits, table_work
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+
+Found = list[tuple[Label, int]]
+
+
+class AddLabelsDialog(QDialog):
+    """Shows labels as soon as a job has found them, each with a check mark; one button adds the checked."""
+
+    def __init__(self, session: Session, title: str, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._job: Job | None = None
+        self.setWindowTitle(title)
+        self.setAccessibleName(title)
+        self.column = QComboBox()
+        self.column.setAccessibleName("Column")
+        self.column.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.column.hide()
+        self.column.activated.connect(self._read_column)
+        self.words = QLabel("Looking…", wordWrap=True)
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setAccessibleName("What was found")
+        set_role(self.words, "muted")
+        self.list = QListWidget()
+        self.list.setAccessibleName("Labels that were found")
+        self.list.setUniformItemSizes(True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.itemChanged.connect(self._show_count)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
+        self.add_button = QPushButton("Add")
+        self.add_button.setDefault(True)
+        set_role(self.add_button, "primary")
+        buttons.addButton(self.add_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        margin = px(SPACE_L)
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.setSpacing(px(SPACE_M))
+        for widget in (self.column, self.words, self.list, buttons):
+            layout.addWidget(widget)
+        self.resize(px(420), px(460))
+        session.projectClosed.connect(self.reject)
+        self._show_count()
+
+    # --- where labels come from ----------------------------------------------------------------------------
+
+    def of_columns(self) -> None:
+        """Let the user choose a column and show its values."""
+        project = self._session.project
+        if project is None:
+            return
+        text = set(project.text_columns)
+        for place, name in enumerate(project.columns):
+            self.column.addItem(name or f"Column {place + 1}", place)
+        first = next((place for place in range(self.column.count()) if place not in text), 0)
+        self.column.setCurrentIndex(first)
+        self.column.show()
+        self._read_column()
+
+    @Slot()
+    def _read_column(self) -> None:
+        project = self._session.project
+        if project is not None:
+            self.follow(
+                self._session.submit(
+                    table_work.column_labels,
+                    project,
+                    self.column.currentData(),
+                    title="Reading a column",
+                    quiet=True,
+                    tell_failure=False,
+                )
+            )
+
+    def follow(self, job: Job) -> None:
+        """Show what ``job`` finds, in place of what was shown: a list of labels with numbers of rows."""
+        self._drop()
+        self._job = job
+        self.list.clear()
+        self.words.setText("Looking…")
+        set_role(self.words, "muted")
+        self._show_count()
+        job.progressed.connect(self._on_progress)
+        job.finished.connect(self.show_found)
+        job.failed.connect(self._on_failed)
+
+    @Slot(object, object, object)
+    def _on_progress(self, done: int, total: int | None, stage: str) -> None:
+        share = f" {min(100, 100 * done // total)} %" if total else "…"
+        self.words.setText(f"{(stage or 'looking').capitalize()}{share}")
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self.words.setText(str(error))
+        set_role(self.words, "warn")
+
+    @Slot(object)
+    def show_found(self, found: Found) -> None:
+        """Show labels; those that are there already cannot be added again."""
+        there = {label.name.strip() for label in self._session.labels}
+        self.list.blockSignals(True)
+        for label, count in found:
+            known = label.name.strip() in there
+            details = [rows(count)] * bool(count) + [label.description] * bool(label.description)
+            item = QListWidgetItem("  ·  ".join((label.name.replace("\n", " "), *details)))
+            item.setData(Qt.ItemDataRole.UserRole, label)
+            flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
+            item.setFlags(flags if known else flags | Qt.ItemFlag.ItemIsEnabled)
+            item.setCheckState(Qt.CheckState.Checked)
+            item.setToolTip("You have this label" if known else label.description)
+            self.list.addItem(item)
+        self.list.blockSignals(False)
+        already = sum(label.name.strip() in there for label, _ in found)
+        told = f"{len(found):,} found" + (f", {already:,} of them you have already" if already else "")
+        self.words.setText(f"{told}. Take away the check marks of those you do not want.")
+        self._show_count()
+
+    # --- the end -------------------------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> list[Label]:
+        """The labels that would be added."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return [
+            item.data(Qt.ItemDataRole.UserRole)
+            for item in items
+            if item.checkState() is Qt.CheckState.Checked and item.flags() & Qt.ItemFlag.ItemIsEnabled
+        ]
+
+    @Slot()
+    def _show_count(self) -> None:
+        count = len(self.chosen)
+        self.add_button.setEnabled(count > 0)
+        self.add_button.setText(f"Add {count:,} {'label' if count == 1 else 'labels'}" if count else "Add")
+        self.add_button.setAccessibleName(self.add_button.text())
+
+    def _drop(self) -> None:
+        if self._job is not None:
+            self._job.detach()
+            self._job.cancel()
+
+    def accept(self) -> None:
+        """Add the checked labels."""
+        if self.chosen and label_edits.add(self._session, self.chosen):
+            super().accept()
+
+    @Slot()
+    def reject(self) -> None:
+        """Stop looking and go."""
+        self._drop()
+        super().reject()

@@ -1,0 +1,364 @@
+"""What goes into an export: which rows, which columns, what kind of file; told in numbers before writing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, Qt, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop import paths
+from sce_desktop.ui import table_work
+from sce_desktop.ui.choices import ExportChoices
+from sce_desktop.ui.import_forms import delimiter_name
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.table_work import ExportFacts
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
+
+ROWS = (
+    ("all", "All rows", "in the order of the import"),
+    ("labelled", "Labelled rows", "those that you gave a label"),
+    ("unlabelled", "Unlabelled rows", ""),
+    ("flagged", "Flagged rows", ""),
+    ("shown", "Rows shown by the filter", "in the order of the table"),
+)
+FORMATS = (
+    (".csv", "CSV"),
+    (".tsv", "TSV (tab-separated)"),
+    (".xlsx", "Excel workbook"),
+    (".parquet", "Parquet"),
+    (".jsonl", "JSON lines"),
+)
+GROUPS = {"original": "Original columns", "decided": "Your labels, flags and notes", "sce": "SCE's results"}
+PROBABILITIES = "probabilities"
+EXCEL_ROWS = 1_048_575  # of a sheet, its header aside
+_FOLDER_KEY = "export_folder"
+
+
+class ExportDialog(QDialog):
+    """Asks what to export of the open project; Export hands the choices to `Session.export_table`."""
+
+    def __init__(self, session: Session, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._facts: ExportFacts | None = None
+        self._state = QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat)
+        self._counting: Job | None = None
+        self.setWindowTitle("Export")
+        self.setAccessibleName("Export")
+        self._build()
+        session.projectClosed.connect(self.reject)
+        self._on_format()
+        self._count()
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        upper = QHBoxLayout()
+        upper.setSpacing(px(SPACE_XL))
+        upper.addWidget(self._rows_box(), 1)
+        upper.addWidget(self._columns_box(), 1)
+        line = QFrame(frameShape=QFrame.Shape.HLine)
+        line.setAccessibleName("Line")
+        self.summary = QLabel("Counting…", wordWrap=True)
+        self.summary.setAccessibleName("What will be written")
+        set_role(self.summary, "title")
+        self.problem = QLabel(wordWrap=True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.setAccessibleName("What is in the way")
+        set_role(self.problem, "warn")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
+        self.export_button = QPushButton("Export")
+        self.export_button.setAccessibleName("Export")
+        self.export_button.setDefault(True)
+        set_role(self.export_button, "primary")
+        buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.addWidget(self.summary, 1)
+        foot.addWidget(buttons)
+        layout = QVBoxLayout(self)
+        margin = px(SPACE_L)
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.setSpacing(px(SPACE_M))
+        layout.addLayout(upper)
+        layout.addWidget(line)
+        layout.addWidget(self._file_box())
+        layout.addStretch()
+        layout.addWidget(self.problem)
+        layout.addLayout(foot)
+        self.resize(px(640), px(480))
+
+    def _rows_box(self) -> QWidget:
+        box, layout = _box("Rows")
+        group = QButtonGroup(box)
+        self.rows_buttons: dict[str, QRadioButton] = {}
+        for key, words, hint in ROWS:
+            button = QRadioButton(words)
+            button.setAccessibleName(words)
+            button.setToolTip(hint)
+            button.toggled.connect(self._show_state)
+            group.addButton(button)
+            layout.addWidget(button)
+            self.rows_buttons[key] = button
+        self.rows_buttons["all"].setChecked(True)
+        layout.addStretch()
+        return box
+
+    def _columns_box(self) -> QWidget:
+        box, self._columns_layout = _box("Columns")
+        self.column_boxes: dict[str, QCheckBox] = {}
+        return box
+
+    def _file_box(self) -> QWidget:
+        box, layout = _box("File")
+        self.path = QLineEdit(str(self._suggestion()))
+        self.path.setAccessibleName("File to write")
+        self.path.textChanged.connect(self._on_path)
+        choose = QPushButton("Choose…")
+        choose.setAccessibleName("Choose the file")
+        choose.clicked.connect(self._choose)
+        self.format = QComboBox()
+        self.format.setAccessibleName("Format")
+        for ending, words in FORMATS:
+            self.format.addItem(words, ending)
+        self.format.activated.connect(self._on_format)
+        line = QHBoxLayout()
+        line.addWidget(self.format)
+        line.addWidget(self.path, 1)
+        line.addWidget(choose)
+        self.excel_safe = QCheckBox("Safe to open in Excel")
+        self.excel_safe.setAccessibleName("Safe to open in Excel")
+        self.excel_hint = QLabel(wordWrap=True)
+        self.excel_hint.setAccessibleName("What safe for Excel means")
+        set_role(self.excel_hint, "muted")
+        self.replace = QCheckBox("Replace the file that is there")
+        self.replace.setAccessibleName("Replace the file that is there")
+        self.replace.toggled.connect(self._show_state)
+        layout.addLayout(line)
+        layout.addWidget(self.replace)
+        layout.addWidget(self.excel_safe)
+        layout.addWidget(self.excel_hint)
+        return box
+
+    def _suggestion(self) -> Path:
+        project = self._session.project
+        assert project is not None
+        folder = Path(str(self._state.value(_FOLDER_KEY, "")) or Path.home())
+        if not folder.is_dir():
+            folder = Path.home()
+        return folder / f"{project.name} labelled.csv"
+
+    # --- counting ------------------------------------------------------------------------------------------
+
+    def _count(self) -> None:
+        assert self._session.project is not None
+        self._counting = self._session.submit(
+            table_work.export_facts,
+            self._session.project,
+            self._session.query,
+            title="Counting",
+            lane="reads",
+            quiet=True,
+            tell_failure=False,
+        )
+        self._counting.finished.connect(self._on_counted)
+        self._counting.failed.connect(self._on_failed)
+        self._show_state()
+
+    @Slot(object)
+    def _on_counted(self, facts: ExportFacts) -> None:
+        self._facts = facts
+        for key, words, _ in ROWS:
+            button = self.rows_buttons[key]
+            button.setText(f"{words}  ·  {facts.rows[key]:,}")
+            button.setAccessibleName(f"{words}, {facts.rows[key]:,}")
+            button.setEnabled(facts.rows[key] > 0 or key == "all")
+        for alias, names in facts.columns:
+            self._add_group(alias, GROUPS.get(alias, f"Baseline: {alias}"), f"{len(names)} columns")
+            if alias != "original" and alias != "decided" and PROBABILITIES not in self.column_boxes:
+                self._add_group(PROBABILITIES, "The probability of every label", "one column a label")
+        self._columns_layout.addStretch()
+        self._on_format()
+
+    def _add_group(self, key: str, words: str, hint: str) -> None:
+        box = QCheckBox(words)
+        box.setAccessibleName(words)
+        box.setToolTip(hint)
+        box.setChecked(True)
+        box.toggled.connect(self._show_state)
+        self._columns_layout.addWidget(box)
+        self.column_boxes[key] = box
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self.problem.setText(str(error))
+
+    # --- the state -----------------------------------------------------------------------------------------
+
+    @property
+    def only(self) -> str:
+        """Which rows."""
+        return next(key for key, button in self.rows_buttons.items() if button.isChecked())
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the chosen columns, None for all."""
+        if self._facts is None or all(box.isChecked() for box in self.column_boxes.values()):
+            return None
+        single = PROBABILITIES in self.column_boxes and not self.column_boxes[PROBABILITIES].isChecked()
+        return tuple(
+            name
+            for alias, names in self._facts.columns
+            if self.column_boxes[alias].isChecked()
+            for name in names
+            if not (single and alias not in ("original", "decided") and name.startswith(f"{alias}_p:"))
+        )
+
+    @property
+    def file(self) -> Path:
+        """The file to write."""
+        return Path(self.path.text().strip()).expanduser()
+
+    def _obstacle(self) -> str:
+        """Why nothing can be exported as things stand; empty if it can."""
+        file, count = self.file, self._facts.rows[self.only] if self._facts else 0
+        if not self.path.text().strip():
+            return "Say which file to write."
+        if file.suffix.lower() not in dict(FORMATS):
+            return "Let the file's name end in .csv, .tsv, .xlsx, .parquet or .jsonl."
+        if not file.is_absolute() or not file.parent.is_dir():
+            return "There is no such folder: choose another."
+        if file.is_dir():
+            return "That is a folder: give the file a name."
+        if self.columns == ():
+            return "Choose at least one group of columns."
+        if file.suffix.lower() == ".xlsx" and count > EXCEL_ROWS:
+            return f"Excel holds {EXCEL_ROWS:,} rows at most: choose another format or fewer rows."
+        return ""
+
+    @Slot()
+    def _show_state(self) -> None:
+        if not hasattr(self, "export_button") or not hasattr(self, "path"):
+            return
+        obstacle = self._obstacle()
+        exists = not obstacle and self.file.exists()
+        self.replace.setVisible(exists)
+        self.problem.setText(obstacle)
+        self.problem.setVisible(bool(obstacle))
+        if self._facts is not None:
+            count = self._facts.rows[self.only]
+            self.summary.setText(f"{rows(count)} will be written")
+        self.export_button.setEnabled(
+            self._facts is not None and not obstacle and (not exists or self.replace.isChecked())
+        )
+
+    @Slot()
+    def _on_path(self) -> None:
+        ending = self.file.suffix.lower()
+        place = self.format.findData(ending)
+        if place >= 0:
+            self.format.setCurrentIndex(place)
+        self.replace.setChecked(False)
+        self._show_format()
+
+    @Slot()
+    def _on_format(self) -> None:
+        file, ending = self.file, self.format.currentData()
+        if file.name and file.suffix.lower() != ending:
+            known = file.suffix.lower() in dict(FORMATS)
+            self.path.setText(str(file.with_suffix(ending) if known else file.with_name(file.name + ending)))
+        self._show_format()
+
+    def _show_format(self) -> None:
+        ending = self.format.currentData()
+        self.excel_safe.setVisible(ending in (".csv", ".tsv", ".xlsx"))
+        self.excel_safe.setEnabled(ending != ".xlsx")
+        self.excel_hint.setVisible(ending in (".csv", ".tsv", ".xlsx"))
+        if ending == ".xlsx":
+            self.excel_safe.setChecked(True)
+            self.excel_hint.setText("Cells of a workbook are text: Excel runs none of them as a formula.")
+        else:
+            if not self.excel_safe.isEnabled() or self._was_workbook:
+                self.excel_safe.setChecked(False)
+            delimiter = self._facts.delimiter if self._facts and ending == ".csv" else ""
+            told = f"Separated by {delimiter_name(delimiter).lower()}, as in the imported table. " * bool(
+                delimiter
+            )
+            self.excel_hint.setText(
+                f"{told}Excel runs cells that begin with =, +, - or @ as formulas. "
+                "Safe puts a ' before them, also before negative numbers; importing the file here takes it away again."
+            )
+        self._was_workbook = ending == ".xlsx"
+        self._show_state()
+
+    _was_workbook = False
+
+    @Slot()
+    def _choose(self) -> None:
+        dialog = QFileDialog(self, "Export to", self.path.text())
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # asked here, in place
+        dialog.setNameFilters([f"{words} (*{ending})" for ending, words in FORMATS])
+        dialog.selectNameFilter(f"{self.format.currentText()} (*{self.format.currentData()})")
+        dialog.setDefaultSuffix(str(self.format.currentData()).lstrip("."))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.path.setText)
+        dialog.open()
+
+    # --- the end -------------------------------------------------------------------------------------------
+
+    def accept(self) -> None:
+        """Hand the choices over and go; the status bar shows the export."""
+        self._show_state()
+        if not self.export_button.isEnabled():
+            return
+        self._state.setValue(_FOLDER_KEY, str(self.file.parent))
+        self._session.export_table(
+            ExportChoices(
+                self.file,
+                self.only,  # type: ignore[arg-type]
+                self.columns,
+                excel_safe=self.excel_safe.isChecked() and self.format.currentData() in (".csv", ".tsv"),
+            )
+        )
+        super().accept()
+
+    @Slot()
+    def reject(self) -> None:
+        """Stop counting and go."""
+        if self._counting is not None:
+            self._counting.detach()
+            self._counting.cancel()
+        super().reject()
+
+
+def _box(title: str) -> tuple[QWidget, QVBoxLayout]:
+    box = QWidget()
+    box.setAccessibleName(title)
+    heading = QLabel(title)
+    set_role(heading, "heading")
+    layout = QVBoxLayout(box)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(px(SPACE_S))
+    layout.addWidget(heading)
+    return box, layout

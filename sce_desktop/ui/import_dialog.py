@@ -1,0 +1,397 @@
+"""How a table is read, shown before anything of it is imported; nothing here waits for the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QScrollArea,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.ui import table_work, work
+from sce_desktop.ui.choices import ImportChoices
+from sce_desktop.ui.import_facts import FactsPane
+from sce_desktop.ui.import_forms import ColumnsForm, ReadingForm
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.label_edits import MergeOnOpen, rows
+from sce_desktop.ui.preview_model import PreviewModel
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px, set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.tasks.scan import TableScan
+    from sce_desktop.ui.table_work import Look
+
+_FORBIDDEN = set('/\\:*?"<>|')
+
+
+class ImportDialog(QDialog):
+    """Shows a table as it would be imported. Import hands the choices to `Session.import_table`.
+
+    Args:
+        session: The window's session.
+        path: The table.
+        append: Begin with adding the rows to the open project.
+        parent: The window.
+    """
+
+    def __init__(
+        self, session: Session, path: Path, *, append: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._path = path
+        self._look: Look | None = None
+        self._scan: TableScan | None = None
+        self._looking: Job | None = None
+        self._scanning: Job | None = None
+        self._failure = ""
+        self.setWindowTitle("Import a table")
+        self.setAccessibleName("Import a table")
+        self._build(append)
+        session.projectClosed.connect(self._on_project_closed)
+        self.resize(px(980), px(660))
+        self._look_again()
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _build(self, append: bool) -> None:
+        title = QLabel(self._path.name)
+        title.setTextFormat(Qt.TextFormat.PlainText)
+        title.setToolTip(str(self._path))
+        title.setAccessibleName("File")
+        set_role(title, "title")
+        self.kind = QLabel()
+        self.kind.setAccessibleName("Kind of table")
+        set_role(self.kind, "muted")
+        head = QHBoxLayout()
+        head.addWidget(title)
+        head.addWidget(self.kind)
+        head.addStretch()
+
+        self.reading = ReadingForm()
+        self.reading.changed.connect(self._look_again)
+        self.columns = ColumnsForm()
+        self.columns.changed.connect(self._on_columns)
+        side = QWidget()
+        side.setAccessibleName("Settings of the import")
+        form = QVBoxLayout(side)
+        form.setContentsMargins(0, 0, px(SPACE_M), 0)
+        form.setSpacing(px(SPACE_S))
+        for widget in (self._target(append), _heading("How it is read"), self.reading):
+            form.addWidget(widget)
+            form.addSpacing(px(2))
+        form.addWidget(_heading("Columns"))
+        form.addWidget(self.columns)
+        form.addStretch()
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setAccessibleName("Settings of the import")
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(side)
+        scroll.setFixedWidth(px(292))
+
+        self.model = PreviewModel(self)
+        self.table = QTableView()
+        self.table.setAccessibleName("Preview of the table")
+        self.table.setModel(self.model)
+        self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.table.setWordWrap(False)
+        self.table.verticalHeader().setDefaultSectionSize(px(ROW_HEIGHTS["compact"]))
+        self.table.verticalHeader().setSectionResizeMode(self.table.verticalHeader().ResizeMode.Fixed)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setMaximumSectionSize(px(600))
+        self.table.horizontalHeader().setMinimumSectionSize(px(64))
+        self.facts = FactsPane()
+        self.facts.quotesAsText.connect(self.reading.quotes_as_text)
+        self.problem = QLabel(wordWrap=True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.setAccessibleName("What is in the way")
+        set_role(self.problem, "warn")
+        right = QVBoxLayout()
+        right.setSpacing(px(SPACE_M))
+        right.addWidget(self.table, 1)
+        right.addWidget(self.facts)
+
+        middle = QHBoxLayout()
+        middle.setSpacing(px(SPACE_L))
+        middle.addWidget(scroll)
+        middle.addLayout(right, 1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
+        self.import_button = QPushButton("Import")
+        self.import_button.setDefault(True)
+        set_role(self.import_button, "primary")
+        buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.addWidget(self.problem, 1)
+        foot.addWidget(buttons)
+        layout = QVBoxLayout(self)
+        margin = px(SPACE_L)
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.setSpacing(px(SPACE_M))
+        layout.addLayout(head)
+        layout.addLayout(middle, 1)
+        layout.addLayout(foot)
+
+    def _target(self, append: bool) -> QWidget:
+        """Where the rows go: a new project with a name, or the open one."""
+        project = self._session.project
+        possible = project is not None and not project.read_only
+        box = QWidget()
+        box.setAccessibleName("Where the rows go")
+        self.new = QRadioButton("New project")
+        self.to_open = QRadioButton(f"Add to {project.name}" if project is not None else "Add")
+        self.name = QLineEdit(
+            work.free_path(work.projects_folder(self._session.settings), self._path.stem).stem
+        )
+        self.name.setAccessibleName("Name of the project")
+        self.name.textChanged.connect(self._show_state)
+        group = QButtonGroup(box)
+        for button in (self.new, self.to_open):
+            button.setAccessibleName(button.text())
+            button.setVisible(possible)
+            group.addButton(button)
+        self._name_words = _heading("New project")
+        self._name_words.setVisible(not possible)
+        (self.to_open if append and possible else self.new).setChecked(True)
+        self.name.setVisible(not self.append)
+        self.new.toggled.connect(self._on_target)
+        layout = QVBoxLayout(box)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in (self._name_words, self.new, self.name, self.to_open):
+            layout.addWidget(widget)
+        return box
+
+    # --- the state -----------------------------------------------------------------------------------------
+
+    @property
+    def append(self) -> bool:
+        """Whether the rows are added to the open project."""
+        return self.to_open.isChecked()
+
+    @property
+    def project_path(self) -> Path:
+        """Where the new project goes."""
+        return work.projects_folder(self._session.settings) / f"{self.name.text().strip()}.sce"
+
+    def _obstacle(self) -> str:
+        """Why the table cannot be imported as things stand, in one sentence; empty if it can."""
+        if self._failure:
+            return self._failure
+        if self._look is None:
+            return ""
+        project = self._session.project
+        if self.append and project is not None:
+            columns = self._look.preview.columns
+            if project.row_count() and columns != project.columns:
+                return _difference(columns, project.columns)
+            return ""
+        if not self.columns.text_columns:
+            return "Say which column holds the text."
+        name = self.name.text().strip()
+        if not name or name.startswith(".") or _FORBIDDEN & set(name):
+            return "Give the project a name that can be a file's."
+        if self.project_path.exists():
+            return "There is a project of that name already: give this one another."
+        return ""
+
+    @Slot()
+    def _show_state(self) -> None:
+        obstacle = self._obstacle()
+        self.problem.setText(obstacle)
+        self.import_button.setEnabled(self._look is not None and not obstacle)
+        verb = "Add" if self.append else "Import"
+        counted = self._scan is not None and not self._failure
+        self.import_button.setText(f"{verb} {rows(self._scan.rows)}" if counted and self._scan else verb)
+        self.import_button.setAccessibleName(self.import_button.text())
+
+    # --- looking and counting ------------------------------------------------------------------------------
+
+    @Slot()
+    def _look_again(self) -> None:
+        """Read the head of the table with the options of now, in place of what is being read."""
+        self._drop(self._looking)
+        self._drop(self._scanning)
+        self._scan = None
+        self._looking = self._session.lanes.reads.submit(
+            table_work.look,
+            self._path,
+            self.reading.options,
+            title=f"Looking at {self._path.name}",
+            first=True,
+            quiet=True,
+        )
+        self._looking.finished.connect(self._on_look)
+        self._looking.failed.connect(self._on_failed)
+        self.import_button.setEnabled(False)
+        if self._look is None:
+            self.kind.setText("Looking at the file…")
+
+    @Slot(object)
+    def _on_look(self, look: Look) -> None:
+        self._look, self._failure = look, ""
+        preview = look.preview
+        self.kind.setText(preview.kind)
+        self.model.show_preview(preview)
+        self.reading.show_preview(preview)
+        self._show_columns()
+        self._on_columns()
+        self._size_columns()
+
+    def _show_columns(self) -> None:
+        assert self._look is not None
+        project = self._session.project
+        fixed = project.text_columns if self.append and project is not None and project.row_count() else None
+        self.columns.show_look(self._look, fixed)
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self._failure = str(error)
+        self.kind.setText("")
+        self.model.show_preview(None)
+        self.facts.clear()
+        if self._look is None:
+            self.columns.setEnabled(False)
+        self._show_state()
+
+    @Slot()
+    def _on_columns(self) -> None:
+        """Mark the columns that were chosen and count the table anew."""
+        self._drop(self._scanning)
+        self._scanning = self._scan = None
+        if self._look is None:
+            return
+        self.columns.setEnabled(True)
+        text = self.columns.text_columns
+        self.model.set_columns(text, self.columns.label, self.columns.data_width)
+        self.columns.show_scan(None)
+        preview = self._look.preview
+        self._show_state()
+        if not text or (self.append and self._obstacle()):
+            self.facts.clear()
+            return
+        self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
+        project = self._session.project if self.append else None
+        arguments = (self._path, preview.options, text, self.columns.label, project)
+        title = f"Counting {self._path.name}"
+        if project is not None:
+            self._scanning = self._session.submit(
+                table_work.scan, *arguments, title=title, quiet=True, tell_failure=False
+            )
+        else:
+            self._scanning = self._session.lanes.files.submit(
+                table_work.scan, *arguments, title=title, quiet=True
+            )
+        self._scanning.progressed.connect(lambda done, total, _: self.facts.show_progress(done, total))
+        self._scanning.finished.connect(self._on_scan)
+        self._scanning.failed.connect(self._on_scan_failed)
+
+    @Slot(object)
+    def _on_scan(self, scan: TableScan) -> None:
+        self._scan = scan
+        self.facts.show_scan(scan, append=self.append)
+        self.columns.show_scan(scan)
+        self.model.set_known(scan.known_head)
+        self._show_state()
+
+    @Slot(object)
+    def _on_scan_failed(self, error: object) -> None:
+        self._failure = str(error)
+        self.facts.clear()
+        self._show_state()
+
+    @staticmethod
+    def _drop(job: Job | None) -> None:
+        if job is not None:
+            job.detach()
+            job.cancel()
+
+    def _size_columns(self) -> None:
+        """Give the text the widest column, the others what they need."""
+        self.table.resizeColumnsToContents()
+        header, text = self.table.horizontalHeader(), self.columns.text_columns
+        for column in range(self.model.columnCount()):
+            most = px(420) if column in text else px(170)
+            header.resizeSection(column, min(header.sectionSize(column) + px(SPACE_S), most))
+
+    @Slot(bool)
+    def _on_target(self, _: bool) -> None:
+        self.name.setVisible(not self.append)
+        if self._look is not None:
+            self._show_columns()
+        self._on_columns()
+
+    @Slot()
+    def _on_project_closed(self) -> None:
+        """Stop adding to a project that is gone."""
+        if self.append:
+            self.reject()
+        else:
+            self.to_open.hide()
+            self.new.hide()
+
+    # --- the end -------------------------------------------------------------------------------------------
+
+    def accept(self) -> None:
+        """Hand the choices over and go; the status bar shows the import."""
+        if self._look is None or self._obstacle():
+            return
+        groups = self._scan.alike if self._scan is not None and self.columns.merge.isChecked() else ()
+        choices = ImportChoices(
+            self._path,
+            self._look.preview.options,
+            self.columns.text_columns,
+            label_column=self.columns.label,
+            take_back=self.columns.data_width is not None,
+            append=self.append,
+            project_path=None if self.append else self.project_path,
+        )
+        self._drop(self._scanning)
+        merge = MergeOnOpen(self._session, self.project_path, groups) if groups else None
+        job = self._session.import_table(choices)
+        if merge is not None and job is not None:
+            merge.follow(job)
+        super().accept()
+
+    def reject(self) -> None:
+        """Stop reading and go."""
+        self._drop(self._looking)
+        self._drop(self._scanning)
+        super().reject()
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    set_role(label, "heading")
+    return label
+
+
+def _difference(columns: tuple[str, ...], wanted: tuple[str, ...]) -> str:
+    """How the columns of a table differ from those of the project that it would be added to."""
+    missing = [name for name in wanted if name not in columns]
+    extra = [name for name in columns if name not in wanted]
+    parts = [
+        f"{verb} {', '.join(f'“{name}”' for name in names[:3])}{' and more' if len(names) > 3 else ''}"
+        for verb, names in (("lacks", missing), ("has besides", extra))
+        if names
+    ]
+    how = " and ".join(parts) or "has them in another order"
+    return f"The columns are not those of the project: the table {how}. Import it as a new project."

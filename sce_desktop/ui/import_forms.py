@@ -1,0 +1,305 @@
+"""The left side of the import dialog: how the file is read, and what its columns are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.core.types import TableOptions, TablePreview
+from sce_desktop.ui.theme import SPACE_S, px, set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.tasks.scan import TableScan
+    from sce_desktop.ui.table_work import Look
+
+_DELIMITERS = {
+    ",": "Comma  ,",
+    ";": "Semicolon  ;",
+    "\t": "Tab",
+    "|": "Bar  |",
+    ":": "Colon  :",
+    " ": "Space",
+    "": "None: a line is a cell",
+}
+_ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "cp1252",
+    "iso8859-15",
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "cp1254",
+    "cp1256",
+    "koi8-r",
+    "mac-roman",
+    "shift_jis",
+    "euc-jp",
+    "gb18030",
+    "big5",
+    "euc-kr",
+)
+_SHOWN_COLUMNS = 6
+_USED = {
+    "csv": {"encoding", "delimiter", "quoting", "header_row"},
+    "xlsx": {"sheet", "header_row"},
+    "jsonl": {"encoding"},
+}
+
+
+def delimiter_name(delimiter: str) -> str:
+    """What people call a delimiter."""
+    return _DELIMITERS.get(delimiter, delimiter)
+
+
+class ReadingForm(QWidget):
+    """Encoding, delimiter, quotes, header and sheet: as found, until the user says otherwise."""
+
+    changed = Signal()  # ``options`` are others
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.options = TableOptions()  # what the user chose; None: find out
+        self.encoding, self.delimiter, self.quoting, self.sheet = (QComboBox() for _ in range(4))
+        self.header_row = QSpinBox()
+        self.header_row.setRange(0, 1000)
+        self.header_row.setKeyboardTracking(False)
+        self.header_row.setSpecialValueText("None")
+        self.header_row.setToolTip("The line that names the columns; None: the columns are numbered")
+        self._rows = {
+            "encoding": ("Encoding", self.encoding),
+            "delimiter": ("Delimiter", self.delimiter),
+            "quoting": ("Quotes", self.quoting),
+            "sheet": ("Sheet", self.sheet),
+            "header_row": ("Header in line", self.header_row),
+        }
+        self._form = QFormLayout(self)
+        self._form.setContentsMargins(0, 0, 0, 0)
+        self._form.setVerticalSpacing(px(6))
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for name, (words, widget) in self._rows.items():
+            widget.setAccessibleName(words)
+            if isinstance(widget, QComboBox):
+                widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+                widget.setMinimumContentsLength(10)
+                widget.activated.connect(lambda _, name=name: self._on_chosen(name))
+            self._form.addRow(words, widget)
+        for inner in self.header_row.findChildren(QWidget, "qt_spinbox_lineedit"):
+            inner.setAccessibleName("Header in line")
+        self.header_row.valueChanged.connect(lambda _: self._on_chosen("header_row"))
+        self.show_preview(None)
+
+    def show_preview(self, preview: TablePreview | None) -> None:
+        """Show how a table was read; None: nothing is known yet."""
+        used = _USED.get(preview.kind, set()) if preview else set()
+        for name, (_, widget) in self._rows.items():
+            self._form.setRowVisible(widget, name in used and (name != "sheet" or self._has_sheets(preview)))
+        if preview is None:
+            return
+        found = preview.options
+        encodings = dict.fromkeys((*preview.encodings, *_ENCODINGS))
+        _fill(self.encoding, [(name.upper(), name) for name in encodings], found.encoding)
+        delimiters = dict.fromkeys((*_DELIMITERS, found.delimiter))
+        _fill(
+            self.delimiter,
+            [(delimiter_name(d), d) for d in delimiters if d is not None],
+            found.delimiter,
+        )
+        _fill(self.quoting, [("Enclose cells", True), ("Plain text", False)], found.quoting is not False)
+        _fill(self.sheet, [(name, name) for name in preview.sheets], found.sheet)
+        with QSignalBlocker(self.header_row):
+            self.header_row.setValue(found.header_row or 0)
+
+    @staticmethod
+    def _has_sheets(preview: TablePreview | None) -> bool:
+        return preview is not None and len(preview.sheets) > 1
+
+    def _on_chosen(self, name: str) -> None:
+        widget = self._rows[name][1]
+        value: Any = widget.currentData() if isinstance(widget, QComboBox) else self.header_row.value()
+        if name == "sheet":  # another sheet has another header
+            self.options = TableOptions(sheet=value)
+        else:
+            self.options = replace(self.options, **{name: value})
+        self.changed.emit()
+
+    @Slot()
+    def quotes_as_text(self) -> None:
+        """Take quotes as plain text: what helps where one was never closed."""
+        self.options = replace(self.options, quoting=False)
+        self.changed.emit()
+
+
+class ColumnsForm(QWidget):
+    """Which columns are the text, which is an existing label, and whether ours become annotations again."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._columns: tuple[str, ...] = ()
+        self._ours_at: int | None = None
+        self._fixed = False
+        text_words = QLabel("Text to classify")
+        self.text_list = QListWidget()
+        self.text_list.setAccessibleName("Text columns")
+        self.text_list.setAccessibleDescription("Checked columns are joined to one text")
+        self.text_list.itemChanged.connect(self._on_item)
+        self.joined = QLabel(wordWrap=True)
+        set_role(self.joined, "muted")
+        self.label_words = QLabel("Existing label")
+        self.label_column = QComboBox()
+        self.label_column.setAccessibleName("Existing label column")
+        self.label_column.setToolTip("Its values become the labels and the rows' answers, kept as imported")
+        self.label_column.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.label_column.setMinimumContentsLength(10)
+        self.label_column.activated.connect(self.changed)
+        self.merge = QCheckBox("Merge labels that look the same")
+        self.merge.setAccessibleName("Merge labels that look the same")
+        self.alike = QLabel(wordWrap=True)
+        self.alike.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.alike, "muted")
+        self.take_back = QCheckBox("Take our columns back as annotations")
+        self.take_back.setAccessibleName("Take our columns back as annotations")
+        self.take_back.setToolTip("This program wrote the file: its answers, flags and notes return")
+        self.take_back.toggled.connect(self._on_take_back)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(px(SPACE_S))
+        above: tuple[QWidget, ...] = (text_words, self.text_list, self.joined)
+        below = (self.take_back, self.label_words, self.label_column, self.merge, self.alike)
+        for widget in (*above, *below):
+            layout.addWidget(widget)
+        self.clear()
+
+    @property
+    def text_columns(self) -> tuple[int, ...]:
+        """0-based places of the checked columns."""
+        items = (self.text_list.item(row) for row in range(self.text_list.count()))
+        return tuple(
+            item.data(Qt.ItemDataRole.UserRole)
+            for item in items
+            if item.checkState() is Qt.CheckState.Checked
+        )
+
+    @property
+    def label(self) -> int | None:
+        """0-based place of the label column; None if there is none or ours are taken back."""
+        if self._fixed or self.data_width is not None:
+            return None
+        chosen = self.label_column.currentData()
+        return chosen if isinstance(chosen, int) else None
+
+    @property
+    def data_width(self) -> int | None:
+        """Where our own columns begin, if they are taken out of the data."""
+        return self._ours_at if self.take_back.isChecked() and not self._fixed else None
+
+    def clear(self) -> None:
+        """Show no columns."""
+        self._columns = ()
+        self.text_list.clear()
+        self.show_scan(None)
+
+    def show_look(self, look: Look, fixed: tuple[int, ...] | None) -> None:
+        """Show the columns of a table; ``fixed``: the text columns of the project that it is added to."""
+        preview = look.preview
+        same = preview.columns == self._columns and (fixed is not None) == self._fixed
+        self._fixed = fixed is not None
+        self._ours_at = look.ours_at
+        if not same:
+            chosen, label = self.label_column.currentText(), preview.label_column
+            with QSignalBlocker(self.take_back), QSignalBlocker(self.label_column):
+                self.take_back.setChecked(look.ours_at is not None)
+                self.label_column.clear()
+                self.label_column.addItem("None", None)
+                for place, name in enumerate(preview.columns):
+                    self.label_column.addItem(_shown(name, place), place)
+                again = self.label_column.findText(chosen) if self._columns else -1
+                self.label_column.setCurrentIndex(max(again, 0) if label is None else label + 1)
+            self._columns = preview.columns
+            guess = () if preview.text_column is None else (preview.text_column,)
+            self._fill(fixed if fixed is not None else guess)
+        self.take_back.setVisible(not self._fixed and look.ours_at is not None)
+        self._show_label()
+
+    def _fill(self, checked: tuple[int, ...]) -> None:
+        with QSignalBlocker(self.text_list):
+            self.text_list.clear()
+            for place, name in enumerate(self._columns[: self.data_width]):
+                item = QListWidgetItem(_shown(name, place))
+                item.setData(Qt.ItemDataRole.UserRole, place)
+                item.setToolTip(name)
+                flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
+                item.setFlags(flags if self._fixed else flags | Qt.ItemFlag.ItemIsEnabled)
+                on = place in checked
+                item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+                self.text_list.addItem(item)
+        height = self.text_list.sizeHintForRow(0) if self.text_list.count() else px(26)
+        self.text_list.setFixedHeight(height * min(max(self.text_list.count(), 2), _SHOWN_COLUMNS) + px(6))
+        self._show_joined()
+
+    def show_scan(self, scan: TableScan | None) -> None:
+        """Offer to merge labels that look the same."""
+        alike = scan.alike if scan is not None and self.label is not None else ()
+        self.merge.setVisible(bool(alike))
+        self.alike.setVisible(bool(alike))
+        if alike:
+            groups = "; ".join(", ".join(f"“{name}”" for name in group) for group in alike[:3])
+            more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
+            self.alike.setText(f"{groups}{more}. Each group becomes its first one.")
+            self.alike.setToolTip("\n".join(", ".join(map(repr, group)) for group in alike[:40]))
+        else:
+            self.merge.setChecked(False)
+
+    def _show_label(self) -> None:
+        shown = not self._fixed and self.data_width is None and bool(self._columns)
+        self.label_words.setVisible(shown)
+        self.label_column.setVisible(shown)
+
+    def _show_joined(self) -> None:
+        count = len(self.text_columns)
+        self.joined.setVisible(count > 1 or self._fixed)
+        self.joined.setText(
+            "As in the project." if self._fixed else f"{count} columns are joined, one line each."
+        )
+
+    @Slot(QListWidgetItem)
+    def _on_item(self, _: QListWidgetItem) -> None:
+        self._show_joined()
+        self.changed.emit()
+
+    @Slot(bool)
+    def _on_take_back(self, _: bool) -> None:
+        self._fill(self.text_columns)
+        self._show_label()
+        self.changed.emit()
+
+
+def _shown(name: str, place: int) -> str:
+    """A header as a list shows it; the place where it has none."""
+    return name.replace("\n", " ") or f"Column {place + 1}"
+
+
+def _fill(combo: QComboBox, items: list[tuple[str, object]], current: object) -> None:
+    with QSignalBlocker(combo):
+        combo.clear()
+        for words, value in items:
+            combo.addItem(words, value)
+        place = next((i for i, (_, value) in enumerate(items) if value == current), -1)
+        combo.setCurrentIndex(place)

@@ -1,0 +1,162 @@
+"""Everything about one label: name, what it means, other words for it, colour."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtGui import QColor, QIcon, QPixmap
+from PySide6.QtWidgets import (
+    QColorDialog,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.core.types import Label
+from sce_desktop.ui.colours import label_colours
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+
+_SWATCHES = 18
+_IN_ROW = 9
+
+
+class LabelEditor(QDialog):
+    """Edits one label; OK gives the session the changed label set."""
+
+    def __init__(self, session: Session, label: Label, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._label = label
+        self.colour = label.colour
+        self.setWindowTitle("Label")
+        self.setAccessibleName(f"Label {label.name}")
+        self.name = QLineEdit(label.name)
+        self.description = QPlainTextEdit(label.description)
+        self.description.setPlaceholderText("What a text of this label says, in a sentence")
+        self.synonyms = QPlainTextEdit("\n".join(label.synonyms))
+        self.synonyms.setPlaceholderText("Other words for it, one a line")
+        for field, words in (
+            (self.name, "Name"),
+            (self.description, "Description"),
+            (self.synonyms, "Synonyms"),
+        ):
+            field.setAccessibleName(words)
+            if isinstance(field, QPlainTextEdit):
+                field.setTabChangesFocus(True)
+                field.setFixedHeight(px(68))
+        hint = QLabel("The model reads all of it: words that say what is meant make it surer.", wordWrap=True)
+        set_role(hint, "muted")
+        self.problem = QLabel(wordWrap=True)
+        self.problem.setAccessibleName("Problem")
+        set_role(self.problem, "warn")
+        self.problem.hide()
+        form = QFormLayout()
+        form.setVerticalSpacing(px(SPACE_M))
+        form.addRow("Name", self.name)
+        form.addRow("Description", self.description)
+        form.addRow("Synonyms", self.synonyms)
+        form.addRow("", hint)
+        form.addRow("Colour", self._swatches())
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
+        ok.setAccessibleName("OK")
+        set_role(ok, "primary")
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        margin = px(SPACE_L)
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.setSpacing(px(SPACE_M))
+        layout.addLayout(form)
+        layout.addWidget(self.problem)
+        layout.addWidget(buttons)
+        self.resize(px(460), self.sizeHint().height())
+        session.projectClosed.connect(self.reject)
+
+    def _swatches(self) -> QWidget:
+        box = QWidget()
+        box.setAccessibleName("Colour")
+        grid = QGridLayout(box)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(px(4))
+        colours = list(label_colours()[:_SWATCHES])
+        if self.colour and self.colour.lower() not in colours:
+            colours[-1] = self.colour
+        self.swatches: dict[str, QToolButton] = {}
+        for place, colour in enumerate(colours):
+            button = QToolButton()
+            button.setCheckable(True)
+            button.setAutoExclusive(True)
+            button.setIcon(_patch(colour))
+            button.setIconSize(QSize(px(14), px(14)))
+            button.setChecked(colour == self.colour.lower())
+            button.setAccessibleName(f"Colour {place + 1}, {colour}")
+            button.setToolTip(colour)
+            set_role(button, "quiet")
+            button.clicked.connect(lambda _=False, colour=colour: self._take(colour))
+            grid.addWidget(button, place // _IN_ROW, place % _IN_ROW)
+            self.swatches[colour] = button
+        self.other = QToolButton()
+        self.other.setText("Other…")
+        self.other.setAccessibleName("Another colour")
+        self.other.clicked.connect(self._choose)
+        grid.addWidget(self.other, 0, _IN_ROW, 2, 1)
+        return box
+
+    def _take(self, colour: str) -> None:
+        self.colour = colour
+
+    @Slot()
+    def _choose(self) -> None:
+        dialog = QColorDialog(QColor(self.colour), self)
+        dialog.colorSelected.connect(self._on_other)
+        dialog.open()
+
+    @Slot(QColor)
+    def _on_other(self, colour: QColor) -> None:
+        self.colour = colour.name()
+        self.other.setIcon(_patch(self.colour))
+        for button in self.swatches.values():
+            button.setAutoExclusive(False)
+            button.setChecked(False)
+            button.setAutoExclusive(True)
+
+    def accept(self) -> None:
+        """Give the session the changed label; stay open with a sentence if it cannot be."""
+        name = self.name.text().strip()
+        others = {label.name.strip() for label in self._session.labels if label.id != self._label.id}
+        if not name or name in others:
+            self.problem.setText(
+                "Give the label a name." if not name else "There is a label of that name already."
+            )
+            self.problem.show()
+            return
+        synonyms = dict.fromkeys(filter(None, map(str.strip, self.synonyms.toPlainText().split("\n"))))
+        changed = replace(
+            self._label,
+            name=name,
+            description=self.description.toPlainText().strip(),
+            synonyms=tuple(synonyms),
+            colour=self.colour,
+        )
+        labels = [changed if label.id == changed.id else label for label in self._session.labels]
+        if self._session.set_labels(labels):
+            super().accept()
+
+
+def _patch(colour: str) -> QIcon:
+    picture = QPixmap(px(14), px(14))
+    picture.fill(QColor(colour))
+    return QIcon(picture)

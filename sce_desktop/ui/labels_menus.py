@@ -1,0 +1,89 @@
+"""The menus of the labels panel: where labels can come from, and what can be done with one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from sce_desktop import paths
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.theme import set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.ui.labels_panel import LabelsPanel
+
+
+def templates() -> list[Path]:
+    """The bundled label sets."""
+    return sorted((paths.resources_dir() / "templates").glob("*.json"))
+
+
+def _action(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
+    action = menu.addAction(text)
+    action.triggered.connect(lambda _=False: do())
+    return action
+
+
+class SourcesButton(QToolButton):
+    """Opens the menu of where labels come from and go to."""
+
+    columnAsked = Signal()
+    fileAsked = Signal()
+    templateAsked = Signal(object)  # Path
+    suggestAsked = Signal()
+    saveAsked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("More about labels")
+        self.setToolTip("Add labels from a column, a file or a template")
+        set_role(self, "quiet")
+        set_icon(self, "more", "muted")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        menu = QMenu(self)
+        menu.setAccessibleName("More about labels")
+        self._adding = [
+            _action(menu, "From a column…", self.columnAsked.emit),
+            _action(menu, "From a file…", self.fileAsked.emit),
+        ]
+        ready = menu.addMenu("From a template")
+        for path in templates():
+            name = path.stem.replace("_", " ").capitalize()
+            _action(ready, name, functools.partial(self.templateAsked.emit, path))
+        self._adding += [ready.menuAction(), _action(menu, "Suggest labels…", self.suggestAsked.emit)]
+        menu.addSeparator()
+        self._save = _action(menu, "Save labels…", self.saveAsked.emit)
+        self.setMenu(menu)
+
+    def set_state(self, *, editable: bool, labels: bool) -> None:
+        """Enable what can be done."""
+        for action in self._adding:
+            action.setEnabled(editable)
+        self._save.setEnabled(labels)
+
+
+class LabelMenu(QMenu):
+    """What can be done with the selected labels."""
+
+    def __init__(self, panel: LabelsPanel, *, editable: bool, several: bool) -> None:
+        super().__init__(panel)
+        self.setAccessibleName("Label")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        entries = (
+            ("Rename\tF2", lambda: panel.list.edit(panel.list.currentIndex()), editable and not several),
+            ("Description, synonyms, colour…\tEnter", panel.show_details, editable and not several),
+            ("Move up\tAlt+Up", lambda: panel.step(-1), editable and not several),
+            ("Move down\tAlt+Down", lambda: panel.step(1), editable and not several),
+            ("Merge the selected…", panel.merge_selected, editable and several),
+            ("Show the rows you gave it", panel.show_rows, True),
+            ("Remove\tDel", panel.ask_remove, editable),
+        )
+        for text, do, possible in entries:
+            _action(self, text, do).setEnabled(possible)

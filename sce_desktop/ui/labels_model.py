@@ -1,0 +1,163 @@
+"""The labels as rows of a list: names and counts, renaming in place, reordering by drag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QByteArray,
+    QMimeData,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+    Slot,
+)
+
+from sce_desktop.core.types import Label
+from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.preview_model import plain_tip
+from sce_desktop.ui.session import Session
+
+LabelRole = Qt.ItemDataRole.UserRole
+YoursRole = Qt.ItemDataRole.UserRole + 1  # rows that the user gave this label, or None before counting
+PredictedRole = Qt.ItemDataRole.UserRole + 2  # rows for which the model puts it first, or None without a run
+KeyRole = Qt.ItemDataRole.UserRole + 3  # the key that gives this label, or ""
+_MIME = "application/x-sce-label-place"
+_NO_PARENT = QModelIndex()
+Index = QModelIndex | QPersistentModelIndex
+
+
+def key_of(label: Label, place: int) -> str:
+    """The key that gives the label at ``place`` (0-based): its own, else the digit of its place up to 9."""
+    return label.shortcut or (str(place + 1) if place < 9 else "")
+
+
+class LabelsModel(QAbstractListModel):
+    """Follows the session's labels and counts. Edits are asked for by signals and come back as labels."""
+
+    renameAsked = Signal(object, object)  # label id, name
+    moveAsked = Signal(object, object)  # from place, to place (before which it goes, in the present order)
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._labels: tuple[Label, ...] = session.labels
+        session.labelsChanged.connect(self.refresh)
+        session.projectOpened.connect(self.refresh)
+        session.projectClosed.connect(self.refresh)
+        session.countsChanged.connect(self._on_counts)
+        session.scoresChanged.connect(self._on_counts)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the session's labels."""
+        before, now = self._labels, self._session.labels
+        if [label.id for label in before] == [label.id for label in now]:
+            self._labels = now
+            self._on_counts()
+            return
+        self.beginResetModel()
+        self._labels = now
+        self.endResetModel()
+
+    @Slot()
+    def _on_counts(self) -> None:
+        if self._labels:
+            self.dataChanged.emit(self.index(0), self.index(len(self._labels) - 1))
+
+    def label(self, index: Index) -> Label:
+        """The label of a row."""
+        return self._labels[index.row()]
+
+    def counts(self, label: Label) -> tuple[int | None, int | None]:
+        """Rows that the user gave a label, and rows for which the model puts it first; None: not known."""
+        counts = self._session.counts
+        if counts is None or label.id is None:
+            return None, None
+        predicted = counts.predicted.get(label.id, 0) if self._session.runs else None
+        return counts.labels.get(label.id, 0), predicted
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:
+        """One row a label."""
+        return 0 if parent.isValid() else len(self._labels)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What there is to show of a label."""
+        label = self._labels[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return label.name
+        if role == LabelRole:
+            return label
+        if role == YoursRole:
+            return self.counts(label)[0]
+        if role == PredictedRole:
+            return self.counts(label)[1]
+        if role == KeyRole:
+            return key_of(label, index.row())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._tip(label)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._spoken(label, index.row())
+        return None
+
+    def _tip(self, label: Label) -> str:
+        synonyms = f"Also: {', '.join(label.synonyms)}" if label.synonyms else ""
+        text = "\n".join(filter(None, (label.name, label.description, synonyms)))
+        return plain_tip(text)
+
+    def _spoken(self, label: Label, place: int) -> str:
+        yours, predicted = self.counts(label)
+        parts = [label.name]
+        if yours is not None:
+            parts.append(f"yours {rows(yours)}")
+        if predicted is not None:
+            parts.append(f"SCE {rows(predicted)}")
+        if key := key_of(label, place):
+            parts.append(f"key {key}")
+        return ", ".join(parts)
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Ask for another name."""
+        name = str(value).strip()
+        label = self._labels[index.row()]
+        if role != Qt.ItemDataRole.EditRole or not name or name == label.name:
+            return False
+        self.renameAsked.emit(label.id, name)
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Labels can be renamed and dragged, if the project can be changed."""
+        if not index.isValid():
+            return Qt.ItemFlag.ItemIsDropEnabled
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if not self._session.read_only:
+            flags |= Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
+        return flags
+
+    # --- dragging ------------------------------------------------------------------------------------------
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Labels move."""
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:
+        """The place of a label, for this list alone."""
+        return [_MIME]
+
+    def mimeData(self, indexes: list[QModelIndex]) -> QMimeData:  # type: ignore[override]
+        """What a drag carries."""
+        data = QMimeData()
+        data.setData(_MIME, QByteArray(str(indexes[0].row()).encode()))
+        return data
+
+    def dropMimeData(
+        self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index
+    ) -> bool:
+        """Ask for the move; False, so that the view does not remove the row that was dragged."""
+        if data.hasFormat(_MIME) and action == Qt.DropAction.MoveAction:
+            place = row if row >= 0 else parent.row() if parent.isValid() else len(self._labels)
+            self.moveAsked.emit(int(bytes(data.data(_MIME).data())), place)
+        return False

@@ -1,0 +1,346 @@
+"""The labels: type a name and Enter, paste many, rename, reorder, describe, remove; counts and keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from sce_desktop.core.types import Label
+from sce_desktop.store.query import RowQuery
+from sce_desktop.ui import label_edits, table_work
+from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui.label_editor import LabelEditor
+from sce_desktop.ui.label_edits import quoted, rows
+from sce_desktop.ui.labels_hints import Hint, hint_for
+from sce_desktop.ui.labels_list import MARGIN, LabelsList
+from sce_desktop.ui.labels_menus import LabelMenu, SourcesButton
+from sce_desktop.ui.labels_model import LabelsModel
+from sce_desktop.ui.other_answers import OtherAnswers
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+
+_FILES = "Labels (*.txt *.csv *.tsv *.xlsx *.json);;All files (*)"
+_SAVED = "CSV (*.csv);;JSON (*.json);;Names only (*.txt)"
+
+
+class LabelsPanel(QWidget):
+    """The left zone of the window."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._hint: Hint | None = None
+        self.setAccessibleName("Labels panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        set_role(self, "pane")
+        heading = QLabel("Labels")
+        set_role(heading, "heading")
+        self.columns_words = QLabel("yours · SCE")
+        self.columns_words.setToolTip("Rows that you gave a label · rows for which the model puts it first")
+        set_role(self.columns_words, "muted")
+        self.sources = SourcesButton()
+        self.sources.columnAsked.connect(self.add_from_column)
+        self.sources.fileAsked.connect(self.ask_file)
+        self.sources.templateAsked.connect(self.add_from_file)
+        self.sources.suggestAsked.connect(self.suggest)
+        self.sources.saveAsked.connect(self.ask_save)
+        head = QHBoxLayout()
+        head.setContentsMargins(px(MARGIN), 0, px(SPACE_S), 0)
+        head.addWidget(heading)
+        head.addStretch()
+        head.addWidget(self.columns_words)
+        head.addWidget(self.sources)
+
+        self.model = LabelsModel(session, self)
+        self.model.renameAsked.connect(self.rename)
+        self.model.moveAsked.connect(self.move_label)
+        self.list = LabelsList(self.model)
+        self.list.removeAsked.connect(self.ask_remove)
+        self.list.detailsAsked.connect(self.show_details)
+        self.list.stepAsked.connect(self.step)
+        self.list.customContextMenuRequested.connect(self._show_menu)
+        self.empty = QLabel(
+            "Type the first label below and press Enter. Or paste a list of them, one a line.", wordWrap=True
+        )
+        self.empty.setAccessibleName("What to do")
+        set_role(self.empty, "muted")
+        self.empty.setContentsMargins(px(MARGIN), px(SPACE_S), px(MARGIN), px(SPACE_S))
+        self.field = QLineEdit(placeholderText="Add label…")
+        self.field.setAccessibleName("Add label")
+        self.field.setAccessibleDescription("Type a name and press Enter; paste several, one a line")
+        set_role(self.field, "quiet")
+        self.field.returnPressed.connect(self._on_typed)
+        self.field.textChanged.connect(self._on_text)
+        self.message = QLabel(wordWrap=True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setAccessibleName("About the labels")
+        self.merge_button = QPushButton("Merge…")
+        self.merge_button.setAccessibleName("Merge labels that look the same")
+        self.merge_button.clicked.connect(self._ask_merge_alike)
+        below = QVBoxLayout()
+        below.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), px(SPACE_S))
+        below.setSpacing(px(SPACE_S))
+        below.addWidget(self.field)
+        below.addWidget(self.message)
+        below.addWidget(self.merge_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self.answers = OtherAnswers(session)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, px(SPACE_S), 0, px(SPACE_S))
+        layout.setSpacing(px(SPACE_S))
+        layout.addLayout(head)
+        layout.addWidget(self.empty)
+        layout.addWidget(self.list)
+        layout.addLayout(below)
+        layout.addWidget(self.answers)
+        layout.addStretch(1)
+        layout.setStretchFactor(self.list, 1000)
+        for signal in (session.labelsChanged, session.projectOpened, session.projectClosed):
+            signal.connect(self._show_labels)
+        self._show_labels()
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show_labels(self) -> None:
+        labels, editable = self._session.labels, not self._session.read_only
+        self.model.refresh()
+        self.empty.setVisible(not labels)
+        self.list.setVisible(bool(labels))
+        self.list.setMaximumHeight(self.list.sizeHintForRow(0) * len(labels) + px(4) if labels else 0)
+        self.columns_words.setVisible(bool(labels))
+        self.field.setEnabled(editable)
+        self.sources.set_state(editable=editable, labels=bool(labels))
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        label_set = self._session.label_set
+        multi = label_set is not None and label_set.multi_label
+        self._hint = hint_for(self._session.labels, multi_label=multi)
+        self._say(self._hint.sentence if self._hint else "", "muted")
+        alike = self._hint is not None and bool(self._hint.alike)
+        self.merge_button.setVisible(alike and not self._session.read_only)
+
+    def _say(self, sentence: str, role: str = "warn") -> None:
+        self.message.setText(sentence)
+        set_role(self.message, role)
+        self.message.setVisible(bool(sentence))
+
+    def _selected(self) -> list[Label]:
+        indexes = sorted(self.list.selectionModel().selectedIndexes(), key=lambda index: index.row())
+        return [self.model.label(index) for index in indexes]
+
+    def select(self, label_id: int | None) -> None:
+        """Make a label the current one."""
+        for place, label in enumerate(self._session.labels):
+            if label.id == label_id:
+                self.list.setCurrentIndex(self.model.index(place))
+                self.list.scrollTo(self.model.index(place))
+
+    # --- adding --------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_typed(self) -> None:
+        self._add_names([self.field.text()])
+
+    @Slot(str)
+    def _on_text(self, text: str) -> None:
+        """Take a list that was pasted; else let go of what was said about the last name."""
+        lines = text.splitlines()
+        if len(lines) > 1:
+            self._add_names(lines)
+        elif text:
+            self._show_hint()
+
+    def _add_names(self, names: list[str]) -> None:
+        wanted = [Label(name.strip()) for name in names if name.strip()]
+        if not wanted:
+            return
+        added = label_edits.add(self._session, wanted)
+        self.field.clear()
+        if added:
+            self.list.scrollToBottom()
+        if len(wanted) == 1 and not added:
+            self._say(f"The label “{wanted[0].name}” is there already.")
+            self.select(next((x.id for x in self._session.labels if x.name == wanted[0].name), None))
+        elif len(wanted) > 1:
+            rest = len(wanted) - added
+            there = f"; {rest} were there already or twice" if rest else ""
+            self._say(f"{added} labels were added{there}.", "muted")
+
+    def _add_dialog(self, title: str) -> AddLabelsDialog:
+        dialog = AddLabelsDialog(self._session, title, parent=self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    @Slot()
+    def add_from_column(self) -> AddLabelsDialog:
+        """Offer the values of a column of the table."""
+        dialog = self._add_dialog("Labels from a column")
+        dialog.of_columns()
+        return dialog
+
+    @Slot()
+    def ask_file(self) -> None:
+        """Choose a file of labels."""
+        dialog = QFileDialog(self, "Labels from a file", "", _FILES)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.add_from_file(Path(name)))
+        dialog.open()
+
+    @Slot(object)
+    def add_from_file(self, path: Path) -> AddLabelsDialog:
+        """Offer the labels of a file or a template."""
+        dialog = self._add_dialog(f"Labels from {path.stem.replace('_', ' ')}")
+        dialog.follow(
+            self._session.submit(
+                table_work.read_labels,
+                path,
+                title=f"Reading {path.name}",
+                lane="reads",
+                quiet=True,
+                tell_failure=False,
+            )
+        )
+        return dialog
+
+    @Slot()
+    def suggest(self) -> AddLabelsDialog | None:
+        """Offer labels for the rows that no label fits well."""
+        if self._session.project is None:
+            return None
+        dialog = self._add_dialog("Suggested labels")
+        dialog.follow(
+            self._session.submit(
+                table_work.suggest_labels,
+                self._session.project,
+                self._session.runs[:1],
+                title="Suggesting labels",
+                quiet=True,
+                tell_failure=False,
+            )
+        )
+        return dialog
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Choose where the labels are written."""
+        dialog = QFileDialog(self, "Save labels", "labels.csv", _SAVED)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("csv")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
+        dialog.open()
+
+    def save_to(self, path: Path) -> None:
+        """Write the labels to a file."""
+        job = self._session.submit(
+            table_work.write_labels, path, self._session.labels, title=f"Writing {path.name}"
+        )
+        job.finished.connect(lambda _: self._session.tell(f"The labels were written to {path}."))
+
+    # --- editing -------------------------------------------------------------------------------------------
+
+    @Slot(object, object)
+    def rename(self, label_id: int, name: str) -> None:
+        """Give a label another name; onto the name of another label, offer to merge them."""
+        other = next((x for x in self._session.labels if x.name.strip() == name and x.id != label_id), None)
+        label = next((x for x in self._session.labels if x.id == label_id), None)
+        if label is None:
+            return
+        if other is not None:
+            self._ask_merge([label], other)
+        else:
+            label_edits.change(self._session, label_id, name=name)
+
+    @Slot(object, object)
+    def move_label(self, place: int, before: int) -> None:
+        """Put the label at ``place`` before the one at ``before``."""
+        labels = list(self._session.labels)
+        label = labels.pop(place)
+        labels.insert(before - (before > place), label)
+        if self._session.set_labels(labels):
+            self.select(label.id)
+
+    @Slot(int)
+    def step(self, direction: int) -> None:
+        """Move the current label up (-1) or down (1)."""
+        place = self.list.currentIndex().row()
+        target = place + direction
+        if place >= 0 and 0 <= target < len(self._session.labels):
+            self.move_label(place, target + (direction > 0))
+
+    @Slot()
+    def show_details(self) -> LabelEditor | None:
+        """Show everything about the current label."""
+        if not self.list.currentIndex().isValid() or self._session.refuses_edit():
+            return None
+        label = self.model.label(self.list.currentIndex())
+        editor = LabelEditor(self._session, label, self.window())
+        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        editor.open()
+        return editor
+
+    @Slot()
+    def ask_remove(self) -> None:
+        """Remove the selected labels; ask first if that touches answers."""
+        labels = self._selected()
+        if not labels or self._session.refuses_edit():
+            return
+        ids = [label.id for label in labels if label.id is not None]
+        answers = sum(self.model.counts(label)[0] or 0 for label in labels)
+        names = quoted([label.name for label in labels])
+        if not answers:
+            label_edits.remove(self._session, ids)
+            return
+        label_edits.ask(
+            self,
+            f"Remove {names}?",
+            f"{rows(answers)} that you labelled so count as unlabelled then. "
+            "They are kept and come back if you add the label again.",
+            "Remove",
+            lambda: label_edits.remove(self._session, ids),
+        )
+
+    def _ask_merge(self, labels: list[Label], into: Label) -> None:
+        moved = sum(self.model.counts(label)[0] or 0 for label in labels)
+        stay = self.model.counts(into)[0] or 0
+        label_edits.ask(
+            self,
+            f"Merge {quoted([label.name for label in labels])} into “{into.name}”?",
+            f"{rows(moved)} of yours move to “{into.name}”, which has {stay:,}.",
+            "Merge",
+            lambda: label_edits.merge(
+                self._session, {x.id: into.id for x in labels if x.id is not None and into.id is not None}
+            ),
+        )
+
+    @Slot()
+    def _ask_merge_alike(self) -> None:
+        if self._hint is not None and self._hint.alike:
+            alike = [label for label in self._session.labels if label.name in self._hint.alike]
+            into = max(alike, key=lambda label: self.model.counts(label)[0] or 0)
+            self._ask_merge([label for label in alike if label is not into], into)
+
+    @Slot(QPoint)
+    def _show_menu(self, place: QPoint) -> None:
+        index = self.list.indexAt(place)
+        if not index.isValid():
+            return
+        menu = LabelMenu(self, editable=not self._session.read_only, several=len(self._selected()) > 1)
+        menu.popup(self.list.viewport().mapToGlobal(place))
+
+    @Slot()
+    def merge_selected(self) -> None:
+        """Merge the selected labels into the first of them."""
+        first, *others = self._selected()
+        self._ask_merge(others, first)
+
+    @Slot()
+    def show_rows(self) -> None:
+        """Show the rows that the user gave the selected labels."""
+        ids = tuple(label.id for label in self._selected() if label.id is not None)
+        self._session.set_query(RowQuery(label_ids=ids))

@@ -1,0 +1,94 @@
+"""The answers beside the labels: none of these, and skip, with their counts and keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from sce_desktop.core.types import Decision
+from sce_desktop.store.query import RowState
+from sce_desktop.ui.icons import icon
+from sce_desktop.ui.labels_list import MARGIN, SQUARE, LabelDelegate, compact, count_width, draw_key, key_rect
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import MARK_RADIUS, ROW_HEIGHTS, font, px, set_role, tokens
+
+ANSWERS = (
+    (Decision.NONE, RowState.NONE, "None of these", "0"),
+    (Decision.SKIPPED, RowState.SKIPPED, "Skip", "S"),
+)
+
+
+class _Answer(QWidget):
+    """One of the other answers."""
+
+    def __init__(self, decision: Decision, name: str, key: str) -> None:
+        super().__init__()
+        self._decision, self._name, self._key = decision, name, key
+        self._count: int | None = None
+        self.setFixedHeight(px(ROW_HEIGHTS["normal"]))
+        self.set_count(None)
+
+    def set_count(self, count: int | None) -> None:
+        """Show how many rows have this answer."""
+        self._count = count
+        told = "" if count is None else f", {count:,} rows"
+        self.setAccessibleName(f"{self._name}{told}, key {self._key}")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(180), px(ROW_HEIGHTS["normal"]))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        t, rect = tokens(), self.rect()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        side, left, middle = px(SQUARE), px(MARGIN), rect.center().y()
+        if self._decision is Decision.NONE:
+            painter.setPen(QPen(QColor(t.muted), 1.4))
+            painter.drawRoundedRect(left, middle - side // 2, side, side, px(MARK_RADIUS), px(MARK_RADIUS))
+        else:
+            picture = icon("skip", "muted").pixmap(px(14), px(14))
+            painter.drawPixmap(left - px(2), middle - px(7), picture)
+        painter.setFont(font("body"))
+        painter.setPen(QColor(t.ink))
+        flags = 0x0001 | 0x0080  # left, vertically centred
+        painter.drawText(LabelDelegate.name_rect(rect), flags, self._name)
+        right = key_rect(rect).left() - px(8) - count_width()
+        painter.drawText(
+            right - count_width(),
+            0,
+            count_width() - px(4),
+            rect.height(),
+            0x0002 | 0x0080,
+            compact(self._count) if self._count is not None else "",
+        )
+        draw_key(painter, key_rect(rect), self._key)
+        painter.end()
+
+
+class OtherAnswers(QWidget):
+    """Below the labels."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setAccessibleName("Other answers")
+        heading = QLabel("Other answers")
+        heading.setContentsMargins(px(MARGIN), 0, 0, 0)
+        set_role(heading, "heading")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(heading)
+        self.answers = {state: _Answer(decision, name, key) for decision, state, name, key in ANSWERS}
+        for answer in self.answers.values():
+            layout.addWidget(answer)
+        session.countsChanged.connect(self._show_counts)
+        session.projectClosed.connect(self._show_counts)
+
+    @Slot()
+    def _show_counts(self) -> None:
+        counts = self._session.counts
+        for state, answer in self.answers.items():
+            answer.set_count(None if counts is None else counts.states.get(state, 0))
