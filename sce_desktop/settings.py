@@ -98,6 +98,15 @@ SETTINGS: tuple[Setting, ...] = (
         "As the system, or always the same.",
         choices=("system", "light", "dark"),
     ),
+    Setting(
+        "row_height",
+        str,
+        "normal",
+        "Rows of the table",
+        "How high they are; comfortable shows two lines of text.",
+        choices=("compact", "normal", "comfortable"),
+    ),
+    Setting("label_cells", bool, True, "Cells of all labels", "A column with every label's probability."),
     Setting("offline", bool, True, "Stay offline", "Off: models can be downloaded when you ask for it."),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}

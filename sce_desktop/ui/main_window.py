@@ -269,6 +269,7 @@ class MainWindow(QMainWindow):
         if "theme" in keys:
             self._theme.set_mode(self._session.settings["theme"])  # type: ignore[arg-type]
         self._session.scorer.settings_changed(keys)
+        self._session.settingsChanged.emit(keys)
 
     def choose_theme(self, mode: Mode) -> None:
         """Take light, dark or the system's colours from now on."""

@@ -135,6 +135,14 @@ class Scorer(QObject):
             tell_failure=False,
         )
 
+    def count_tokens(self, text: str) -> Job:
+        """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
+        choice = replace(self._choice(), baselines=())
+        submit = self._session.lanes.models.submit
+        return submit(
+            work.count_tokens, self._shelf, choice, text, title="Counting tokens", quiet=True, first=True
+        )
+
     @Slot(object)
     def _on_loaded(self, _models: object) -> None:
         self.ready = True

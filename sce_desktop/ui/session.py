@@ -61,6 +61,8 @@ class Session(QObject):
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     currentRowChanged = Signal(object)  # row id or None
     queryChanged = Signal(object)  # RowQuery
+    stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
+    settingsChanged = Signal(object)  # keys of the settings that changed
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     told = Signal(object, object)  # a sentence, "info" or "warn"
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
@@ -111,6 +113,7 @@ class Session(QObject):
             self.settings.save()
         except UserError as error:
             self.tell(str(error), "warn")
+        self.settingsChanged.emit({key})
 
     def set_current_row(self, row_id: int | None) -> None:
         """Make ``row_id`` the row that the panel at the right shows."""

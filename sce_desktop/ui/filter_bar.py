@@ -1,0 +1,393 @@
+"""Which rows are shown, and in which order: chips over the table, each a step of the query."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from sce_desktop.store.query import RowOrder, RowQuery, RowState
+from sce_desktop.ui import rows_data
+from sce_desktop.ui.confidence_menu import ConfidenceMenu
+from sce_desktop.ui.flow_layout import FlowLayout
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.queries import BY_SCORE, follow_runs, has_filters, order_by, without_filters
+from sce_desktop.ui.row_actions import label_icon, menu_text
+from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+
+ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
+    ("file order", RowOrder.FILE, False),
+    ("least certain", RowOrder.CONFIDENCE, False),
+    ("most certain", RowOrder.CONFIDENCE, True),
+    ("smallest margin", RowOrder.MARGIN, False),
+    ("models disagree", RowOrder.DISAGREE, False),
+    ("SCE label", RowOrder.PREDICTED, False),
+    ("your label", RowOrder.ANNOTATION, False),
+    ("shortest text", RowOrder.LENGTH, False),
+    ("longest text", RowOrder.LENGTH, True),
+    ("random", RowOrder.RANDOM, False),
+)
+_STATES = (
+    ("Labelled", RowState.LABELLED),
+    ("None of these", RowState.NONE),
+    ("Skipped", RowState.SKIPPED),
+    ("Unsure", RowState.UNSURE),
+)
+_COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them
+_MOST_IN_MENU = 40
+
+
+class FilterBar(QWidget):
+    """Follows the session's query and counts."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._threshold = 0.6
+        self._disagree: int | None = None
+        self._count_job: Job | None = None
+        self.setAccessibleName("Filters")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.all = self._chip("All", self._show_all)
+        self.disagree = self._chip("Models disagree", self._toggle_disagree)
+        self.unlabelled = self._chip("Unlabelled", partial(self._toggle_state, RowState.UNLABELLED))
+        self.flagged = self._chip("Flagged", partial(self._toggle_state, RowState.FLAGGED))
+        self.confidence = self._chip("Confidence", self._toggle_confidence)
+        self.label = self._chip("Label", self._open_labels, menu=True)
+        self.more = self._chip("More", self._open_more, menu=True)
+        self.order = QToolButton()
+        self.order.setAccessibleName("Order of the rows")
+        self.order.setToolTip("In which order the rows come")
+        self.order.setProperty("menu", True)
+        set_role(self.order, "quiet")
+        self.order.clicked.connect(self._open_order)
+        chips = QWidget()
+        chips.setAccessibleName("Which rows")
+        chips.setSizePolicy(policy)
+        flow = FlowLayout(chips, gap=px(6))
+        for chip in (
+            self.all,
+            self.disagree,
+            self.unlabelled,
+            self.flagged,
+            self.confidence,
+            self.label,
+            self.more,
+        ):
+            flow.addWidget(chip)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_S), px(SPACE_S))
+        layout.addWidget(chips, 1)
+        layout.addWidget(self.order, 0, Qt.AlignmentFlag.AlignTop)
+        self.confidence_menu = ConfidenceMenu(self)
+        self.confidence_menu.changed.connect(self._set_threshold)
+        self._count_soon = QTimer(self, singleShot=True, interval=_COUNT_MS)
+        self._count_soon.timeout.connect(self._count_disagreement)
+        session.queryChanged.connect(self._show)
+        session.projectOpened.connect(self._on_project)
+        session.projectClosed.connect(self._on_project)
+        session.countsChanged.connect(self._on_counts)
+        session.labelsChanged.connect(self._on_labels)
+        session.scoresChanged.connect(self._on_scores)
+        self._show()
+
+    def _chip(self, text: str, do: Callable[[], None], *, menu: bool = False) -> QPushButton:
+        chip = QPushButton(text)
+        chip.setCheckable(True)
+        chip.setProperty("menu", menu)
+        set_role(chip, "chip")
+        chip.clicked.connect(lambda _=False: do())
+        return chip
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show(self) -> None:
+        session, query = self._session, self._session.query
+        counts = session.counts
+        states = counts.states if counts else {}
+        _label(self.all, "All", counts.rows if counts else None)
+        _label(self.disagree, "Models disagree", self._disagree)
+        _label(self.unlabelled, "Unlabelled", states.get(RowState.UNLABELLED))
+        _label(self.flagged, "Flagged", states.get(RowState.FLAGGED))
+        if query.confidence is not None:
+            self._threshold = query.confidence[1]
+        _label(self.confidence, f"Confidence < {self._threshold:.0%}".replace("%", " %"), None)
+        self.all.setChecked(not has_filters(query))
+        self.disagree.setChecked(query.disagree is True)
+        self.unlabelled.setChecked(query.state is RowState.UNLABELLED)
+        self.flagged.setChecked(query.state is RowState.FLAGGED)
+        self.confidence.setChecked(query.confidence is not None)
+        self._show_label_chip(query)
+        self._show_more_chip(query)
+        scored = bool(session.runs)
+        pair = len(session.runs) > 1
+        self.disagree.setEnabled(pair)
+        self.disagree.setToolTip(
+            "Rows on which SCE and the baseline give different labels"
+            if pair
+            else "Needs scores of the model and of a baseline"
+        )
+        self.confidence.setEnabled(scored)
+        self.confidence.setToolTip("Rows of which the model is not sure" if scored else "Needs scores")
+        self.order.setText(f"Order: {self._order_name(query)}")
+        self.order.setAccessibleDescription(self._order_name(query))
+        self.updateGeometry()
+
+    def _show_label_chip(self, query: RowQuery) -> None:
+        chosen = [
+            f"{who}: {label.name}"
+            for who, ids in (("SCE", query.predicted_ids), ("yours", query.label_ids))
+            for label in self._session.labels
+            if label.id in ids
+        ]
+        text = chosen[0] if len(chosen) == 1 else f"{len(chosen)} labels" if chosen else "Label"
+        self.label.setText(self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, px(140)))
+        self.label.setAccessibleName(f"Label filter: {', '.join(chosen) or 'none'}")
+        self.label.setToolTip("\n".join(chosen) or "Rows with a certain label, the model's or yours")
+        self.label.setChecked(bool(chosen))
+        self.label.setEnabled(bool(self._session.labels))
+
+    def _show_more_chip(self, query: RowQuery) -> None:
+        chosen = [name for name, state in _STATES if query.state is state]
+        if query.disagree is False:
+            chosen.append("Models agree")
+        if query.blank is not None:
+            chosen.append("No text" if query.blank else "With text")
+        self.more.setText(", ".join(chosen) or "More")
+        self.more.setAccessibleName(f"More filters: {', '.join(chosen) or 'none'}")
+        self.more.setChecked(bool(chosen))
+
+    def _order_name(self, query: RowQuery) -> str:
+        for name, order, descending in ORDERS:
+            if query.order is order and query.descending == descending:
+                return name
+        names = {order: name for name, order, descending in ORDERS if not descending}
+        return f"{names[query.order]}, reversed"
+
+    # --- following -----------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_project(self) -> None:
+        self._disagree = None
+        self._threshold = 0.6
+        self._show()
+        self._count_disagreement()
+
+    @Slot()
+    def _on_counts(self) -> None:
+        self._show()
+        if not self._count_soon.isActive():
+            self._count_soon.start()
+
+    @Slot()
+    def _on_labels(self) -> None:
+        known = {label.id for label in self._session.labels}
+        query = self._session.query
+        self._set(
+            replace(
+                query,
+                predicted_ids=tuple(i for i in query.predicted_ids if i in known),
+                label_ids=tuple(i for i in query.label_ids if i in known),
+            )
+        )
+
+    @Slot()
+    def _on_scores(self) -> None:
+        """Other runs may be shown now: ask about those."""
+        self._set(self._session.query)
+        self._show()
+
+    @Slot()
+    def _count_disagreement(self) -> None:
+        session = self._session
+        if self._count_job is not None:
+            return  # it counts already; more counts come while scores do
+        if session.project is None or len(session.runs) < 2:
+            self._disagree = None
+            self._show()
+            return
+        pair = (session.runs[0].id, session.runs[1].id)
+        job = session.submit(
+            rows_data.count_rows,
+            session.project,
+            RowQuery(compare=pair, disagree=True),
+            title="Counting",
+            lane="reads",
+            quiet=True,
+        )
+        job.finished.connect(self._on_disagreement)
+        job.ended.connect(self._on_count_ended)
+        self._count_job = job
+
+    @Slot(object)
+    def _on_disagreement(self, count: int) -> None:
+        self._disagree = count if self._session.project is not None else None
+        self._show()
+
+    @Slot()
+    def _on_count_ended(self) -> None:
+        self._count_job = None
+
+    # --- choosing ------------------------------------------------------------------------------------------
+
+    def _set(self, query: RowQuery) -> None:
+        """Make ``query`` the session's, or show again what is the case."""
+        query = follow_runs(query, self._session.runs)
+        if query == self._session.query:
+            self._show()
+        else:
+            self._session.set_query(query)
+
+    def _show_all(self) -> None:
+        self._set(without_filters(self._session.query))
+
+    def _toggle_state(self, state: RowState) -> None:
+        query = self._session.query
+        self._set(replace(query, state=RowState.ANY if query.state is state else state))
+
+    def _toggle_disagree(self) -> None:
+        self._choose_disagree(None if self._session.query.disagree is True else True)
+
+    def _choose_disagree(self, disagree: bool | None) -> None:
+        runs = self._session.runs
+        if len(runs) > 1:
+            pair = self._session.query.compare or (runs[0].id, runs[1].id)
+            self._set(replace(self._session.query, disagree=disagree, compare=pair))
+
+    def _toggle_confidence(self) -> None:
+        if self._session.query.confidence is not None:
+            self._set(replace(self._session.query, confidence=None))
+            return
+        self._set_threshold(self._threshold)
+        if self._session.query.confidence is not None:
+            self.confidence_menu.open_at(self._below(self.confidence), self._threshold)
+
+    @Slot(object)
+    def _set_threshold(self, threshold: float) -> None:
+        self._threshold = threshold
+        if self._session.runs:
+            run_id = self._session.runs[0].id
+            self._set(replace(self._session.query, run_id=run_id, confidence=(0.0, threshold)))
+
+    def _below(self, widget: QWidget) -> QPoint:
+        return widget.mapToGlobal(QPoint(0, widget.height() + px(2)))
+
+    def _popup(self, menu: QMenu, widget: QWidget) -> None:
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self._below(widget))
+        self._show()  # a click on a chip toggles it before anything is chosen
+
+    # --- menus ---------------------------------------------------------------------------------------------
+
+    def _add(
+        self, menu: QMenu, text: str, do: Callable[[], None], *, checked: bool, enabled: bool = True
+    ) -> QAction:
+        action = QAction(menu_text(text), menu, checkable=True, checked=checked)
+        action.setEnabled(enabled)
+        action.triggered.connect(lambda _=False: do())
+        menu.addAction(action)
+        return action
+
+    def _open_order(self) -> None:
+        self._popup(self.order_menu(), self.order)
+
+    def order_menu(self) -> QMenu:
+        """The orders to choose from."""
+        menu, query, runs = QMenu(self), self._session.query, self._session.runs
+        group = QActionGroup(menu)
+        for name, order, descending in ORDERS:
+            enabled = bool(runs) if order in BY_SCORE else len(runs) > 1 or order is not RowOrder.DISAGREE
+            checked = query.order is order and query.descending == descending
+            choose = partial(self._choose_order, order, descending)
+            text = name[:1].upper() + name[1:]
+            group.addAction(self._add(menu, text, choose, checked=checked, enabled=enabled))
+        return menu
+
+    def _choose_order(self, order: RowOrder, descending: bool) -> None:
+        seed = random.getrandbits(32) if order is RowOrder.RANDOM else self._session.query.seed
+        query = order_by(self._session.query, order, self._session.runs, descending=descending, seed=seed)
+        if query is not None:
+            self._set(query)
+
+    def _open_labels(self) -> None:
+        self._popup(self.label_menu(), self.label)
+
+    def label_menu(self) -> QMenu:
+        """The labels to filter by: as the model sees it, and as decided."""
+        menu, query = QMenu(self), self._session.query
+        counts = self._session.counts
+        parts = (
+            (
+                "Predicted by SCE",
+                "predicted_ids",
+                counts.predicted if counts else {},
+                bool(self._session.runs),
+            ),
+            ("Decided by you", "label_ids", counts.labels if counts else {}, True),
+        )
+        for title, field, numbers, enabled in parts:
+            menu.addSection(title)
+            heading = menu.addMenu(title)
+            heading.setEnabled(enabled)
+            for label in self._session.labels[:_MOST_IN_MENU]:
+                number = numbers.get(label.id) if label.id is not None else None
+                text = label.name if number is None else f"{label.name}  {number:,}"
+                chosen = getattr(query, field)
+                action = self._add(
+                    heading, text, partial(self._toggle_label, field, label.id), checked=label.id in chosen
+                )
+                action.setIcon(label_icon(colour_of(label, self._session.labels)))
+        menu.addSeparator()
+        clear = partial(self._set, replace(query, predicted_ids=(), label_ids=()))
+        menu.addAction("Any label").triggered.connect(lambda _=False: clear())
+        return menu
+
+    def _toggle_label(self, field: str, label_id: int | None) -> None:
+        query = self._session.query
+        ids: tuple[int, ...] = getattr(query, field)
+        if label_id is None:
+            return
+        ids = tuple(i for i in ids if i != label_id) if label_id in ids else (*ids, label_id)
+        run_id = self._session.runs[0].id if self._session.runs else None
+        changes = {field: ids, "run_id": run_id}
+        self._set(replace(query, **changes))  # type: ignore[arg-type]
+
+    def _open_more(self) -> None:
+        self._popup(self.more_menu(), self.more)
+
+    def more_menu(self) -> QMenu:
+        """The filters that have no chip."""
+        menu, query, counts = QMenu(self), self._session.query, self._session.counts
+        for name, state in _STATES:
+            text = name if counts is None else f"{name}  {counts.states.get(state, 0):,}"
+            self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
+        menu.addSeparator()
+        agree = partial(self._choose_disagree, None if query.disagree is False else False)
+        pair = len(self._session.runs) > 1
+        self._add(menu, "Models agree", agree, checked=query.disagree is False, enabled=pair)
+        menu.addSeparator()
+        blank = "No text" if counts is None else f"No text  {counts.blank:,}"
+        for text, value in ((blank, True), ("With text", False)):
+            wanted = None if query.blank is value else value
+            self._add(
+                menu, text, partial(self._set, replace(query, blank=wanted)), checked=query.blank is value
+            )
+        return menu
+
+
+def _label(chip: QPushButton, name: str, count: int | None) -> None:
+    text = name if count is None else f"{name} {count:,}"
+    if chip.text() != text:
+        chip.setText(text)
+        chip.setAccessibleName(name)
+        chip.setAccessibleDescription("" if count is None else f"{count:,} rows")

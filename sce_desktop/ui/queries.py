@@ -1,0 +1,96 @@
+"""Small steps from one `RowQuery` to the next, and what a query hangs on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sce_desktop.core.types import Run
+from sce_desktop.store.query import RowOrder, RowQuery, RowState
+
+BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED)
+_BY_COLUMN = (RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN)
+
+
+def has_filters(query: RowQuery) -> bool:
+    """Whether ``query`` leaves rows out."""
+    scored = query.predicted_ids or query.confidence is not None or query.disagree is not None
+    by_people = query.state is not RowState.ANY or query.label_ids
+    return bool(query.search or by_people or scored or query.blank is not None)
+
+
+def without_filters(query: RowQuery) -> RowQuery:
+    """Every row, in the order of ``query``. The runs stay where the order needs them."""
+    plain = RowQuery(order=RowOrder.FILE, seed=query.seed, descending=query.descending)
+    if query.order in BY_SCORE:
+        return replace(plain, order=query.order, run_id=query.run_id)
+    if query.order is RowOrder.DISAGREE:
+        return replace(plain, order=query.order, compare=query.compare)
+    return replace(plain, order=query.order)
+
+
+def order_by(
+    query: RowQuery,
+    order: RowOrder,
+    runs: Sequence[Run],
+    *,
+    descending: bool = False,
+    seed: int = 0,
+    place: int = 1,
+) -> RowQuery | None:
+    """``query`` in another order, None if that needs scores that there are not.
+
+    ``place``: of the baseline among ``runs`` that `RowOrder.DISAGREE` compares with.
+    """
+    if order in BY_SCORE:
+        if not runs:
+            return None
+        query = replace(query, run_id=runs[0].id)
+    if order is RowOrder.DISAGREE:
+        if len(runs) <= place:
+            return None
+        query = replace(query, compare=(runs[0].id, runs[place].id))
+    return replace(query, order=order, descending=descending, seed=seed)
+
+
+def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQuery | None:
+    """The order that a click on a heading asks for: a second click turns it round."""
+    order = _BY_COLUMN[column] if column < len(_BY_COLUMN) else RowOrder.DISAGREE
+    descending = query.order is order and not query.descending
+    return order_by(query, order, runs, descending=descending, place=max(1, column - len(_BY_COLUMN) + 1))
+
+
+def sorted_column(query: RowQuery) -> int | None:
+    """The column whose heading shows the order; None for an order of no column."""
+    if query.order is RowOrder.DISAGREE:
+        return len(_BY_COLUMN)
+    if query.order is RowOrder.PREDICTED:
+        return _BY_COLUMN.index(RowOrder.CONFIDENCE)
+    return _BY_COLUMN.index(query.order) if query.order in _BY_COLUMN else None
+
+
+def follow_runs(query: RowQuery, runs: Sequence[Run]) -> RowQuery:
+    """``query`` about the runs that are shown now; what needs scores goes where there are none."""
+    main = runs[0].id if runs else None
+    pair = (runs[0].id, runs[1].id) if len(runs) > 1 else None
+    if query.compare is not None and query.compare[1] in [run.id for run in runs[1:]] and main is not None:
+        pair = (main, query.compare[1])
+    if main is None:
+        query = replace(query, predicted_ids=(), confidence=None)
+    if pair is None:
+        query = replace(query, disagree=None)
+    if (query.order in BY_SCORE and main is None) or (query.order is RowOrder.DISAGREE and pair is None):
+        query = replace(query, order=RowOrder.FILE, descending=False)
+    needs_main = bool(query.predicted_ids) or query.confidence is not None or query.order in BY_SCORE
+    needs_pair = query.disagree is not None or query.order is RowOrder.DISAGREE
+    return replace(query, run_id=main if needs_main else None, compare=pair if needs_pair else None)
+
+
+def depends_on_scores(query: RowQuery) -> bool:
+    """Whether new scores may change which rows ``query`` finds, or their order."""
+    return query.run_id is not None or query.compare is not None
+
+
+def depends_on_people(query: RowQuery) -> bool:
+    """Whether a decision or a mark may change which rows ``query`` finds, or their order."""
+    return query.state is not RowState.ANY or bool(query.label_ids) or query.order is RowOrder.ANNOTATION

@@ -1,0 +1,93 @@
+"""The menu of the selected rows: decide, mark, copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QMenu, QWidget
+
+from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import MARK_RADIUS, px
+
+MOST_IN_MENU = 30  # labels; of more the row panel finds one by typing
+
+
+def label_icon(colour: str) -> QIcon:
+    """The square of a label, for menus."""
+    pixmap = QPixmap(px(16), px(16))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(px(3), px(3), px(10), px(10), MARK_RADIUS, MARK_RADIUS)
+    painter.end()
+    return QIcon(pixmap)
+
+
+def menu_text(name: str) -> str:
+    """A label's name as the text of a menu entry, where "&" would vanish."""
+    return name.replace("&", "&&")
+
+
+class RowActions:
+    """Builds the menu for some rows; every entry goes through the session."""
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        self._session = session
+        self._parent = parent
+
+    def menu(self, ids: Sequence[int]) -> QMenu:
+        """The menu for the rows ``ids``; it removes itself when it is closed."""
+        menu = QMenu(self._parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        many = f"{len(ids):,} rows" if len(ids) > 1 else "Row"
+        labels = menu.addMenu(f"{many} as")
+        for label in self._session.labels[:MOST_IN_MENU]:
+            self._add_label(labels, label, ids)
+        labels.setEnabled(bool(self._session.labels) and not self._session.read_only)
+        self._add(menu, "None of these", "none", lambda: self._decide(ids, Decision.NONE))
+        self._add(menu, "Skip", "skip", lambda: self._decide(ids, Decision.SKIPPED))
+        self._add(menu, "Take the decision back", "undo", lambda: self._session.clear_decision(ids))
+        menu.addSeparator()
+        self._add(menu, "Flag", "flag", lambda: self._mark(ids, True))
+        self._add(menu, "Remove the flag", "", lambda: self._mark(ids, False))
+        menu.addSeparator()
+        copy = self._add(menu, "Copy text", "copy", lambda: self._copy(ids))
+        copy.setEnabled(True)
+        return menu
+
+    def _add(self, menu: QMenu, text: str, icon: str, do: object) -> QAction:
+        action = QAction(text, menu)
+        action.setEnabled(not self._session.read_only)
+        if icon:
+            set_icon(action, icon, "muted")
+        action.triggered.connect(lambda _=False: do())  # type: ignore[operator]
+        menu.addAction(action)
+        return action
+
+    def _add_label(self, menu: QMenu, label: Label, ids: Sequence[int]) -> None:
+        action = QAction(label_icon(colour_of(label, self._session.labels)), menu_text(label.name), menu)
+        assert label.id is not None
+        action.triggered.connect(
+            lambda _=False, label_id=label.id: self._decide(ids, Decision.LABEL, (label_id,))
+        )
+        menu.addAction(action)
+
+    def _decide(self, ids: Sequence[int], decision: Decision, label_ids: Sequence[int] = ()) -> None:
+        origin = Origin.BULK if len(ids) > 1 else Origin.HAND
+        self._session.decide(ids, decision, label_ids, origin=origin)
+
+    def _mark(self, ids: Sequence[int], flag: bool) -> None:
+        for row_id in ids:
+            if not self._session.set_marks(row_id, flag=flag):
+                return
+
+    def _copy(self, ids: Sequence[int]) -> None:
+        if self._session.project is not None:
+            QGuiApplication.clipboard().setText("\n".join(self._session.project.texts(ids)))

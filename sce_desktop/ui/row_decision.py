@@ -1,0 +1,154 @@
+"""The foot of the row panel: what was decided, the one next step, the other answers, marks and the note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
+from sce_desktop.ui import rows_text
+from sce_desktop.ui.flow_layout import FlowLayout
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.theme import SPACE_S, px, set_role
+
+_ORIGINS = {Origin.HAND: "by hand", Origin.BULK: "with others", Origin.IMPORTED: "imported"}
+
+
+class DecisionBar(QWidget):
+    """Asks by signals; shows what it is told."""
+
+    accepted = Signal()
+    decided = Signal(object)  # Decision.NONE or Decision.SKIPPED
+    takenBack = Signal()
+    markChanged = Signal(object, object)  # "unsure", "flag" or "note", and its value
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._note = ""
+        self.setAccessibleName("Decision")
+        self.state = QLabel()
+        self.state.setTextFormat(Qt.TextFormat.PlainText)
+        self.state.setAccessibleName("What you decided")
+        self.back = self._button("Undo", "Take this decision back", "undo")
+        set_role(self.back, "quiet")
+        self.back.clicked.connect(self.takenBack)
+        self.accept = self._button("Accept", "Take the model's best label and go on (Return)")
+        set_role(self.accept, "primary")
+        self.accept.clicked.connect(self.accepted)
+        self.none = self._button("None of these  0", "No label fits; go on (0)")
+        self.none.clicked.connect(lambda _=False: self.decided.emit(Decision.NONE))
+        self.skip = self._button("Skip  S", "Leave it undecided and go on (S)")
+        self.skip.clicked.connect(lambda _=False: self.decided.emit(Decision.SKIPPED))
+        self.unsure = self._mark_button("Unsure  U", "unsure", "Mark as unsure (U)")
+        self.flag = self._mark_button("Flag  F", "flag", "Mark for later (F)")
+        self.note_button = self._button("Note  N", "Write something about this row (N)", "note")
+        self.note_button.clicked.connect(self.edit_note)
+        self.note = QPlainTextEdit(placeholderText="A note on this row. Esc: back to the row")
+        self.note.setAccessibleName("Note")
+        self.note.setTabChangesFocus(True)
+        self.note.setFixedHeight(px(58))
+        self.note.installEventFilter(self)
+        decided = QHBoxLayout()
+        decided.addWidget(self.state, 1)
+        decided.addWidget(self.back)
+        others = QWidget()
+        flow = FlowLayout(others, gap=px(6))
+        for button in (self.none, self.skip, self.unsure, self.flag, self.note_button):
+            flow.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(px(SPACE_S))
+        layout.addLayout(decided)
+        layout.addWidget(self.accept)
+        layout.addWidget(others)
+        layout.addWidget(self.note)
+        self.note.hide()
+
+    def _button(self, text: str, tip: str, icon: str = "") -> QPushButton:
+        button = QPushButton(text)
+        button.setAccessibleName(text.split("  ")[0])
+        button.setToolTip(tip)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        if icon:
+            set_icon(button, icon, "muted")
+        return button
+
+    def _mark_button(self, text: str, mark: str, tip: str) -> QPushButton:
+        button = self._button(text, tip, mark)
+        button.setCheckable(True)
+        button.clicked.connect(lambda on: self.markChanged.emit(mark, on))
+        return button
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    def show_decision(self, annotation: Annotation | None, labels: Sequence[Label]) -> None:
+        """Say what was decided, and by whom."""
+        self.state.setVisible(annotation is not None)
+        self.back.setVisible(annotation is not None)
+        if annotation is None:
+            return
+        match annotation.decision:
+            case Decision.NONE:
+                words = rows_text.NONE_FITS
+            case Decision.SKIPPED:
+                words = rows_text.SKIPPED
+            case _:
+                words = ", ".join(rows_text.label_of(i, labels).name for i in annotation.label_ids)
+        full = f"✓ {words}, {_ORIGINS[annotation.origin]}"
+        self.state.setText(self.fontMetrics().elidedText(full, Qt.TextElideMode.ElideMiddle, px(170)))
+        self.state.setToolTip(full)
+        self.state.setAccessibleDescription(full)
+
+    def show_marks(self, marks: RowMarks) -> None:
+        """Show marks and note of a row; a note that is being written is left alone."""
+        self.unsure.setChecked(marks.unsure)
+        self.flag.setChecked(marks.flag)
+        if self._note == marks.note and self.note.hasFocus():
+            return
+        self._note = marks.note
+        self.note.setPlainText(marks.note)
+        self.note.setVisible(bool(marks.note))
+
+    def set_acceptable(self, name: str, *, read_only: bool) -> None:
+        """Name what "Accept" takes; empty: nothing can be accepted."""
+        shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, px(150))
+        self.accept.setText(f"Accept {shown.replace('&', '&&')} ⏎")
+        self.accept.setAccessibleName(f"Accept {name}")
+        self.accept.setVisible(bool(name))
+        self.note_button.setEnabled(not read_only)
+        for button in (self.accept, self.none, self.skip, self.unsure, self.flag, self.back):
+            button.setEnabled(not read_only)
+        self.note.setReadOnly(read_only)
+
+    # --- the note ------------------------------------------------------------------------------------------
+
+    @Slot()
+    def edit_note(self) -> None:
+        """Open the note to write in it."""
+        self.note.show()
+        self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def save_note(self) -> None:
+        """Keep what was written, if it is new."""
+        text = self.note.toPlainText()
+        if text != self._note:
+            self._note = text
+            self.markChanged.emit("note", text)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the note when it is left; Escape and Ctrl+Return leave it."""
+        if watched is self.note:
+            if event.type() is QEvent.Type.FocusOut:
+                self.save_note()
+                self.note.setVisible(bool(self._note))
+            elif isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+                control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+                returns = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+                if event.key() == Qt.Key.Key_Escape or (control and returns):
+                    self.note.clearFocus()
+                    self.note_button.setFocus(Qt.FocusReason.OtherFocusReason)
+                    return True
+        return super().eventFilter(watched, event)

@@ -1,0 +1,251 @@
+"""What the models say of one row, a label at a time: bars, and a button that decides for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from sce_desktop.ui.rows_delegate import draw_bar, draw_lines, draw_square
+from sce_desktop.ui.rows_text import per_cent
+from sce_desktop.ui.theme import RADIUS, Tokens, px, tokens
+
+SHOWN = 12  # labels with their bars; more are found by typing
+FIND_FROM = 10  # labels from which there is a field to type into
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What one model says of a label; ``share`` 0 to 1."""
+
+    title: str
+    share: float
+    main: bool  # the model's own, in the colour of the label
+
+
+@dataclass(frozen=True, slots=True)
+class LabelLine:
+    """A label with what the models say of it."""
+
+    label_id: int
+    name: str
+    colour: str
+    key: str
+    bars: tuple[Bar, ...]
+    decided: bool
+
+    @property
+    def said(self) -> str:
+        """What the models say, in words."""
+        return ", ".join(f"{bar.title} {per_cent(bar.share)}" for bar in self.bars)
+
+
+def grey(colours: Tokens, place: int) -> QColor:
+    """The grey of the baseline at ``place`` (0-based): each is lighter than the one before."""
+    colour = QColor(colours.muted)
+    colour.setAlphaF((0.65, 0.4, 0.25)[min(place, 2)])
+    return colour
+
+
+class LabelButton(QAbstractButton):
+    """One label: name, per cent, key, and a bar for each model."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._line: LabelLine | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    @property
+    def line(self) -> LabelLine | None:
+        """What it shows."""
+        return self._line
+
+    def show_line(self, line: LabelLine) -> None:
+        """Show another label."""
+        bars = len(self._line.bars) if self._line else -1
+        self._line = line
+        key = f", key {line.key}" if line.key else ""
+        decided = ", chosen" if line.decided else ""
+        self.setAccessibleName(line.name)
+        self.setAccessibleDescription(f"{line.said or 'not scored'}{key}{decided}")
+        self.setToolTip("\n".join([line.name, *(f"{b.title}: {per_cent(b.share)}" for b in line.bars)]))
+        if bars != len(line.bars):
+            self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a name and its bars."""
+        bars = len(self._line.bars) if self._line else 0
+        return QSize(px(180), px(26) + bars * px(8) + (px(4) if bars else 0))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw name, per cent, key and bars."""
+        line, colours = self._line, tokens()
+        if line is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        self._draw_frame(painter, box, line, colours)
+        left, right = px(8), self.width() - px(8)
+        middle = px(14)
+        right = self._draw_key(painter, right, middle, line.key, colours)
+        if line.bars:
+            painter.setPen(QColor(colours.muted))
+            text = per_cent(line.bars[0].share)
+            width = painter.fontMetrics().horizontalAdvance(text)
+            share = QRectF(right - width, 0, width + 1, 2 * middle)
+            painter.drawText(share, Qt.AlignmentFlag.AlignVCenter, text)
+            right -= width + px(6)
+        draw_square(painter, left, middle, line.colour)
+        painter.setPen(QColor(colours.ink))
+        area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
+        draw_lines(painter, area, ("✓ " if line.decided else "") + line.name, 1)
+        y = px(26)
+        for place, bar in enumerate(line.bars):
+            strip = QRectF(left, y, self.width() - 2 * left, px(5) if bar.main else px(4))
+            colour = line.colour if bar.main else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
+            draw_bar(painter, strip, bar.share, colour, colours.hover)
+            y += px(8)
+        painter.end()
+
+    def _draw_frame(self, painter: QPainter, box: QRectF, line: LabelLine, colours: Tokens) -> None:
+        border = colours.accent if self.hasFocus() or line.decided else None
+        fill = colours.selection if line.decided or self.isDown() else None
+        if fill is None and self.underMouse() and self.isEnabled():
+            fill = colours.hover
+        painter.setPen(QPen(QColor(border)) if border else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(fill) if fill else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box, px(RADIUS), px(RADIUS))
+
+    def _draw_key(self, painter: QPainter, right: int, middle: int, key: str, colours: Tokens) -> int:
+        """Draw the key cap and return where there is room left of it."""
+        if not key:
+            return right
+        width = max(px(18), painter.fontMetrics().horizontalAdvance(key) + px(8))
+        cap = QRectF(right - width + 0.5, middle - px(9) + 0.5, width - 1, px(18) - 1)
+        painter.setPen(QPen(QColor(colours.line)))
+        painter.setBrush(QColor(colours.window))
+        painter.drawRoundedRect(cap, 3, 3)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
+        return right - width - px(6)
+
+
+class Legend(QWidget):
+    """Which bar is whose."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._titles: tuple[str, ...] = ()
+        self.setFixedHeight(px(18))
+        self.setAccessibleName("Bars")
+
+    def set_titles(self, titles: Sequence[str]) -> None:
+        """Name the bars of a label from top to bottom."""
+        self._titles = tuple(titles)
+        self.setAccessibleDescription(", ".join(titles))
+        self.setVisible(bool(titles))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a mark and a name for each model."""
+        painter, colours = QPainter(self), tokens()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        x, middle = px(8), self.height() / 2
+        for place, title in enumerate(self._titles):
+            colour = (
+                colours.accent if place == 0 else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
+            )
+            draw_bar(painter, QRectF(x, middle - px(2.5), px(14), px(5)), 1.0, colour, None)
+            x += px(19)
+            painter.setPen(QColor(colours.muted))
+            width = painter.fontMetrics().horizontalAdvance(title)
+            painter.drawText(QRectF(x, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, title)
+            x += width + px(14)
+        painter.end()
+
+
+class RowLabels(QWidget):
+    """The labels of a row, best first; typing finds the others."""
+
+    chosen = Signal(object)  # label id
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines: tuple[LabelLine, ...] = ()
+        self._all = False
+        self.buttons: list[LabelButton] = []
+        self.legend = Legend()
+        self.finder = QLineEdit(placeholderText="Find a label…", clearButtonEnabled=True)
+        self.finder.setAccessibleName("Find a label")
+        for button in self.finder.findChildren(QAbstractButton):
+            button.setAccessibleName("Clear what is searched")
+        self.finder.textChanged.connect(self._show)
+        self.finder.returnPressed.connect(self._choose_first)
+        self.all_button = QPushButton()
+        self.all_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.all_button.setProperty("role", "quiet")
+        self.all_button.clicked.connect(self._show_all)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(px(2))
+        self._layout.addWidget(self.legend)
+        self._layout.addWidget(self.finder)
+        self._layout.addWidget(self.all_button)
+        self.set_lines((), ())
+
+    def set_lines(self, lines: Sequence[LabelLine], titles: Sequence[str]) -> None:
+        """Show these labels in this order; ``titles`` name their bars."""
+        self._lines = tuple(lines)
+        self.legend.set_titles(titles)
+        self.finder.setVisible(len(lines) >= FIND_FROM)
+        self._show()
+
+    def start_over(self) -> None:
+        """Forget what was searched for another row."""
+        self.finder.clear()
+
+    def shown(self) -> list[LabelLine]:
+        """The labels on the screen from top to bottom."""
+        words = self.finder.text().casefold().split() if self.finder.isVisibleTo(self) else []
+        found = [line for line in self._lines if all(word in line.name.casefold() for word in words)]
+        return found if self._all or words else found[:SHOWN]
+
+    @Slot()
+    def _show(self) -> None:
+        lines = self.shown()
+        while len(self.buttons) < len(lines):
+            button = LabelButton()
+            button.clicked.connect(lambda _=False, button=button: self._choose(button))
+            self._layout.insertWidget(self._layout.count() - 1, button)
+            self.buttons.append(button)
+        for button, line in zip(self.buttons, lines, strict=False):
+            button.show_line(line)
+            button.show()
+        for button in self.buttons[len(lines) :]:
+            button.hide()
+        rest = len(self._lines) - len(lines)
+        self.all_button.setText("Show fewer labels" if self._all else f"Show {rest} more labels")
+        few = len(self._lines) <= SHOWN or bool(self.finder.text().strip())
+        self.all_button.setVisible(not few and (rest > 0 or self._all))
+
+    def _choose(self, button: LabelButton) -> None:
+        if button.line is not None:
+            self.chosen.emit(button.line.label_id)
+
+    @Slot()
+    def _show_all(self) -> None:
+        self._all = not self._all
+        self._show()
+
+    @Slot()
+    def _choose_first(self) -> None:
+        lines = self.shown()
+        if self.finder.text().strip() and lines:
+            self.chosen.emit(lines[0].label_id)

@@ -1,0 +1,333 @@
+"""The current row: its text, what the models say of it, and the buttons and keys that decide about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
+from sce_desktop.ui import rows_data, rows_text
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.label_keys import label_keys
+from sce_desktop.ui.row_cells import OriginalCells
+from sce_desktop.ui.row_decision import DecisionBar
+from sce_desktop.ui.row_keys import RowKeys
+from sce_desktop.ui.row_labels import Bar, LabelLine, RowLabels
+from sce_desktop.ui.row_text import RowText, least_tokens, length_of
+from sce_desktop.ui.rows_data import Score
+from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+
+SURE_TOKENS = 256  # read by the bundled model; others say how many
+MULTI_LABEL_FROM = 0.5  # independent probabilities from here up are accepted
+
+
+class RowPanel(QWidget):
+    """Follows the session's current row; every decision is on the disk before the next row is shown."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._row: Row | None = None
+        self._scores: list[Score] = []
+        self._annotation: Annotation | None = None
+        self._tokens: Job | None = None
+        self._limit = SURE_TOKENS
+        self.setAccessibleName("Row")
+        set_role(self, "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.title = QLabel()
+        self.title.setAccessibleName("Number of the row")
+        set_role(self.title, "heading")
+        self.facts = QLabel()
+        self.facts.setAccessibleName("Length and duplicates")
+        set_role(self.facts, "muted")
+        self.previous = self._arrow("Previous row (K)", "up", -1)
+        self.next = self._arrow("Next row (J)", "down", 1)
+        self.text = RowText()
+        self.labels = RowLabels()
+        self.cells = OriginalCells()
+        self.decision = DecisionBar()
+        self.empty = QLabel("Choose a row to see its text.", wordWrap=True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setAccessibleName("No row")
+        set_role(self.empty, "muted")
+        self._build()
+        self._keys = RowKeys(self)
+        self._connect()
+        self._set_keys()
+        self._show_row()
+
+    def _arrow(self, name: str, icon: str, rows: int) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(name)
+        button.setToolTip(name)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(button, "quiet")
+        set_icon(button, icon, "muted")
+        button.clicked.connect(lambda _=False: self._session.stepAsked.emit(rows))
+        return button
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(px(2))
+        head.addWidget(self.title)
+        head.addStretch(1)
+        head.addWidget(self.facts)
+        head.addWidget(self.previous)
+        head.addWidget(self.next)
+        inside = QWidget()
+        scrolled = QVBoxLayout(inside)
+        scrolled.setContentsMargins(0, 0, 0, px(SPACE_S))
+        scrolled.setSpacing(px(SPACE_S))
+        scrolled.addWidget(self.labels)
+        scrolled.addWidget(self.cells)
+        scrolled.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setAccessibleName("Labels and cells")
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(inside)
+        self.body = QWidget()
+        body = QVBoxLayout(self.body)
+        body.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_M))
+        body.setSpacing(px(SPACE_S))
+        body.addLayout(head)
+        body.addWidget(self.text)
+        body.addWidget(self.area, 1)
+        body.addWidget(self.decision)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.body)
+        layout.addWidget(self.empty)
+
+    def _connect(self) -> None:
+        session = self._session
+        session.currentRowChanged.connect(self._show_row)
+        session.labelsChanged.connect(self._on_labels)
+        session.scoresChanged.connect(self._on_scores)
+        session.annotationsChanged.connect(self._on_annotations)
+        session.projectOpened.connect(self._on_labels)
+        session.projectClosed.connect(self._show_row)
+        self.labels.chosen.connect(self.choose_label)
+        self.decision.accepted.connect(self.accept)
+        self.decision.decided.connect(self._decide)
+        self.decision.markChanged.connect(self._mark)
+        self.decision.takenBack.connect(self._take_back)
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show_row(self) -> None:
+        session, project = self._session, self._session.project
+        self.decision.save_note()  # of the row before
+        self._drop_count()
+        row_id = session.current_row
+        self._row = project.rows([row_id])[0] if project is not None and row_id is not None else None
+        self.body.setVisible(self._row is not None)
+        self.empty.setVisible(self._row is None)
+        if self._row is None or project is None:
+            return
+        row = self._row
+        self.title.setText(f"Row {row.position + 1:,}")
+        facts = [length_of(row.text)] if not row.blank else []
+        if same := len(project.same_text_ids(row.id)):
+            facts.append(f"{same:,} duplicate{'' if same == 1 else 's'}")
+        self.facts.setText(" · ".join(facts))
+        self.text.set_text(row.text)
+        self.labels.start_over()
+        self.cells.set_cells(project.columns, row.cells)
+        self.area.verticalScrollBar().setValue(0)
+        self._read_decision()
+        self._read_scores()
+        self._count_tokens()
+
+    def _read_scores(self) -> None:
+        project, row = self._session.project, self._row
+        self._scores = []
+        if project is not None and row is not None:
+            for run in self._session.runs:
+                found = rows_data.scores_of(project, [row.id], run, self._session.labels)
+                if row.id in found:
+                    self._scores.append(found[row.id])
+        self._show_labels()
+
+    def _read_decision(self) -> None:
+        project, row = self._session.project, self._row
+        if project is None or row is None:
+            return
+        self._annotation = project.annotations([row.id]).get(row.id)
+        marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
+        self.decision.show_marks(marks)
+        self.decision.show_decision(self._annotation, self._session.labels)
+
+    def _show_labels(self) -> None:
+        labels = self._session.labels
+        main = self._scores[0] if self._scores and self._scores[0].run.alias == "sce" else None
+        shares = [_shares(score) for score in self._scores]
+        chosen = self._annotation.label_ids if self._annotation else ()
+        keys = label_keys(labels)
+        titles = [_title(score) for score in self._scores]
+        lines = [
+            LabelLine(
+                label.id,
+                label.name,
+                colour_of(label, labels),
+                keys.get(label.id, ""),
+                tuple(
+                    Bar(title, of_label[label.id], score is main)
+                    for title, of_label, score in zip(titles, shares, self._scores, strict=True)
+                    if label.id in of_label
+                ),
+                label.id in chosen,
+            )
+            for label in labels
+            if label.id is not None
+        ]
+        if main is not None:
+            of_main = _shares(main)
+            lines.sort(key=lambda line: -of_main.get(line.label_id, 0.0))
+        self.labels.set_lines(lines, titles)
+        self.labels.setEnabled(not self._session.read_only)
+        names = [rows_text.label_of(label_id, labels).name for label_id in self._acceptable()]
+        self.decision.set_acceptable(" + ".join(names), read_only=self._session.read_only)
+
+    def _acceptable(self) -> tuple[int, ...]:
+        """The labels that "Accept" takes: the model's best, or all likely ones of several."""
+        if not self._scores or self._scores[0].run.alias != "sce":
+            return ()
+        score, known = self._scores[0], {label.id for label in self._session.labels}
+        label_set = self._session.label_set
+        places = [score.top]
+        if label_set is not None and label_set.multi_label:
+            places = list(np.flatnonzero(score.probabilities >= MULTI_LABEL_FROM)) or places
+        ids = [score.run.labels[int(place)].id for place in places]
+        return tuple(label_id for label_id in ids if label_id is not None and label_id in known)
+
+    @Slot()
+    def _on_labels(self) -> None:
+        self._set_keys()
+        self._read_decision()
+        self._read_scores()
+
+    @Slot()
+    def _on_scores(self) -> None:
+        self._read_scores()
+
+    @Slot(object)
+    def _on_annotations(self, ids: object) -> None:
+        if self._row is not None and (not isinstance(ids, list) or self._row.id in ids):
+            self._read_decision()
+            self._show_labels()
+
+    # --- how much of the text is read ----------------------------------------------------------------------
+
+    def _count_tokens(self) -> None:
+        """Say if the model does not read all of the text: surely so at once, exactly when it has counted."""
+        row = self._row
+        if row is None or len(row.text) <= self._limit or not self._session.scorer.ready:
+            return
+        if least_tokens(row.text) > self._limit:
+            self._show_limit()
+            return
+        self._tokens = self._session.scorer.count_tokens(row.text)
+        self._tokens.finished.connect(self._on_tokens)
+
+    def _drop_count(self) -> None:
+        if self._tokens is not None:
+            self._tokens.detach()
+            self._tokens.cancel()
+            self._tokens = None
+
+    @Slot(object)
+    def _on_tokens(self, counted: tuple[int, int]) -> None:
+        tokens, self._limit = counted
+        if tokens > self._limit:
+            self._show_limit()
+
+    def _show_limit(self) -> None:
+        self.text.set_note(f"The model reads only the first {self._limit} tokens of this text.")
+
+    # --- deciding ------------------------------------------------------------------------------------------
+
+    def _set_keys(self) -> None:
+        keys: dict[str, Callable[[], object]] = {
+            key: partial(self.choose_label, label_id)
+            for label_id, key in label_keys(self._session.labels).items()
+        }
+        keys |= {
+            "J": lambda: self._session.stepAsked.emit(1),
+            "K": lambda: self._session.stepAsked.emit(-1),
+            "0": partial(self._decide, Decision.NONE),
+            "S": partial(self._decide, Decision.SKIPPED),
+            "U": self.decision.unsure.click,
+            "F": self.decision.flag.click,
+            "N": self.decision.edit_note,
+            "Return": self.accept,
+            "Enter": self.accept,
+        }
+        self._keys.set_keys(keys)
+
+    @Slot()
+    def accept(self) -> None:
+        """Take the model's best label."""
+        if label_ids := self._acceptable():
+            self._decide(Decision.LABEL, label_ids)
+
+    @Slot(object)
+    def choose_label(self, label_id: int) -> None:
+        """Give the row a label; where it may have several, add or remove it."""
+        label_set = self._session.label_set
+        if label_set is None or not label_set.multi_label:
+            self._decide(Decision.LABEL, (label_id,))
+            return
+        before = self._annotation.label_ids if self._annotation else ()
+        after = tuple(i for i in before if i != label_id) if label_id in before else (*before, label_id)
+        if after:
+            self._decide(Decision.LABEL, after, go_on=False)
+        else:
+            self._take_back()
+
+    @Slot(object)
+    def _decide(self, decision: Decision, label_ids: tuple[int, ...] = (), *, go_on: bool = True) -> None:
+        if self._row is None:
+            return
+        if self._session.decide([self._row.id], decision, label_ids) and go_on:
+            self._session.stepAsked.emit(1)
+
+    @Slot()
+    def _take_back(self) -> None:
+        if self._row is not None:
+            self._session.clear_decision([self._row.id])
+
+    @Slot(object, object)
+    def _mark(self, mark: str, value: bool | str) -> None:
+        if self._row is not None:
+            self._session.set_marks(self._row.id, **{mark: value})
+
+
+def _shares(score: Score) -> dict[int | None, float]:
+    return {
+        label.id: float(share) for label, share in zip(score.run.labels, score.probabilities, strict=True)
+    }
+
+
+def _title(score: Score) -> str:
+    title = "SCE" if score.run.alias == "sce" else rows_text.alias_title(score.run.alias)
+    return f"{title} (older)" if score.stale else title

@@ -1,0 +1,137 @@
+"""The text of the current row, large and in its own direction; a very long one comes in parts."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QEvent, QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
+
+from sce_desktop.ui.rows_data import is_right_to_left
+from sce_desktop.ui.theme import font, px, set_role
+
+FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
+_MOST_HEIGHT, _LEAST_LINES = 230, 1
+# What the tokenizer surely cuts apart: words, single signs, and letters of scripts without spaces.
+_PIECES = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힣]|[^\W぀-ヿ㐀-鿿豈-﫿가-힣]+|[^\w\s]")
+_IDEOGRAPHS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
+
+
+def least_tokens(text: str, *, most: int = 1000) -> int:
+    """Return how many tokens ``text`` has at least, counting no further than ``most``."""
+    count = 0
+    for _ in _PIECES.finditer(text):
+        count += 1
+        if count >= most:
+            break
+    return count
+
+
+def length_of(text: str) -> str:
+    """How long a text is, in what its script counts by."""
+    if len(_IDEOGRAPHS.findall(text[:2000])) > len(text[:2000]) / 3:
+        return f"{len(text):,} characters"
+    words = len(text.split())
+    return f"{words:,} word{'' if words == 1 else 's'}"
+
+
+class _Text(QTextEdit):
+    """As high as its text, up to a limit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setAcceptRichText(False)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName("Text of the row")
+        self.setFont(font("text"))
+        set_role(self, "plain")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(0)
+        self.viewport().setAutoFillBackground(False)
+
+    def fit(self) -> None:
+        """Take the height of the text at the present width."""
+        self.document().setTextWidth(self.viewport().width())
+        line = self.fontMetrics().lineSpacing()
+        height = max(round(self.document().size().height()), _LEAST_LINES * line) + px(4)
+        self.setFixedHeight(min(height, px(_MOST_HEIGHT)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.fit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(240), self.height())
+
+
+class RowText(QWidget):
+    """Text, a button for more of it, and a note on how much of it the model reads."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._shown = 0
+        self.view = _Text()
+        self.more = QPushButton()
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(self.more, "quiet")
+        self.more.clicked.connect(self.show_more)
+        self.note = QLabel(wordWrap=True)
+        self.note.setAccessibleName("Note on the text")
+        set_role(self.note, "muted")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(px(2))
+        layout.addWidget(self.view)
+        layout.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self.note)
+        self.set_text("")
+
+    def set_text(self, text: str) -> None:
+        """Show ``text`` from its beginning."""
+        self._text = text
+        self._shown = min(len(text), FIRST_PART)
+        option = QTextOption()
+        right = is_right_to_left(text[:FIRST_PART])
+        option.setTextDirection(Qt.LayoutDirection.RightToLeft if right else Qt.LayoutDirection.LeftToRight)
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        option.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.view.document().setDefaultTextOption(option)
+        self.view.setPlainText(text[: self._shown])
+        self.view.setPlaceholderText("" if text.strip() else "This row has no text.")
+        self.set_note("")
+        self._show_rest()
+        self.view.fit()
+
+    @Slot()
+    def show_more(self) -> None:
+        """Append the next part."""
+        part = self._text[self._shown : self._shown + NEXT_PART]
+        self._shown += len(part)
+        cursor = QTextCursor(self.view.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(part)
+        self._show_rest()
+        self.view.fit()
+
+    def set_note(self, sentence: str) -> None:
+        """Say something about the text below it; empty: nothing."""
+        self.note.setText(sentence)
+        self.note.setVisible(bool(sentence))
+
+    def _show_rest(self) -> None:
+        rest = len(self._text) - self._shown
+        self.more.setText(f"Show more ({rest:,} characters left)")
+        self.more.setVisible(rest > 0)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the size of the system's text."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ApplicationFontChange:
+            self.view.setFont(font("text"))
+            self.view.fit()

@@ -1,0 +1,147 @@
+"""What the table shows of a row, read in the lane ``reads``: text, annotation, marks, and what models say."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Annotation, FloatArray, IdArray, Label, RowMarks, Run
+from sce_desktop.store.query import RowQuery
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+
+SHOWN_CHARACTERS = 400  # more than two lines of a table ever hold
+_STRONG = {"L": False, "R": True, "AL": True}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """What a run says about a row. ``stale``: by an older model or for an older label set."""
+
+    run: Run
+    probabilities: FloatArray  # (K,) in the order of ``run.labels``
+    top: int  # 0-based place of the best label in ``run.labels``
+    confidence: float
+    none: float | None
+    stale: bool = False
+
+    @property
+    def top_id(self) -> int | None:
+        """The id of the best label."""
+        return self.run.labels[self.top].id
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Score)
+            and (self.run.id, self.stale, self.top, self.none)
+            == (other.run.id, other.stale, other.top, other.none)
+            and np.array_equal(self.probabilities, other.probabilities)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class RowData:
+    """One row of the table. ``scores`` has one entry for each run shown, None where it has none yet."""
+
+    id: int
+    position: int  # 0-based place in import order
+    text: str  # its beginning, on one line
+    right_to_left: bool
+    blank: bool
+    annotation: Annotation | None
+    marks: RowMarks | None
+    scores: tuple[Score | None, ...]
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter with a direction of its own is written from right to left."""
+    for character in text:
+        direction = _STRONG.get(unicodedata.bidirectional(character))
+        if direction is not None:
+            return direction
+    return False
+
+
+def is_stale(run: Run, labels: Sequence[Label]) -> bool:
+    """Whether ``run`` answers another question than ``labels`` ask: colours and shortcuts say nothing."""
+
+    def asked(some: Sequence[Label]) -> list[tuple[object, ...]]:
+        return [(label.id, label.name, label.description, label.synonyms) for label in some]
+
+    return asked(run.labels) != asked(labels)
+
+
+def find_rows(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
+    """Return the ids of the rows that ``query`` asks for, in its order."""
+    progress.check()
+    return project.row_ids(query)
+
+
+def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:
+    """Return how many rows ``query`` asks for."""
+    progress.check()
+    return len(project.row_ids(query))
+
+
+def load_rows(
+    project: Project, ids: IdArray, runs: Sequence[Run], labels: Sequence[Label], *, progress: Progress
+) -> list[RowData]:
+    """Return what the table shows of ``ids``, in their order.
+
+    A row that a run has not reached yet shows what the run before it under the same alias said, as stale.
+    """
+    progress.check()
+    found = project.rows(ids)
+    annotations = project.annotations(ids)
+    marks = project.marks(ids)
+    scores = [scores_of(project, ids, run, labels) for run in runs]
+    return [
+        RowData(
+            row.id,
+            row.position,
+            " ".join(row.text[:SHOWN_CHARACTERS].split()),
+            is_right_to_left(row.text[:SHOWN_CHARACTERS]),
+            row.blank,
+            annotations.get(row.id),
+            marks.get(row.id),
+            tuple(by_row.get(row.id) for by_row in scores),
+        )
+        for row in found
+    ]
+
+
+def scores_of(
+    project: Project, ids: Iterable[int] | IdArray, run: Run, labels: Sequence[Label]
+) -> Mapping[int, Score]:
+    """Return what ``run``, or where it says nothing yet the run before it, says about ``ids``, by row."""
+    wanted = [int(row_id) for row_id in ids]
+    result = _scores(project, wanted, run, is_stale(run, labels))
+    missing = [row_id for row_id in wanted if row_id not in result]
+    if missing and run.finished_at is None:
+        older = [other for other in project.runs() if other.alias == run.alias and other.scored]
+        older = [other for other in older if other.id != run.id]
+        if older:
+            result |= _scores(project, missing, older[-1], True)
+    return result
+
+
+def _scores(project: Project, ids: Sequence[int], run: Run, stale: bool) -> dict[int, Score]:
+    return {
+        row_id: Score(run, said.probabilities, said.top, said.confidence, said.none, stale)
+        for row_id, said in project.scores(run.id, ids).items()
+    }
+
+
+def reload_people(project: Project, rows: Sequence[RowData]) -> list[RowData]:
+    """Return ``rows`` with the annotations and marks that they have now."""
+    ids = [row.id for row in rows]
+    annotations, marks = project.annotations(ids), project.marks(ids)
+    return [replace(r, annotation=annotations.get(r.id), marks=marks.get(r.id)) for r in rows]

@@ -1,0 +1,305 @@
+"""How a cell of the table is drawn: labels as a square with a name, probabilities as a bar or as cells."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QTextLayout, QTextOption
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
+
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.ui import rows_text
+from sce_desktop.ui.colours import label_colour
+from sce_desktop.ui.icons import icon
+from sce_desktop.ui.rows_data import RowData
+from sce_desktop.ui.rows_model import Column, RowsModel
+from sce_desktop.ui.theme import MARK_RADIUS, SPACE_S, Tokens, px, tokens
+
+Index = QModelIndex | QPersistentModelIndex
+CELL_WIDTH, CELL_GAP = 11, 2
+STRIP_WIDTH = 150  # of the most labels that are shown one by one
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def strip_width(labels: int) -> int:
+    """Pixels that the cells of ``labels`` labels take."""
+    cells = labels if labels <= rows_text.MOST_CELLS else rows_text.TOP_CELLS
+    return min(px(STRIP_WIDTH), max(px(60), cells * px(CELL_WIDTH + CELL_GAP)))
+
+
+def strip_cells(area: QRect, count: int) -> list[QRectF]:
+    """Where the cells of a strip lie in ``area``; they become narrower where there are many."""
+    if not count:
+        return []
+    step = min(px(CELL_WIDTH + CELL_GAP), area.width() / count)
+    height = min(area.height() - px(8), px(18))
+    top = area.top() + (area.height() - height) / 2
+    width = max(1.5, step - (px(CELL_GAP) if step > px(6) else 1))
+    return [QRectF(area.left() + place * step, top, width, height) for place in range(count)]
+
+
+def draw_square(painter: QPainter, x: float, middle: float, colour: str, *, hollow: bool = False) -> None:
+    """Draw the square of a label at ``x``, or of an answer that is none."""
+    size = px(10)
+    box = QRectF(x, middle - size / 2, size, size)
+    painter.setPen(Qt.PenStyle.NoPen)
+    if hollow:
+        painter.setPen(QColor(tokens().muted))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        box.adjust(0.5, 0.5, -0.5, -0.5)
+    else:
+        painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(box, MARK_RADIUS, MARK_RADIUS)
+
+
+def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: str | None) -> None:
+    """Draw a bar that fills ``share`` (0 to 1) of ``box``."""
+    radius = box.height() / 2
+    painter.setPen(Qt.PenStyle.NoPen)
+    if track is not None:
+        painter.setBrush(QColor(track))
+        painter.drawRoundedRect(box, radius, radius)
+    filled = QRectF(box)
+    filled.setWidth(max(box.height(), box.width() * share))
+    painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(filled, radius, radius)
+
+
+class RowsDelegate(QStyledItemDelegate):
+    """Draws every column of `RowsModel`; reads the model's cache and nothing else."""
+
+    def __init__(self, model: RowsModel, view: QAbstractItemView) -> None:
+        super().__init__(view)
+        self._model = model
+        self.lines = 1  # of text in a row
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Heights and widths are the view's."""
+        return QSize(px(60), px(24))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw the cell at ``index``."""
+        colours = tokens()
+        area: QRect = option.rect
+        state = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(
+            area, QColor(colours.selection if selected else colours.hover if hovered else colours.pane)
+        )
+        painter.fillRect(area.x(), area.bottom(), area.width(), 1, QColor(colours.line))
+        if selected and index.column() == 0:
+            painter.fillRect(area.x(), area.y(), px(3), area.height() - 1, QColor(colours.accent))
+        row = self._model.row_at(index.row())
+        inner = area.adjusted(px(SPACE_S), 0, -px(SPACE_S), -1)
+        painter.setClipRect(area)
+        if row is None:
+            if index.column() == Column.TEXT:
+                self._draw_placeholder(painter, inner, colours)
+        else:
+            self._draw(painter, inner, index.column(), row, colours)
+        painter.restore()
+
+    def _draw(self, painter: QPainter, area: QRect, column: int, row: RowData, colours: Tokens) -> None:
+        if column == Column.NUMBER:
+            self._draw_number(painter, area, row, colours)
+        elif column == Column.TEXT:
+            self._draw_text(painter, area, row, colours)
+        elif column == Column.YOURS:
+            self._draw_yours(painter, area, row, colours)
+        elif row.blank:
+            return
+        elif column == Column.SCE:
+            self._draw_score(painter, area, row, colours)
+        elif column == Column.CELLS:
+            self._draw_cells(painter, area, row, colours)
+        else:
+            self._draw_agreement(painter, area, row, column - Column.BASELINE + 1, colours)
+
+    # --- columns -------------------------------------------------------------------------------------------
+
+    def _draw_placeholder(self, painter: QPainter, area: QRect, colours: Tokens) -> None:
+        box = QRectF(area.left(), area.center().y() - px(3), area.width() * 0.6, px(6))
+        draw_bar(painter, box, 1.0, colours.hover, None)
+
+    def _draw_number(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        painter.setPen(QColor(colours.muted))
+        text = f"{row.position + 1}"
+        painter.drawText(area, _LEFT, text)
+        if row.marks is None:
+            return
+        size = px(12)
+        x = area.right() + px(4) - size
+        for name, on in (
+            ("flag", row.marks.flag),
+            ("unsure", row.marks.unsure),
+            ("note", bool(row.marks.note)),
+        ):
+            if on and x > area.left() + painter.fontMetrics().horizontalAdvance(text):
+                icon(name, "muted").paint(painter, x, area.center().y() - size // 2, size, size)
+                x -= size + px(2)
+
+    def _draw_text(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        if row.blank:
+            painter.setPen(QColor(colours.muted))
+            font = QFont(painter.font())
+            font.setItalic(True)
+            painter.setFont(font)
+            painter.drawText(area, _LEFT, "no text")
+            return
+        painter.setPen(QColor(colours.ink))
+        draw_lines(painter, area, row.text, self.lines, right_to_left=row.right_to_left)
+
+    def _draw_yours(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        if row.annotation is None:
+            painter.setPen(QColor(colours.muted))
+            painter.drawText(area, _LEFT, rows_text.NOT_YET)
+            return
+        words = rows_text.yours(row, self._model.labels)
+        if row.annotation.decision is Decision.LABEL:
+            first = rows_text.label_of(row.annotation.label_ids[0], self._model.labels)
+            self._draw_label(painter, area, words, self._colour(first), colours.ink)
+        else:
+            self._draw_label(painter, area, words, None, colours.muted)
+
+    def _draw_score(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        score = row.scores[0] if row.scores else None
+        if score is None:
+            painter.setPen(QColor(colours.muted))
+            painter.drawText(area, _LEFT, rows_text.NOT_YET)
+            return
+        label = rows_text.top_label(score, self._model.labels)
+        number, bar = px(40), px(28)
+        middle = area.center().y() + 0.5
+        name = area.adjusted(0, 0, -(number + bar + px(6)), 0)
+        if score.stale:
+            size = px(12)
+            icon("clock", "muted").paint(painter, name.right() - size, int(middle - size / 2), size, size)
+            name.adjust(0, 0, -(size + px(4)), 0)
+        ink = colours.muted if score.stale else colours.ink
+        self._draw_label(painter, name, label.name, self._colour(label), ink)
+        box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
+        draw_bar(painter, box, score.confidence, self._colour(label), colours.line)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(area, _RIGHT, rows_text.per_cent(score.confidence))
+
+    def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        score = row.scores[0] if row.scores else None
+        if score is None:
+            return
+        places = rows_text.best_places(score)
+        accent = QColor(colours.accent)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for place, box in zip(places, strip_cells(area, len(places)), strict=True):
+            radius = MARK_RADIUS if box.width() > px(6) else 1
+            painter.setBrush(QColor(colours.hover))
+            painter.drawRoundedRect(box, radius, radius)
+            accent.setAlphaF(min(1.0, max(0.0, float(score.probabilities[place]))))
+            painter.setBrush(accent)
+            painter.drawRoundedRect(box, radius, radius)
+
+    def _draw_agreement(
+        self, painter: QPainter, area: QRect, row: RowData, place: int, colours: Tokens
+    ) -> None:
+        score = row.scores[place] if place < len(row.scores) else None
+        same = rows_text.agreement(row, place)
+        if score is None or same is None:
+            return
+        mark = QFont(painter.font())
+        painter.save()
+        mark.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(mark)
+        painter.setPen(QColor(colours.good if same else colours.warn))
+        painter.drawText(area, _LEFT, "=" if same else "≠")
+        painter.restore()
+        if not same:
+            name = area.adjusted(px(16), 0, 0, 0)
+            painter.setPen(QColor(colours.muted))
+            draw_lines(painter, name, rows_text.top_label(score, self._model.labels).name, 1)
+
+    def _draw_label(self, painter: QPainter, area: QRect, words: str, colour: str | None, ink: str) -> None:
+        draw_square(painter, area.left(), area.center().y() + 0.5, colour or "", hollow=colour is None)
+        painter.setPen(QColor(ink))
+        draw_lines(painter, area.adjusted(px(16), 0, 0, 0), words, 1)
+
+    def _colour(self, label: Label) -> str:
+        return colour_of(label, self._model.labels)
+
+    # --- under the mouse -----------------------------------------------------------------------------------
+
+    def helpEvent(
+        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
+    ) -> bool:
+        """Tell which label a cell of the strip stands for; elsewhere what the model says."""
+        if event.type() is QEvent.Type.ToolTip and index.column() == Column.CELLS:
+            area: QRect = option.rect
+            tip = self._cell_tip(event.pos(), area.adjusted(px(SPACE_S), 0, -px(SPACE_S), -1), index)
+            if tip is not None:
+                QToolTip.showText(event.globalPos(), tip, view)
+                return True
+        return super().helpEvent(event, view, option, index)
+
+    def _cell_tip(self, at: QPoint, area: QRect, index: Index) -> str | None:
+        row = self._model.row_at(index.row())
+        score = row.scores[0] if row is not None and row.scores else None
+        if score is None:
+            return None
+        places = rows_text.best_places(score)
+        for place, box in zip(places, strip_cells(area, len(places)), strict=True):
+            if box.left() <= at.x() < box.right() + 1:
+                return rows_text.cell_tip(score, place, self._model.labels)
+        return None
+
+
+def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
+    """The colour of a label: its own, else the one of its place."""
+    if label.colour:
+        return label.colour
+    places = [place for place, known in enumerate(labels) if known.id == label.id]
+    return label_colour(places[0]) if places else tokens().muted
+
+
+def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_to_left: bool = False) -> None:
+    """Draw ``text`` on at most ``lines`` lines in its own direction, with "…" where it does not fit."""
+    metrics = painter.fontMetrics()
+    force = Qt.TextFlag.TextForceRightToLeft if right_to_left else Qt.TextFlag.TextForceLeftToRight
+    side = Qt.AlignmentFlag.AlignRight if right_to_left else Qt.AlignmentFlag.AlignLeft
+    flags = int(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter) | int(force)
+    flags |= int(Qt.TextFlag.TextSingleLine)
+    fitting = [text]
+    if lines > 1 and metrics.horizontalAdvance(text) > area.width():
+        fitting = _broken(text, painter.font(), area.width(), lines)
+    height = metrics.lineSpacing()
+    top = area.top() + (area.height() - height * len(fitting)) // 2
+    for number, line in enumerate(fitting):
+        box = QRect(area.left(), top + number * height, area.width(), height)
+        painter.drawText(box, flags, metrics.elidedText(line, Qt.TextElideMode.ElideRight, area.width()))
+
+
+def _broken(text: str, font: QFont, width: int, lines: int) -> list[str]:
+    """Break ``text`` into ``lines`` lines; the last holds all the rest."""
+    layout = QTextLayout(text, font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    result, start = [], 0
+    for _ in range(lines - 1):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(width)
+        end = start + line.textLength()
+        result.append(_utf16(text, start, end).strip())
+        start = end
+    layout.endLayout()
+    rest = _utf16(text, start, None).strip()
+    return [*result, rest] if rest else result
+
+
+def _utf16(text: str, start: int, end: int | None) -> str:
+    """Cut ``text`` at places counted as Qt counts them, in UTF-16 units."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    return data[2 * start : None if end is None else 2 * end].decode("utf-16-le", "replace")

@@ -1,0 +1,345 @@
+"""The table of rows as Qt sees it: the ids of all rows in their order, and pages of those looked at.
+
+Nothing is read from the project while Qt asks: a row that is not here yet is a placeholder, and its page is
+fetched in the lane ``reads``, the newest wish first. Scores and annotations that change are told row by row;
+only another query resets the model.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+
+from sce_desktop.core.types import IdArray, Label, Run
+from sce_desktop.store.query import RowQuery
+from sce_desktop.ui import rows_data, rows_text
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.rows_data import RowData
+from sce_desktop.ui.session import Session
+
+PAGE = 64
+KEPT_PAGES = 128
+PAGES_A_JOB = 4  # more rows than the highest screen shows
+ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+class Column(IntEnum):
+    """The columns; those of the baselines follow."""
+
+    NUMBER = 0
+    TEXT = 1
+    YOURS = 2
+    SCE = 3
+    CELLS = 4
+    BASELINE = 5  # of the first baseline
+
+
+class RowsModel(QAbstractTableModel):
+    """Follows the session's query, runs and annotations."""
+
+    idsChanged = Signal()  # after the reset for a query
+    searching = Signal(object)  # whether a query is being answered
+    aged = Signal()  # rows may no longer be those, or in the order, that the query asks for
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.ids: IdArray = np.empty(0, np.int64)
+        self.query: RowQuery | None = None  # that ``ids`` answer
+        self._columns = Column.BASELINE + 1
+        self._pages: OrderedDict[int, list[RowData]] = OrderedDict()
+        self._stale: set[int] = set()
+        self._wanted: list[int] = []
+        self._shown = range(0)  # pages on the screen
+        self._fetch: Job | None = None
+        self._fetching: list[int] = []
+        self._find: Job | None = None
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._fetch_pages)
+        session.projectOpened.connect(self.find)
+        session.projectClosed.connect(self._clear)
+        session.queryChanged.connect(self.find)
+        session.rowsChanged.connect(self.find)
+        session.labelsChanged.connect(self._on_labels)
+        session.scoresChanged.connect(self._on_scores)
+        session.annotationsChanged.connect(self._on_annotations)
+
+    # --- for Qt --------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Return the number of rows that the query found."""
+        return 0 if parent.isValid() else len(self.ids)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Return the number of columns."""
+        return 0 if parent.isValid() else self._columns
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return what is known; asking for a row that is not here yet has it fetched."""
+        if not index.isValid():
+            return None
+        if role == ROW_ROLE:
+            return self.row_at(index.row())
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            row = self.row_at(index.row())
+            if row is None:
+                return rows_text.LOADING
+            return rows_text.cell(row, index.column(), self.labels, self.runs)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            row = self.row_at(index.row())
+            return None if row is None else rows_text.tool_tip(row, index.column(), self.labels)
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return the heading of a column, and what a click on it does."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return rows_text.heading(section, self.labels, self._aliases())
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            return rows_text.heading_tip(section, self._aliases())
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    # --- for the view --------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels in use."""
+        return self._session.labels
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs shown, the model's first."""
+        return self._session.runs
+
+    def row_at(self, place: int) -> RowData | None:
+        """Return the row at ``place`` if it is here; else, or if it is out of date, have it fetched."""
+        number, offset = divmod(place, PAGE)
+        page = self._pages.get(number)
+        if page is None or number in self._stale:
+            self._want(number)
+        return page[offset] if page is not None and offset < len(page) else None
+
+    def place_of(self, row_id: int | None) -> int | None:
+        """Return where the row ``row_id`` is in the table; None if the query did not find it."""
+        if row_id is None:
+            return None
+        places = np.flatnonzero(self.ids == row_id)
+        return int(places[0]) if len(places) else None
+
+    def set_shown(self, first: int, last: int) -> None:
+        """Say which rows are on the screen: their pages are kept up to date."""
+        self._shown = range(first // PAGE, last // PAGE + 1) if last >= first else range(0)
+
+    @Slot()
+    def find(self) -> None:
+        """Answer the session's query in the lane ``reads``; the rows of before stay until then."""
+        project = self._session.project
+        if project is None:
+            return
+        if self._find is not None:
+            self._find.detach()
+            self._find.cancel()
+        query = self._session.query
+        job = self._session.submit(
+            rows_data.find_rows, project, query, title="Finding rows", lane="reads", first=True, quiet=True
+        )
+        job.finished.connect(lambda ids: self._on_found(query, ids))
+        job.failed.connect(lambda _: self._on_no_answer())
+        self._find = job
+        self.searching.emit(True)
+
+    # --- queries -------------------------------------------------------------------------------------------
+
+    def _on_found(self, query: RowQuery, ids: IdArray) -> None:
+        self._find = None
+        if self._session.project is None:
+            return
+        self.query = query
+        self._follow_runs()
+        same = np.array_equal(ids, self.ids)
+        if same:
+            self._refresh()
+        else:
+            self.beginResetModel()
+            self.ids = ids
+            self._forget()
+            self.endResetModel()
+        self.searching.emit(False)
+        self.idsChanged.emit()
+
+    def _on_no_answer(self) -> None:
+        self._find = None
+        self.searching.emit(False)
+
+    @Slot()
+    def _clear(self) -> None:
+        if self._find is not None:
+            self._find.detach()
+            self._find = None
+        self.beginResetModel()
+        self.ids = np.empty(0, np.int64)
+        self.query = None
+        self._forget()
+        self.endResetModel()
+        self.idsChanged.emit()
+
+    def _forget(self) -> None:
+        if self._fetch is not None:
+            self._fetch.detach()
+            self._fetch.cancel()
+            self._fetch, self._fetching = None, []
+        self._pages.clear()
+        self._stale.clear()
+        self._wanted.clear()
+        self._shown = range(0)
+
+    # --- pages ---------------------------------------------------------------------------------------------
+
+    def _want(self, number: int) -> None:
+        if number in self._wanted:
+            return
+        self._wanted.append(number)
+        if self._fetch is None and not self._soon.isActive():
+            self._soon.start()
+
+    @Slot()
+    def _fetch_pages(self) -> None:
+        """Fetch the pages asked for last; older wishes were scrolled past."""
+        project = self._session.project
+        numbers, self._wanted = self._wanted[-PAGES_A_JOB:], []
+        if project is None or self._fetch is not None or not numbers:
+            return
+        parts = [self.ids[number * PAGE : (number + 1) * PAGE] for number in numbers]
+        job = self._session.submit(
+            rows_data.load_rows,
+            project,
+            np.concatenate(parts),
+            self.runs,
+            self.labels,
+            title="Reading rows",
+            lane="reads",
+            first=True,
+            quiet=True,
+        )
+        self._stale.difference_update(numbers)  # what changes from here on makes them stale again
+        job.finished.connect(lambda rows: self._on_fetched(numbers, [len(part) for part in parts], rows))
+        job.ended.connect(self._on_fetch_ended)
+        self._fetch, self._fetching = job, numbers
+
+    def _on_fetched(self, numbers: Sequence[int], sizes: Sequence[int], rows: list[RowData]) -> None:
+        start = 0
+        for number, size in zip(numbers, sizes, strict=True):
+            self._take_page(number, rows[start : start + size])
+            start += size
+        while len(self._pages) > KEPT_PAGES:
+            self._stale.discard(self._pages.popitem(last=False)[0])
+
+    @Slot()
+    def _on_fetch_ended(self) -> None:
+        self._fetch, self._fetching = None, []
+        for number in self._shown:
+            if number in self._stale:
+                self._want(number)
+        if self._wanted:
+            self._soon.start()
+
+    def _take_page(self, number: int, page: list[RowData]) -> None:
+        old = self._pages.get(number)
+        self._pages[number] = page
+        self._pages.move_to_end(number)
+        changed = [at for at, row in enumerate(page) if old is None or at >= len(old) or old[at] != row]
+        for first, last in _stretches(changed):
+            start = number * PAGE
+            self._tell(start + first, start + last)
+
+    def _tell(self, first: int, last: int) -> None:
+        self.dataChanged.emit(self.index(first, 0), self.index(last, self._columns - 1))
+
+    # --- what changes --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_labels(self) -> None:
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
+        self._refresh()
+        if len(self.ids):
+            self._tell(0, len(self.ids) - 1)  # names and colours of labels are not part of a page
+
+    @Slot(object)
+    def _on_scores(self, _ids: object) -> None:
+        self._follow_runs()
+        self._refresh()
+        self.aged.emit()
+
+    @Slot(object)
+    def _on_annotations(self, ids: object) -> None:
+        """Show what was decided about a few rows at once, about many when they are read."""
+        project = self._session.project
+        if not isinstance(ids, list) or len(ids) > PAGE or project is None:
+            self._refresh()
+        else:
+            self._stale.update(self._fetching)  # they may have been read before
+            changed = {int(i) for i in ids}
+            for number, page in self._pages.items():
+                places = [at for at, row in enumerate(page) if row.id in changed]
+                if not places:
+                    continue
+                rows = rows_data.reload_people(project, [page[at] for at in places])
+                for at, row in zip(places, rows, strict=True):
+                    page[at] = row
+                    self._tell(number * PAGE + at, number * PAGE + at)
+        self.aged.emit()
+
+    def _refresh(self) -> None:
+        """Read the pages on the screen again, and the others when they are looked at."""
+        self._stale.update(self._pages, self._fetching)
+        for number in self._shown:
+            if number in self._pages:
+                self._want(number)
+
+    def _aliases(self) -> tuple[str, ...]:
+        return tuple(run.alias for run in self.runs[1:])
+
+    def _follow_runs(self) -> None:
+        """Have a column for each baseline; the first one's is there from the start."""
+        wanted = Column.BASELINE + max(1, len(self.runs) - 1)
+        if wanted > self._columns:
+            self.beginInsertColumns(_ROOT, self._columns, wanted - 1)
+            self._columns = wanted
+            self.endInsertColumns()
+        elif wanted < self._columns:
+            self.beginRemoveColumns(_ROOT, wanted, self._columns - 1)
+            self._columns = wanted
+            self.endRemoveColumns()
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
+
+
+def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Join neighbouring places: [1, 2, 5] is (1, 2) and (5, 5)."""
+    result: list[tuple[int, int]] = []
+    for place in places:
+        if result and result[-1][1] == place - 1:
+            result[-1] = (result[-1][0], place)
+        else:
+            result.append((place, place))
+    return result

@@ -1,0 +1,199 @@
+"""The table itself: fixed widths but for the text, equal heights, and selections that stay cheap."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QItemSelectionRange,
+    QModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QWidget
+
+from sce_desktop.ui.rows_delegate import RowsDelegate, strip_width
+from sce_desktop.ui.rows_model import Column, RowsModel
+from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_S, px
+
+MOST_SELECTED = 10_000
+_WIDTHS = {Column.NUMBER: 60, Column.YOURS: 112, Column.SCE: 196, Column.BASELINE: 112}
+
+
+class RowsTable(QTableView):
+    """Shows a `RowsModel`; knows nothing of the session."""
+
+    rowChosen = Signal(object)  # place of the row that is the current one now
+    scrolled = Signal()  # other rows may be on the screen
+    menuAsked = Signal(object)  # QPoint on the screen
+    tooMany = Signal(object)  # how many rows can be selected at most
+
+    def __init__(self, model: RowsModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Rows")
+        self.setModel(model)
+        self._delegate = RowsDelegate(model, self)
+        self._corner: QToolButton | None = None
+        self.setItemDelegate(self._delegate)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setMouseTracking(True)  # for the hover
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().setVisible(False)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.header = self.horizontalHeader()
+        self.header.setAccessibleName("Headings")
+        # The headings would ask for the flags of every selected row to know how to draw themselves, which
+        # takes a minute for a million rows; with a selection of their own they never do.
+        self.header.setSelectionModel(QItemSelectionModel(model, self.header))
+        self.header.setHighlightSections(False)
+        self.header.setSectionsClickable(True)
+        self.header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.header.setMinimumSectionSize(px(24))
+        self.header.setSortIndicatorShown(True)
+        self.header.setStretchLastSection(False)
+        self.header.setFixedHeight(px(31))
+        self.header.sectionCountChanged.connect(self.fit_columns)
+        self.verticalScrollBar().valueChanged.connect(self.scrolled)
+        self.selectionModel().currentRowChanged.connect(self._on_current)
+        self.fit_columns()
+
+    def set_corner(self, button: QToolButton) -> None:
+        """Put ``button`` at the right end of the headings."""
+        self._corner = button
+        self._place_corner()
+
+    def set_height(self, name: str) -> None:
+        """Make rows compact, normal or comfortable; the row at the top stays there."""
+        top = self.indexAt(QPoint(0, 0))
+        self._delegate.lines = 2 if name == "comfortable" else 1
+        height = max(px(ROW_HEIGHTS[name]), self.fontMetrics().lineSpacing() * self._delegate.lines + px(6))
+        self.verticalHeader().setMinimumSectionSize(height)
+        self.verticalHeader().setDefaultSectionSize(height)
+        if top.isValid():
+            self.scrollTo(top, QAbstractItemView.ScrollHint.PositionAtTop)
+        self.viewport().update()
+
+    def show_sorting(self, column: int | None, descending: bool) -> None:
+        """Show at which heading the order was chosen, if at any."""
+        order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+        self.header.setSortIndicator(-1 if column is None else column, order)
+
+    @Slot()
+    def fit_columns(self) -> None:
+        """Give every column but the text's the width that it needs."""
+        model = self.model()
+        for column in range(model.columnCount()):
+            if column == Column.TEXT:
+                self.header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+                continue
+            self.header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            if column == Column.CELLS:
+                width = strip_width(len(self._rows_model().labels)) + 2 * px(SPACE_S)
+                width = max(width, px(92))
+            else:
+                width = px(_WIDTHS.get(Column(min(column, Column.BASELINE)), 112))
+            self.header.resizeSection(column, width)
+
+    def _rows_model(self) -> RowsModel:
+        model = self.model()
+        assert isinstance(model, RowsModel)
+        return model
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    def choose(self, place: int) -> None:
+        """Make the row at ``place`` the only one selected, and bring it on the screen."""
+        index = self.model().index(place, Column.TEXT)
+        flags = (
+            QItemSelectionModel.SelectionFlag.ClearAndSelect
+            | QItemSelectionModel.SelectionFlag.Rows
+            | QItemSelectionModel.SelectionFlag.Current
+        )
+        self.selectionModel().setCurrentIndex(index, flags)
+        self.scrollTo(index)
+
+    def shown_places(self) -> tuple[int, int]:
+        """The first and last row on the screen; (0, -1) if there is none."""
+        first = self.rowAt(0)
+        if first < 0:
+            return 0, -1
+        last = self.rowAt(self.viewport().height() - 1)
+        return first, last if last >= 0 else self.model().rowCount() - 1
+
+    def selected_places(self) -> list[int]:
+        """The selected rows from top to bottom."""
+        places: set[int] = set()
+        for part in self._parts():
+            places.update(range(part.top(), part.bottom() + 1))
+        return sorted(places)
+
+    def _parts(self) -> list[QItemSelectionRange]:
+        selection = self.selectionModel().selection()
+        return [selection.at(place) for place in range(selection.count())]
+
+    def selectAll(self) -> None:
+        """Select every row, unless there are so many that this cannot be meant."""
+        if self.model().rowCount() > MOST_SELECTED:
+            self.tooMany.emit(MOST_SELECTED)
+            return
+        super().selectAll()
+
+    def setSelection(self, rect: QRect, command: QItemSelectionModel.SelectionFlag) -> None:
+        """Select the rows from a click or a drag; a huge stretch is cut."""
+        super().setSelection(rect, command)
+        self._cut_selection()
+
+    def _cut_selection(self) -> None:
+        parts = self._parts()
+        if sum(part.height() for part in parts) <= MOST_SELECTED:
+            return
+        here = self.currentIndex().row()
+        first = max(0, min(here, self.model().rowCount() - MOST_SELECTED))
+        kept = QItemSelection(
+            self.model().index(first, 0),
+            self.model().index(
+                min(first + MOST_SELECTED, self.model().rowCount()) - 1, self.model().columnCount() - 1
+            ),
+        )
+        self.selectionModel().select(kept, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self.tooMany.emit(MOST_SELECTED)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_current(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if current.isValid():
+            self.rowChosen.emit(current.row())
+
+    # --- events --------------------------------------------------------------------------------------------
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu at the mouse, or at the current row for the menu key."""
+        at = event.globalPos()
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft())
+        self.menuAsked.emit(at)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the corner button at its place."""
+        super().resizeEvent(event)
+        self._place_corner()
+        self.scrolled.emit()
+
+    def keyboardSearch(self, search: str) -> None:
+        """Do nothing: letters decide, and searching a column would read every row."""
+
+    def _place_corner(self) -> None:
+        if self._corner is not None:
+            size = self.header.height() - px(6)
+            self._corner.setFixedSize(size, size)
+            self._corner.move(self.header.width() - size - px(3), px(3))

@@ -1,0 +1,173 @@
+"""What cells and headings of the table say: drawn, read aloud, or shown under the mouse."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+
+from sce_desktop.core.types import Decision, Label, Run
+from sce_desktop.ui.rows_data import RowData, Score
+
+LOADING = "…"
+NOT_YET = "–"
+SKIPPED = "Skipped"
+NONE_FITS = "None of these"
+STALE = "from an older label set"
+MOST_CELLS = 30  # labels that a strip of cells has room for; of more it shows the best ones
+TOP_CELLS = 6
+_SPOKEN = 8  # labels of a row that are told one by one
+
+
+def per_cent(probability: float) -> str:
+    """A probability as people say it: "52 %"; what is not zero is never shown as such."""
+    if 0 < probability < 0.005:
+        return "< 1 %"
+    return f"{probability:.0%}".replace("%", " %")
+
+
+def alias_title(alias: str) -> str:
+    """The heading of a baseline."""
+    return alias[:1].upper() + alias[1:]
+
+
+def label_of(label_id: int | None, labels: Sequence[Label], run: Run | None = None) -> Label:
+    """The label as it is called now; one that is out of use as the run knew it."""
+    for known in (labels, run.labels if run else ()):
+        for label in known:
+            if label.id == label_id:
+                return label
+    return Label("(removed label)", id=label_id)
+
+
+def top_label(score: Score, labels: Sequence[Label]) -> Label:
+    """The label that a score puts first."""
+    return label_of(score.top_id, labels, score.run)
+
+
+def yours(row: RowData, labels: Sequence[Label]) -> str:
+    """What a person decided."""
+    if row.annotation is None:
+        return ""
+    match row.annotation.decision:
+        case Decision.NONE:
+            return NONE_FITS
+        case Decision.SKIPPED:
+            return SKIPPED
+    return ", ".join(label_of(label_id, labels).name for label_id in row.annotation.label_ids)
+
+
+def agreement(row: RowData, place: int) -> bool | None:
+    """Whether the baseline at ``place`` of the runs puts the same label first as the model."""
+    main, other = (_score(row, 0), _score(row, place))
+    return None if main is None or other is None else main.top_id == other.top_id
+
+
+def best_places(score: Score) -> list[int]:
+    """The places of the labels that a strip of cells shows: all in their order, or the best of very many."""
+    count = len(score.probabilities)
+    if count <= MOST_CELLS:
+        return list(range(count))
+    return [int(place) for place in np.argsort(-score.probabilities, kind="stable")[:TOP_CELLS]]
+
+
+def cell(row: RowData, column: int, labels: Sequence[Label], runs: Sequence[Run]) -> str:
+    """What a cell says in words."""
+    main = _score(row, 0)
+    if column == 0:
+        return " ".join(filter(None, (f"{row.position + 1:,}", *_marks(row))))
+    if column == 1:
+        return row.text if not row.blank else "no text"
+    if column == 2:
+        return yours(row, labels) or NOT_YET
+    if row.blank:
+        return "no text"
+    if column == 3:
+        return "not scored" if main is None else _said(main, labels)
+    if column == 4:
+        return "not scored" if main is None else ", ".join(_listed(main, labels))
+    other = _score(row, column - 4)
+    if other is None:
+        return "not scored"
+    same = agreement(row, column - 4)
+    mark = {True: "= ", False: "≠ ", None: ""}[same]
+    return mark + _said(other, labels)
+
+
+def _said(score: Score, labels: Sequence[Label]) -> str:
+    text = f"{top_label(score, labels).name}, {per_cent(score.confidence)}"
+    return f"{text}, {STALE}" if score.stale else text
+
+
+def _listed(score: Score, labels: Sequence[Label]) -> list[str]:
+    order = np.argsort(-score.probabilities, kind="stable")[:_SPOKEN]
+    return [
+        f"{label_of(score.run.labels[place].id, labels, score.run).name} "
+        f"{per_cent(float(score.probabilities[place]))}"
+        for place in order
+    ]
+
+
+def _marks(row: RowData) -> list[str]:
+    if row.marks is None:
+        return []
+    names = {"flagged": row.marks.flag, "unsure": row.marks.unsure, "note": bool(row.marks.note)}
+    return [name for name, on in names.items() if on]
+
+
+def tool_tip(row: RowData, column: int, labels: Sequence[Label]) -> str | None:
+    """What is shown under the mouse, as plain paragraphs."""
+    if column == 0:
+        lines = [f"Row {row.position + 1:,} of the file", *_marks(row)]
+        if row.marks is not None and row.marks.note:
+            lines.append(row.marks.note)
+    elif column == 1:
+        lines = [row.text] if row.text else ["This row has no text."]
+    elif column == 2:
+        lines = [yours(row, labels)] if row.annotation else []
+    else:
+        score = _score(row, 0 if column <= 4 else column - 4)
+        if score is None:
+            lines = [] if row.blank else ["Not scored yet"]
+        else:
+            lines = _listed(score, labels)
+            if (rest := len(score.probabilities) - len(lines)) > 0:
+                lines.append(f"and {rest} more")
+            if score.stale:
+                lines.append(STALE.capitalize())
+    return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines) or None
+
+
+def cell_tip(score: Score, place: int, labels: Sequence[Label]) -> str:
+    """What one cell of the strip says."""
+    label = label_of(score.run.labels[place].id, labels, score.run)
+    return f"{label.name}: {per_cent(float(score.probabilities[place]))}"
+
+
+def heading(column: int, labels: Sequence[Label], aliases: Sequence[str]) -> str:
+    """The heading of a column."""
+    if column < 4:
+        return ("#", "Text", "Yours", "SCE")[column]
+    if column == 4:
+        return "All labels" if len(labels) <= MOST_CELLS else f"Top {TOP_CELLS} labels"
+    return alias_title(aliases[column - 5]) if column - 5 < len(aliases) else "Similarity"
+
+
+def heading_tip(column: int, aliases: Sequence[str]) -> str:
+    """What a heading means and what a click on it does."""
+    fixed = (
+        "Number of the row in the file. Click: order of the file",
+        "Click: order by length of the text",
+        "What you decided. Click: order by your label",
+        "The model's best label. Click: least certain first",
+        "The model's probability of every label. Click: smallest margin first",
+    )
+    if column < len(fixed):
+        return fixed[column]
+    name = heading(column, (), aliases)
+    return f"= where {name} gives the same label as SCE, ≠ where not. Click: where they disagree first"
+
+
+def _score(row: RowData, place: int) -> Score | None:
+    return row.scores[place] if place < len(row.scores) else None

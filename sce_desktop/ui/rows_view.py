@@ -1,0 +1,303 @@
+"""The rows in the centre of the window: the table, or what to do where there is nothing to show.
+
+Which rows, in which order, is the session's query; a click on a heading changes it. The list stays as it was
+found while one works down it; where a decision or a score would change it, a line at the bottom says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.queries import (
+    depends_on_people,
+    depends_on_scores,
+    has_filters,
+    order_by_column,
+    sorted_column,
+    without_filters,
+)
+from sce_desktop.ui.row_actions import RowActions
+from sce_desktop.ui.rows_model import Column, RowsModel
+from sce_desktop.ui.rows_table import RowsTable
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+
+_HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortable": "Comfortable, two lines"}
+
+
+class RowsView(QWidget):
+    """Follows the session; selecting a row makes it the session's current row."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._answered: RowQuery | None = None  # the query that the present list answers
+        self._keep_place = 0  # where the current row was before the list was found anew
+        self.setAccessibleName("Rows of the project")
+        self.model = RowsModel(session, self)
+        self.table = RowsTable(self.model)
+        self.actions_menu = RowActions(session, self)
+        self.empty = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.empty.setAccessibleName("Why no rows are shown")
+        set_role(self.empty, "muted")
+        self.clear_button = QPushButton("Clear the filters")
+        self.clear_button.clicked.connect(self._clear_filters)
+        self.pages = QStackedWidget()
+        self.pages.setAccessibleName("Rows or message")
+        self.pages.addWidget(self.table)
+        self.pages.addWidget(self._empty_page())
+        self.hint = QLabel()
+        self.hint.setAccessibleName("What to do next")
+        self.hint.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.hint, "muted")
+        self.refresh_button = QPushButton("Refresh the list")
+        self.refresh_button.setToolTip("Look again which rows belong here, and in which order")
+        set_role(self.refresh_button, "quiet")
+        set_icon(self.refresh_button, "refresh", "muted")
+        self.refresh_button.clicked.connect(self.refresh)
+        self.footer = QWidget()
+        foot = QHBoxLayout(self.footer)
+        foot.setContentsMargins(px(SPACE_M), px(2), px(SPACE_M), px(2))
+        foot.addWidget(self.hint, 1)
+        foot.addWidget(self.refresh_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.pages, 1)
+        layout.addWidget(self.footer)
+        self._view_button = self._make_view_button()
+
+        self._visible_soon = QTimer(self, singleShot=True, interval=50)
+        self._visible_soon.timeout.connect(self._tell_visible)
+        self._aged = False
+        self._connect()
+        self._apply_settings()
+        self._show_state()
+
+    def _connect(self) -> None:
+        session, table = self._session, self.table
+        table.scrolled.connect(self._visible_soon.start)
+        table.rowChosen.connect(self._on_chosen)
+        table.header.sectionClicked.connect(self._sort)
+        table.menuAsked.connect(self._show_menu)
+        table.tooMany.connect(lambda most: session.tell(f"At most {most:,} rows can be selected at once."))
+        self.model.idsChanged.connect(self._on_ids)
+        self.model.aged.connect(self._on_aged)
+        self.model.dataChanged.connect(self._show_state)
+        session.stepAsked.connect(self._step)
+        session.currentRowChanged.connect(self._follow_current)
+        session.labelsChanged.connect(self._on_labels)
+        session.scoresChanged.connect(self._show_state)
+        session.scorer.modelsChanged.connect(self._on_models)
+        session.settingsChanged.connect(self._apply_settings)
+
+    def _empty_page(self) -> QWidget:
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(px(SPACE_L), 0, px(SPACE_L), 0)
+        layout.setSpacing(px(SPACE_M))
+        layout.addStretch(2)
+        layout.addWidget(self.empty)
+        layout.addWidget(self.clear_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(3)
+        return page
+
+    def _make_view_button(self) -> QToolButton:
+        """A small button at the right end of the headings."""
+        button = QToolButton(self.table.header)
+        button.setAccessibleName("How the table looks")
+        button.setToolTip("How the table looks")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(button, "quiet")
+        set_icon(button, "more", "muted")
+        button.clicked.connect(
+            lambda: self._view_menu().popup(button.mapToGlobal(QPoint(0, button.height())))
+        )
+        self.table.set_corner(button)
+        return button
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    @Slot()
+    def refresh(self) -> None:
+        """Find the rows of the query again."""
+        self.model.find()
+
+    @Slot()
+    def _on_ids(self) -> None:
+        """Stay at the row, or at its place where it is gone; the first time at the top."""
+        self._aged = False
+        ids = self.model.ids
+        self.table.show_sorting(sorted_column(self._session.query), self._session.query.descending)
+        self._show_state()
+        if not len(ids):
+            self._answered = None
+            self._session.set_current_row(None)
+            return
+        place = self.model.place_of(self._session.current_row)
+        if place is None:
+            place = min(self._keep_place, len(ids) - 1)
+            if self._session.current_row is None or self._answered != self._session.query:
+                place = 0
+        self._answered = self._session.query
+        self.table.choose(place)
+        self._choose_row(place)
+        self._visible_soon.start()
+
+    @Slot(object)
+    def _on_chosen(self, place: int) -> None:
+        self._choose_row(place)
+
+    def _choose_row(self, place: int) -> None:
+        if 0 <= place < len(self.model.ids):
+            self._keep_place = place
+            self._session.set_current_row(int(self.model.ids[place]))
+
+    @Slot(object)
+    def _follow_current(self, row_id: int | None) -> None:
+        place = self.model.place_of(row_id)
+        if place is not None and place != self.table.currentIndex().row():
+            self.table.choose(place)
+
+    @Slot(object)
+    def _step(self, rows: int) -> None:
+        """Go to a neighbour of the current row; at an end stay there."""
+        count = len(self.model.ids)
+        if not count:
+            return
+        here = self.model.place_of(self._session.current_row)
+        place = self._keep_place if here is None else here + rows
+        place = min(max(place, 0), count - 1)
+        self.table.choose(place)
+        self._choose_row(place)
+
+    @Slot()
+    def _tell_visible(self) -> None:
+        first, last = self.table.shown_places()
+        self.model.set_shown(first, last)
+        self._session.set_visible_rows(int(row_id) for row_id in self.model.ids[first : last + 1])
+
+    @Slot()
+    def _on_aged(self) -> None:
+        query = self.model.query
+        if query is not None and (depends_on_people(query) or depends_on_scores(query)):
+            self._aged = True
+        self._show_state()
+
+    @Slot()
+    def _on_models(self) -> None:
+        """Scoring began or ended: at the end the order by scores is made anew."""
+        self._show_state()
+        query = self.model.query
+        if self._session.scorer.job is None and self._aged and query is not None and depends_on_scores(query):
+            self.refresh()
+
+    # --- what is said --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show_state(self) -> None:
+        session, model = self._session, self.model
+        if len(model.ids) or model.query is None:
+            self.pages.setCurrentIndex(0)
+        else:
+            filtered = has_filters(model.query)
+            self.empty.setText(_why_empty(model.query) if filtered else "This project has no rows.")
+            self.clear_button.setVisible(filtered)
+            self.pages.setCurrentIndex(1)
+        hint = ""
+        if model.query is not None and len(model.ids):
+            if not session.labels:
+                hint = "No labels yet: type at least two at the left, then press Score."
+            elif len(session.labels) == 1 and not (session.label_set and session.label_set.multi_label):
+                hint = "One label leaves nothing to choose from: add another one at the left."
+            elif not session.runs and session.scorer.job is None:
+                hint = "Not scored yet: press Score to see the probability of every label."
+            elif self._aged:
+                hint = "Some rows may belong elsewhere by now."
+        self.hint.setText(hint)
+        self.refresh_button.setVisible(self._aged)
+        self.footer.setVisible(bool(hint))
+
+    @Slot()
+    def _on_labels(self) -> None:
+        self.table.fit_columns()
+        self._show_state()
+
+    # --- how it looks --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _apply_settings(self) -> None:
+        settings = self._session.settings
+        self.table.set_height(str(settings["row_height"]))
+        self.table.setColumnHidden(Column.CELLS, not settings["label_cells"])
+        self._visible_soon.start()
+
+    def _view_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._add_view_actions(menu)
+        return menu
+
+    def _add_view_actions(self, menu: QMenu) -> None:
+        session = self._session
+        cells = QAction(
+            "Cells of all labels", menu, checkable=True, checked=bool(session.settings["label_cells"])
+        )
+        cells.toggled.connect(lambda on: session.change_setting("label_cells", on))
+        menu.addAction(cells)
+        menu.addSeparator()
+        group = QActionGroup(menu)
+        for height, name in _HEIGHT_NAMES.items():
+            action = QAction(name, menu, checkable=True, checked=session.settings["row_height"] == height)
+            action.triggered.connect(
+                lambda _=False, height=height: session.change_setting("row_height", height)
+            )
+            group.addAction(action)
+            menu.addAction(action)
+
+    @Slot(object)
+    def _show_menu(self, at: QPoint) -> None:
+        ids = [int(self.model.ids[place]) for place in self.table.selected_places()]
+        if not ids:
+            return
+        menu = self.actions_menu.menu(ids)
+        view = menu.addMenu("View")
+        self._add_view_actions(view)
+        menu.popup(at)
+
+    # --- the query -----------------------------------------------------------------------------------------
+
+    @Slot(int)
+    def _sort(self, column: int) -> None:
+        query = order_by_column(self._session.query, column, self._session.runs)
+        if query is None:
+            self._session.tell("Rows can be ordered by scores once they are scored: press Score.")
+        else:
+            self._session.set_query(query)
+
+    @Slot()
+    def _clear_filters(self) -> None:
+        self._session.set_query(without_filters(self._session.query))
+
+
+def _why_empty(query: RowQuery) -> str:
+    if query.search and not has_filters(replace(query, search="")):
+        return f"No text contains “{query.search}”."
+    if query.state is RowState.UNLABELLED:
+        return "Nothing is left to label here."
+    return "No row matches the filters."

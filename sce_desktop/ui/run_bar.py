@@ -1,0 +1,285 @@
+"""Scoring in the tool bar: the button, which model, which baselines, on which device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, installed_models
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.row_actions import menu_text
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.status_bar import duration
+from sce_desktop.ui.theme import SPACE_S, px, set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.ui.jobs import Job
+
+LONG_SECONDS = 30  # a scoring that takes longer is announced
+SURELY_SHORT = 200  # rows times models: not worth an estimate
+DEVICES = (("auto", "Automatic"), ("cpu", "CPU"), ("cuda", "NVIDIA GPU (CUDA)"), ("mps", "Apple GPU (MPS)"))
+SIMILARITY = "similarity"
+
+
+def list_models(*, progress: Progress) -> list[tuple[str, str]]:
+    """Return name and kind of every model that is here."""
+    progress.check()
+    return [(entry.name, entry.kind) for entry in installed_models()]
+
+
+class RunBar(QWidget):
+    """Follows the session and its scorer."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._scorer = session.scorer
+        self._models: list[tuple[str, str]] = [(DEFAULT_MODEL, "sce")]
+        self._folders: list[str] = []
+        self._estimate: Job | None = None
+        self.setAccessibleName("Scoring")
+        self.score_button = QPushButton("Score")
+        self.score_button.setAccessibleName("Score")
+        set_role(self.score_button, "primary")
+        self.score_button.clicked.connect(self._on_button)
+        self.model_button = self._button("Model", self._open_models)
+        self.similarity_button = QPushButton("Similarity")
+        self.similarity_button.setCheckable(True)
+        self.similarity_button.setAccessibleName("Similarity baseline")
+        self.similarity_button.setToolTip(
+            "Also show which label's wording is most similar to the text: a simple method to compare with"
+        )
+        set_role(self.similarity_button, "chip")
+        self.similarity_button.clicked.connect(self._toggle_similarity)
+        self.device_button = self._button("Device", self._open_devices)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
+        layout.setSpacing(px(SPACE_S))
+        for widget in (self.score_button, self.model_button, self.similarity_button, self.device_button):
+            layout.addWidget(widget)
+        session.projectOpened.connect(self._on_opened)
+        session.projectClosed.connect(self._show)
+        session.labelsChanged.connect(self._show)
+        session.countsChanged.connect(self._show)
+        self._scorer.modelsChanged.connect(self._show)
+        self._show()
+
+    def _button(self, name: str, do: Callable[[], None]) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(name)
+        button.setProperty("menu", True)
+        button.clicked.connect(lambda _=False: do())
+        return button
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show(self) -> None:
+        scorer = self._scorer
+        running = scorer.job is not None
+        if running:
+            text, icon, reason = "Stop", "stop", ""
+        elif self._estimate is not None:
+            text, icon, reason = "Score", "play", "Estimating how long it takes…"
+        else:
+            text, icon, reason = "Score", "play", self.why_not()
+        self.score_button.setText(text)
+        self.score_button.setAccessibleName(text)
+        self.score_button.setEnabled(not reason)
+        self.score_button.setAccessibleDescription(reason)
+        tip = "Stop; scored rows keep their scores (Shift+F5)" if running else "Score every row (F5)"
+        self.score_button.setToolTip(reason or tip)
+        set_icon(self.score_button, icon, "muted" if reason else "on_accent")
+        name = Path(scorer.model).name or scorer.model
+        self.model_button.setText(self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, px(140)))
+        self.model_button.setAccessibleDescription(scorer.model)
+        self.model_button.setToolTip(f"Model that scores: {scorer.model}")
+        on = self._similarity_on()
+        self.similarity_button.setText("Similarity ✓" if on else "+ Similarity")
+        self.similarity_button.setChecked(on)
+        self.device_button.setText(dict(DEVICES)[scorer.device].split(" (")[0] if scorer.device else "")
+        self.device_button.setToolTip(f"Where models run: {scorer.device_text}")
+
+    def why_not(self) -> str:
+        """Why nothing can be scored now, in one sentence; empty if it can."""
+        session = self._session
+        if session.project is None:
+            return "Open a table or a project first."
+        if session.read_only:
+            return session.project.read_only_reason or "This project can only be looked at."
+        labels = len(session.labels)
+        multi = session.label_set is not None and session.label_set.multi_label
+        if labels == 0 and self._scorer.model == DEFAULT_MODEL:
+            return "Type at least two labels at the left first."
+        if labels == 1 and not multi:
+            return "One label leaves nothing to choose from: add another one at the left."
+        return ""
+
+    def _similarity_on(self) -> bool:
+        return bool(self._scorer.baselines)
+
+    @Slot()
+    def _on_opened(self) -> None:
+        self._show()
+        self._list_models()
+
+    # --- scoring -------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_button(self) -> None:
+        if self._scorer.job is not None:
+            self._scorer.stop()
+            self.score_button.setEnabled(False)
+            self.score_button.setToolTip("Stopping…")
+            return
+        if self.why_not():
+            return
+        counts = self._session.counts
+        rows = counts.rows - counts.blank if counts else SURELY_SHORT
+        if rows * (1 + len(self._scorer.baselines)) <= SURELY_SHORT:
+            self._scorer.score()
+            return
+        job = self._scorer.estimate()
+        if job is None:
+            return
+        self._estimate = job
+        job.finished.connect(self._on_estimate)
+        job.failed.connect(self._on_no_estimate)
+        job.ended.connect(self._on_estimated)
+        self._show()
+
+    @Slot(object)
+    def _on_estimate(self, seconds: float) -> None:
+        if seconds > LONG_SECONDS:
+            counts = self._session.counts
+            rows = f"{counts.rows - counts.blank:,} rows" if counts else "the rows"
+            self._session.tell(
+                f"Scoring {rows} takes about {duration(seconds)}. Rows on the screen come first, and you "
+                "can go on working; Stop keeps what is scored."
+            )
+        self._estimate = None
+        self._scorer.score()
+
+    @Slot(object)
+    def _on_no_estimate(self, error: object) -> None:
+        self._session.tell(str(error), "warn")
+
+    @Slot()
+    def _on_estimated(self) -> None:
+        self._estimate = None
+        self._show()
+
+    # --- choices -------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _toggle_similarity(self) -> None:
+        chosen = str(self._session.settings["baseline"]) or SIMILARITY
+        self._scorer.set_baselines(() if self._similarity_on() else (chosen,))
+        self._show()
+        if self._similarity_on() and self._session.runs and not self.why_not():
+            self._scorer.score()  # the text vectors are there: this is quick
+
+    def _list_models(self) -> None:
+        job = self._session.lanes.files.submit(list_models, title="Looking for models", quiet=True)
+        job.finished.connect(self._on_models)
+
+    @Slot(object)
+    def _on_models(self, models: list[tuple[str, str]]) -> None:
+        self._models = models
+
+    def _popup(self, menu: QMenu, button: QWidget) -> None:
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(button.mapToGlobal(QPoint(0, button.height() + px(2))))
+
+    def _open_models(self) -> None:
+        self._popup(self.model_menu(), self.model_button)
+
+    def model_menu(self) -> QMenu:
+        """The models that can score, and a way to a folder."""
+        menu = QMenu(self)
+        group = QActionGroup(menu)
+        names = [name for name, kind in self._models if kind == "sce"]
+        for name in dict.fromkeys((*names, *self._folders, self._scorer.model)):
+            self._choice(menu, group, name, self._scorer.model == name, lambda name=name: self._choose(name))
+        embedders = [name for name, kind in self._models if kind == "similarity"]
+        if embedders:
+            menu.addSeparator()
+            baselines = menu.addMenu("Similarity by")
+            chosen = self._baseline_model()
+            of_baselines = QActionGroup(baselines)
+            for name in embedders:
+                self._choice(
+                    baselines,
+                    of_baselines,
+                    name,
+                    name == (chosen or embedders[0]),
+                    lambda name=name: self._choose_baseline(name),
+                )
+        menu.addSeparator()
+        folder = QAction("Add folder…", menu)
+        set_icon(folder, "folder", "muted")
+        folder.triggered.connect(self._ask_folder)
+        menu.addAction(folder)
+        return menu
+
+    def _choice(
+        self, menu: QMenu, group: QActionGroup, text: str, checked: bool, do: Callable[..., Any]
+    ) -> None:
+        action = QAction(menu_text(text), menu, checkable=True, checked=checked)
+        action.triggered.connect(lambda _=False: do())
+        group.addAction(action)
+        menu.addAction(action)
+
+    def _choose(self, name: str) -> None:
+        self._scorer.set_model(name)
+
+    def _baseline_model(self) -> str:
+        for text in self._scorer.baselines:
+            try:
+                return Baseline.parse(text).model
+            except UserError:
+                continue
+        return ""
+
+    def _choose_baseline(self, name: str) -> None:
+        self._scorer.set_baselines((f"{SIMILARITY}:{name}",))
+
+    @Slot()
+    def _ask_folder(self) -> None:
+        dialog = QFileDialog(self, "Folder of a model")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.add_folder)
+        dialog.open()
+
+    @Slot(str)
+    def add_folder(self, folder: str) -> None:
+        """Score with the model in ``folder`` from now on."""
+        if folder not in self._folders:
+            self._folders.append(folder)
+        self._choose(folder)
+
+    def _open_devices(self) -> None:
+        self._popup(self.device_menu(), self.device_button)
+
+    def device_menu(self) -> QMenu:
+        """Where models can run."""
+        menu = QMenu(self)
+        group = QActionGroup(menu)
+        for device, name in DEVICES:
+            self._choice(
+                menu,
+                group,
+                name,
+                device == self._scorer.device,
+                lambda device=device: self._scorer.set_device(device),
+            )
+        return menu
