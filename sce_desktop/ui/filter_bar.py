@@ -15,12 +15,13 @@ from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import rows_data
 from sce_desktop.ui.confidence_menu import ConfidenceMenu
 from sce_desktop.ui.flow_layout import FlowLayout
+from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.queries import BY_SCORE, follow_runs, has_filters, order_by, without_filters
 from sce_desktop.ui.row_actions import label_icon, menu_text
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 
 ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
     ("file order", RowOrder.FILE, False),
@@ -58,29 +59,28 @@ class FilterBar(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.all = self._chip("All", self._show_all)
-        self.disagree = self._chip("Models disagree", self._toggle_disagree)
+        self.disagree = self._chip("Disagree", self._toggle_disagree)
         self.unlabelled = self._chip("Unlabelled", partial(self._toggle_state, RowState.UNLABELLED))
         self.flagged = self._chip("Flagged", partial(self._toggle_state, RowState.FLAGGED))
         self.confidence = self._chip("Confidence", self._toggle_confidence)
-        self.label = self._chip("Label", self._open_labels, menu=True)
-        self.more = self._chip("More", self._open_more, menu=True)
+        self.more = self._chip("More", self._open_more)
         self.order = QToolButton()
         self.order.setAccessibleName("Order of the rows")
         self.order.setToolTip("In which order the rows come")
-        self.order.setProperty("menu", True)
+        self.order.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.order, "quiet")
+        set_icon(self.order, "sort", "muted")
         self.order.clicked.connect(self._open_order)
         chips = QWidget()
         chips.setAccessibleName("Which rows")
         chips.setSizePolicy(policy)
-        flow = FlowLayout(chips, gap=px(6))
+        flow = FlowLayout(chips, gap=px(4))
         for chip in (
             self.all,
             self.disagree,
             self.unlabelled,
             self.flagged,
             self.confidence,
-            self.label,
             self.more,
         ):
             flow.addWidget(chip)
@@ -100,10 +100,13 @@ class FilterBar(QWidget):
         session.scoresChanged.connect(self._on_scores)
         self._show()
 
-    def _chip(self, text: str, do: Callable[[], None], *, menu: bool = False) -> QPushButton:
+    def _chip(
+        self,
+        text: str,
+        do: Callable[[], None],
+    ) -> QPushButton:
         chip = QPushButton(text)
         chip.setCheckable(True)
-        chip.setProperty("menu", menu)
         set_role(chip, "chip")
         chip.clicked.connect(lambda _=False: do())
         return chip
@@ -116,7 +119,8 @@ class FilterBar(QWidget):
         counts = session.counts
         states = counts.states if counts else {}
         _label(self.all, "All", counts.rows if counts else None)
-        _label(self.disagree, "Models disagree", self._disagree)
+        _label(self.disagree, "Disagree", self._disagree)
+        self.disagree.setAccessibleName("Models disagree")
         _label(self.unlabelled, "Unlabelled", states.get(RowState.UNLABELLED))
         _label(self.flagged, "Flagged", states.get(RowState.FLAGGED))
         if query.confidence is not None:
@@ -127,7 +131,6 @@ class FilterBar(QWidget):
         self.unlabelled.setChecked(query.state is RowState.UNLABELLED)
         self.flagged.setChecked(query.state is RowState.FLAGGED)
         self.confidence.setChecked(query.confidence is not None)
-        self._show_label_chip(query)
         self._show_more_chip(query)
         scored = bool(session.runs)
         pair = len(session.runs) > 1
@@ -139,32 +142,29 @@ class FilterBar(QWidget):
         )
         self.confidence.setEnabled(scored)
         self.confidence.setToolTip("Rows of which the model is not sure" if scored else "Needs scores")
-        self.order.setText(f"Order: {self._order_name(query)}")
+        self.order.setText(f"{self._order_name(query)} ▾".capitalize())
         self.order.setAccessibleDescription(self._order_name(query))
         self.updateGeometry()
 
-    def _show_label_chip(self, query: RowQuery) -> None:
-        chosen = [
+    def _show_more_chip(self, query: RowQuery) -> None:
+        chosen = [name for name, state in _STATES if query.state is state]
+        chosen += [
             f"{who}: {label.name}"
-            for who, ids in (("SCE", query.predicted_ids), ("yours", query.label_ids))
+            for who, ids in (("SCE", query.predicted_ids), ("Yours", query.label_ids))
             for label in self._session.labels
             if label.id in ids
         ]
-        text = chosen[0] if len(chosen) == 1 else f"{len(chosen)} labels" if chosen else "Label"
-        self.label.setText(self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, px(140)))
-        self.label.setAccessibleName(f"Label filter: {', '.join(chosen) or 'none'}")
-        self.label.setToolTip("\n".join(chosen) or "Rows with a certain label, the model's or yours")
-        self.label.setChecked(bool(chosen))
-        self.label.setEnabled(bool(self._session.labels))
-
-    def _show_more_chip(self, query: RowQuery) -> None:
-        chosen = [name for name, state in _STATES if query.state is state]
         if query.disagree is False:
             chosen.append("Models agree")
         if query.blank is not None:
             chosen.append("No text" if query.blank else "With text")
-        self.more.setText(", ".join(chosen) or "More")
-        self.more.setAccessibleName(f"More filters: {', '.join(chosen) or 'none'}")
+        text = chosen[0] if len(chosen) == 1 else f"{len(chosen)} filters" if chosen else "More"
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, px(150))
+        self.more.setText(menu_text(shown) + " ▾")
+        self.more.setMinimumWidth(chip_width(self.more.text()))
+        self.more.setAccessibleName("More filters")
+        self.more.setAccessibleDescription(", ".join(chosen) or "none")
+        self.more.setToolTip("\n".join(chosen) or "A certain label, skipped, unsure, without text, …")
         self.more.setChecked(bool(chosen))
 
     def _order_name(self, query: RowQuery) -> str:
@@ -319,38 +319,30 @@ class FilterBar(QWidget):
         if query is not None:
             self._set(query)
 
-    def _open_labels(self) -> None:
-        self._popup(self.label_menu(), self.label)
-
-    def label_menu(self) -> QMenu:
-        """The labels to filter by: as the model sees it, and as decided."""
-        menu, query = QMenu(self), self._session.query
-        counts = self._session.counts
+    def _add_labels(self, menu: QMenu) -> None:
+        """Add the labels to filter by: as the model sees it, and as decided."""
+        query, counts = self._session.query, self._session.counts
         parts = (
-            (
-                "Predicted by SCE",
-                "predicted_ids",
-                counts.predicted if counts else {},
-                bool(self._session.runs),
-            ),
-            ("Decided by you", "label_ids", counts.labels if counts else {}, True),
+            ("SCE label", "predicted_ids", counts.predicted if counts else {}, bool(self._session.runs)),
+            ("Your label", "label_ids", counts.labels if counts else {}, True),
         )
         for title, field, numbers, enabled in parts:
-            menu.addSection(title)
-            heading = menu.addMenu(title)
-            heading.setEnabled(enabled)
+            of_field = menu.addMenu(title)
+            of_field.setEnabled(enabled and bool(self._session.labels))
+            chosen = getattr(query, field)
             for label in self._session.labels[:_MOST_IN_MENU]:
                 number = numbers.get(label.id) if label.id is not None else None
                 text = label.name if number is None else f"{label.name}  {number:,}"
-                chosen = getattr(query, field)
-                action = self._add(
-                    heading, text, partial(self._toggle_label, field, label.id), checked=label.id in chosen
-                )
+                toggle = partial(self._toggle_label, field, label.id)
+                action = self._add(of_field, text, toggle, checked=label.id in chosen)
                 action.setIcon(label_icon(colour_of(label, self._session.labels)))
-        menu.addSeparator()
-        clear = partial(self._set, replace(query, predicted_ids=(), label_ids=()))
-        menu.addAction("Any label").triggered.connect(lambda _=False: clear())
-        return menu
+            of_field.addSeparator()
+            clear = of_field.addAction("Any label")
+            clear.triggered.connect(lambda _=False, field=field: self._clear_labels(field))
+
+    def _clear_labels(self, field: str) -> None:
+        changes: dict[str, tuple[int, ...]] = {field: ()}
+        self._set(replace(self._session.query, **changes))  # type: ignore[arg-type]
 
     def _toggle_label(self, field: str, label_id: int | None) -> None:
         query = self._session.query
@@ -368,6 +360,8 @@ class FilterBar(QWidget):
     def more_menu(self) -> QMenu:
         """The filters that have no chip."""
         menu, query, counts = QMenu(self), self._session.query, self._session.counts
+        self._add_labels(menu)
+        menu.addSeparator()
         for name, state in _STATES:
             text = name if counts is None else f"{name}  {counts.states.get(state, 0):,}"
             self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
@@ -389,5 +383,6 @@ def _label(chip: QPushButton, name: str, count: int | None) -> None:
     text = name if count is None else f"{name} {count:,}"
     if chip.text() != text:
         chip.setText(text)
+        chip.setMinimumWidth(chip_width(text))
         chip.setAccessibleName(name)
         chip.setAccessibleDescription("" if count is None else f"{count:,} rows")

@@ -44,7 +44,7 @@ class DecisionBar(QWidget):
         self.skip.clicked.connect(lambda _=False: self.decided.emit(Decision.SKIPPED))
         self.unsure = self._mark_button("Unsure  U", "unsure", "Mark as unsure (U)")
         self.flag = self._mark_button("Flag  F", "flag", "Mark for later (F)")
-        self.note_button = self._button("Note  N", "Write something about this row (N)", "note")
+        self.note_button = self._button("Note  N", "Write something about this row (N)")
         self.note_button.clicked.connect(self.edit_note)
         self.note = QPlainTextEdit(placeholderText="A note on this row. Esc: back to the row")
         self.note.setAccessibleName("Note")
@@ -77,7 +77,7 @@ class DecisionBar(QWidget):
         return button
 
     def _mark_button(self, text: str, mark: str, tip: str) -> QPushButton:
-        button = self._button(text, tip, mark)
+        button = self._button(text, tip)
         button.setCheckable(True)
         button.clicked.connect(lambda on: self.markChanged.emit(mark, on))
         return button

@@ -91,6 +91,8 @@ class RowPanel(QWidget):
         head.addWidget(self.previous)
         head.addWidget(self.next)
         inside = QWidget()
+        set_role(inside, "pane")
+        inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         scrolled = QVBoxLayout(inside)
         scrolled.setContentsMargins(0, 0, 0, px(SPACE_S))
         scrolled.setSpacing(px(SPACE_S))

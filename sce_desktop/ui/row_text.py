@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption
@@ -12,7 +13,7 @@ from sce_desktop.ui.rows_data import is_right_to_left
 from sce_desktop.ui.theme import font, px, set_role
 
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
-_MOST_HEIGHT, _LEAST_LINES = 230, 1
+_MOST_HEIGHT = 230
 # What the tokenizer surely cuts apart: words, single signs, and letters of scripts without spaces.
 _PIECES = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힣]|[^\W぀-ヿ㐀-鿿豈-﫿가-힣]+|[^\w\s]")
 _IDEOGRAPHS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
@@ -56,7 +57,8 @@ class _Text(QTextEdit):
         """Take the height of the text at the present width."""
         self.document().setTextWidth(self.viewport().width())
         line = self.fontMetrics().lineSpacing()
-        height = max(round(self.document().size().height()), _LEAST_LINES * line) + px(4)
+        around = self.height() - self.viewport().height()
+        height = max(ceil(self.document().size().height()), line) + around + px(2)
         self.setFixedHeight(min(height, px(_MOST_HEIGHT)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -12,10 +12,11 @@ from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.rows_data import RowData
 from sce_desktop.ui.rows_model import Column, RowsModel
-from sce_desktop.ui.theme import MARK_RADIUS, SPACE_S, Tokens, px, tokens
+from sce_desktop.ui.theme import MARK_RADIUS, Tokens, px, tokens
 
 Index = QModelIndex | QPersistentModelIndex
-CELL_WIDTH, CELL_GAP = 11, 2
+PADDING = 6  # as that of the headings
+CELL_WIDTH, CELL_GAP = 9, 2
 STRIP_WIDTH = 150  # of the most labels that are shown one by one
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -93,7 +94,7 @@ class RowsDelegate(QStyledItemDelegate):
         if selected and index.column() == 0:
             painter.fillRect(area.x(), area.y(), px(3), area.height() - 1, QColor(colours.accent))
         row = self._model.row_at(index.row())
-        inner = area.adjusted(px(SPACE_S), 0, -px(SPACE_S), -1)
+        inner = area.adjusted(px(PADDING), 0, -px(PADDING), -1)
         painter.setClipRect(area)
         if row is None:
             if index.column() == Column.TEXT:
@@ -235,7 +236,7 @@ class RowsDelegate(QStyledItemDelegate):
         """Tell which label a cell of the strip stands for; elsewhere what the model says."""
         if event.type() is QEvent.Type.ToolTip and index.column() == Column.CELLS:
             area: QRect = option.rect
-            tip = self._cell_tip(event.pos(), area.adjusted(px(SPACE_S), 0, -px(SPACE_S), -1), index)
+            tip = self._cell_tip(event.pos(), area.adjusted(px(PADDING), 0, -px(PADDING), -1), index)
             if tip is not None:
                 QToolTip.showText(event.globalPos(), tip, view)
                 return True

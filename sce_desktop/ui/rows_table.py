@@ -16,12 +16,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QWidget
 
-from sce_desktop.ui.rows_delegate import RowsDelegate, strip_width
+from sce_desktop.ui.rows_delegate import PADDING, RowsDelegate, strip_width
 from sce_desktop.ui.rows_model import Column, RowsModel
-from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_S, px
+from sce_desktop.ui.theme import ROW_HEIGHTS, px
 
 MOST_SELECTED = 10_000
-_WIDTHS = {Column.NUMBER: 60, Column.YOURS: 112, Column.SCE: 196, Column.BASELINE: 112}
+_WIDTHS = {Column.YOURS: 106, Column.SCE: 182, Column.BASELINE: 108}
 
 
 class RowsTable(QTableView):
@@ -38,6 +38,7 @@ class RowsTable(QTableView):
         self.setModel(model)
         self._delegate = RowsDelegate(model, self)
         self._corner: QToolButton | None = None
+        self._most = 0  # the highest number of a row
         self.setItemDelegate(self._delegate)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -84,6 +85,12 @@ class RowsTable(QTableView):
             self.scrollTo(top, QAbstractItemView.ScrollHint.PositionAtTop)
         self.viewport().update()
 
+    def set_most(self, number: int) -> None:
+        """Make room for row numbers up to ``number``."""
+        if len(str(number)) != len(str(self._most)):
+            self._most = number
+            self.fit_columns()
+
     def show_sorting(self, column: int | None, descending: bool) -> None:
         """Show at which heading the order was chosen, if at any."""
         order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
@@ -98,9 +105,11 @@ class RowsTable(QTableView):
                 self.header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
                 continue
             self.header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            if column == Column.CELLS:
-                width = strip_width(len(self._rows_model().labels)) + 2 * px(SPACE_S)
-                width = max(width, px(92))
+            if column == Column.NUMBER:
+                digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
+                width = digits + 2 * px(PADDING) + px(16)  # and a mark
+            elif column == Column.CELLS:
+                width = max(px(88), strip_width(len(self._rows_model().labels)) + 2 * px(PADDING))
             else:
                 width = px(_WIDTHS.get(Column(min(column, Column.BASELINE)), 112))
             self.header.resizeSection(column, width)

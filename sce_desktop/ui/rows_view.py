@@ -11,6 +11,7 @@ from dataclasses import replace
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
+    QApplication,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.queries import (
     depends_on_people,
@@ -32,6 +33,7 @@ from sce_desktop.ui.queries import (
     without_filters,
 )
 from sce_desktop.ui.row_actions import RowActions
+from sce_desktop.ui.row_keys import takes_text
 from sce_desktop.ui.rows_model import Column, RowsModel
 from sce_desktop.ui.rows_table import RowsTable
 from sce_desktop.ui.session import Session
@@ -125,6 +127,7 @@ class RowsView(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(button, "quiet")
         set_icon(button, "more", "muted")
+        button.setStyleSheet("QToolButton { padding: 0; min-height: 0; }")  # as high as the headings
         button.clicked.connect(
             lambda: self._view_menu().popup(button.mapToGlobal(QPoint(0, button.height())))
         )
@@ -143,17 +146,23 @@ class RowsView(QWidget):
         """Stay at the row, or at its place where it is gone; the first time at the top."""
         self._aged = False
         ids = self.model.ids
-        self.table.show_sorting(sorted_column(self._session.query), self._session.query.descending)
+        query = self._session.query
+        plain = query.order is RowOrder.FILE and not query.descending
+        self.table.show_sorting(None if plain else sorted_column(query), query.descending)
+        self.table.set_most(int(ids.max()) if len(ids) else 0)
         self._show_state()
         if not len(ids):
             self._answered = None
             self._session.set_current_row(None)
             return
         place = self.model.place_of(self._session.current_row)
+        before = self._answered
+        if before is not None and (before.order, before.descending) != (query.order, query.descending):
+            place = 0  # one works down an order from its top
         if place is None:
-            place = min(self._keep_place, len(ids) - 1)
-            if self._session.current_row is None or self._answered != self._session.query:
-                place = 0
+            place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0
+        if self._answered is None and self._session.labels and not takes_text(QApplication.focusWidget()):
+            self.table.setFocus()  # where the keys that decide work
         self._answered = self._session.query
         self.table.choose(place)
         self._choose_row(place)

@@ -17,7 +17,7 @@ from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.status_bar import duration
-from sce_desktop.ui.theme import SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.ui.jobs import Job
@@ -74,7 +74,6 @@ class RunBar(QWidget):
     def _button(self, name: str, do: Callable[[], None]) -> QToolButton:
         button = QToolButton()
         button.setAccessibleName(name)
-        button.setProperty("menu", True)
         button.clicked.connect(lambda _=False: do())
         return button
 
@@ -98,13 +97,16 @@ class RunBar(QWidget):
         self.score_button.setToolTip(reason or tip)
         set_icon(self.score_button, icon, "muted" if reason else "on_accent")
         name = Path(scorer.model).name or scorer.model
-        self.model_button.setText(self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, px(140)))
+        shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, px(140))
+        self.model_button.setText(f"{shown} ▾")
         self.model_button.setAccessibleDescription(scorer.model)
         self.model_button.setToolTip(f"Model that scores: {scorer.model}")
         on = self._similarity_on()
         self.similarity_button.setText("Similarity ✓" if on else "+ Similarity")
+        self.similarity_button.setMinimumWidth(chip_width(self.similarity_button.text()))
         self.similarity_button.setChecked(on)
-        self.device_button.setText(dict(DEVICES)[scorer.device].split(" (")[0] if scorer.device else "")
+        self.device_button.setText(f"{dict(DEVICES)[scorer.device].split(' (')[0]} ▾")
+        self.device_button.setAccessibleDescription(dict(DEVICES)[scorer.device])
         self.device_button.setToolTip(f"Where models run: {scorer.device_text}")
 
     def why_not(self) -> str:

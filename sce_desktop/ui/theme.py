@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 Mode = Literal["system", "light", "dark"]
@@ -122,6 +122,11 @@ def font(role: Literal["body", "heading", "text", "strong"] = "body") -> QFont:
     elif role == "strong":
         result.setWeight(QFont.Weight.DemiBold)
     return result
+
+
+def chip_width(text: str) -> int:
+    """The width of a chip with ``text``, which is bold while it is checked."""
+    return QFontMetrics(font("strong")).horizontalAdvance(text) + 2 * px(SPACE_M) + 4
 
 
 def set_role(widget: QWidget, role: str) -> None:
