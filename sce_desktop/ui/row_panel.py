@@ -127,6 +127,7 @@ class RowPanel(QWidget):
         session.annotationsChanged.connect(self._on_annotations)
         session.projectOpened.connect(self._on_labels)
         session.projectClosed.connect(self._show_row)
+        session.scorer.modelsChanged.connect(self._count_tokens)
         self.labels.chosen.connect(self.choose_label)
         self.decision.accepted.connect(self.accept)
         self.decision.decided.connect(self._decide)
@@ -240,13 +241,15 @@ class RowPanel(QWidget):
 
     # --- how much of the text is read ----------------------------------------------------------------------
 
+    @Slot()
     def _count_tokens(self) -> None:
         """Say if the model does not read all of the text: surely so at once, exactly when it has counted."""
         row = self._row
-        if row is None or len(row.text) <= self._limit or not self._session.scorer.ready:
-            return
+        if row is None or len(row.text) <= self._limit or self._tokens is not None:
+            return  # a token has a character at least
         if least_tokens(row.text) > self._limit:
             self._show_limit()
+        if not self._session.scorer.ready:
             return
         self._tokens = self._session.scorer.count_tokens(row.text)
         self._tokens.finished.connect(self._on_tokens)
@@ -262,6 +265,8 @@ class RowPanel(QWidget):
         tokens, self._limit = counted
         if tokens > self._limit:
             self._show_limit()
+        else:
+            self.text.set_note("")
 
     def _show_limit(self) -> None:
         self.text.set_note(f"The model reads only the first {self._limit} tokens of this text.")

@@ -100,10 +100,12 @@ class RowsDelegate(QStyledItemDelegate):
             if index.column() == Column.TEXT:
                 self._draw_placeholder(painter, inner, colours)
         else:
-            self._draw(painter, inner, index.column(), row, colours)
+            self._draw(painter, inner, index.column(), row, colours, selected=selected)
         painter.restore()
 
-    def _draw(self, painter: QPainter, area: QRect, column: int, row: RowData, colours: Tokens) -> None:
+    def _draw(
+        self, painter: QPainter, area: QRect, column: int, row: RowData, colours: Tokens, *, selected: bool
+    ) -> None:
         if column == Column.NUMBER:
             self._draw_number(painter, area, row, colours)
         elif column == Column.TEXT:
@@ -115,7 +117,7 @@ class RowsDelegate(QStyledItemDelegate):
         elif column == Column.SCE:
             self._draw_score(painter, area, row, colours)
         elif column == Column.CELLS:
-            self._draw_cells(painter, area, row, colours)
+            self._draw_cells(painter, area, row, colours.pane if selected else colours.hover)
         else:
             self._draw_agreement(painter, area, row, column - Column.BASELINE + 1, colours)
 
@@ -186,16 +188,16 @@ class RowsDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.muted))
         painter.drawText(area, _RIGHT, rows_text.per_cent(score.confidence))
 
-    def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+    def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, ground: str) -> None:
         score = row.scores[0] if row.scores else None
         if score is None:
             return
         places = rows_text.best_places(score)
-        accent = QColor(colours.accent)
+        accent = QColor(tokens().accent)
         painter.setPen(Qt.PenStyle.NoPen)
         for place, box in zip(places, strip_cells(area, len(places)), strict=True):
             radius = MARK_RADIUS if box.width() > px(6) else 1
-            painter.setBrush(QColor(colours.hover))
+            painter.setBrush(QColor(ground))
             painter.drawRoundedRect(box, radius, radius)
             accent.setAlphaF(min(1.0, max(0.0, float(score.probabilities[place]))))
             painter.setBrush(accent)

@@ -70,6 +70,7 @@ class RowsModel(QAbstractTableModel):
         self._fetch: Job | None = None
         self._fetching: list[int] = []
         self._find: Job | None = None
+        self._asked: RowQuery | None = None  # what ``_find`` answers
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._fetch_pages)
         session.projectOpened.connect(self.find)
@@ -164,18 +165,19 @@ class RowsModel(QAbstractTableModel):
         job = self._session.submit(
             rows_data.find_rows, project, query, title="Finding rows", lane="reads", first=True, quiet=True
         )
-        job.finished.connect(lambda ids: self._on_found(query, ids))
-        job.failed.connect(lambda _: self._on_no_answer())
-        self._find = job
+        job.finished.connect(self._on_found)
+        job.failed.connect(self._on_no_answer)
+        self._find, self._asked = job, query
         self.searching.emit(True)
 
     # --- queries -------------------------------------------------------------------------------------------
 
-    def _on_found(self, query: RowQuery, ids: IdArray) -> None:
+    @Slot(object)
+    def _on_found(self, ids: IdArray) -> None:
         self._find = None
         if self._session.project is None:
             return
-        self.query = query
+        self.query = self._asked
         self._follow_runs()
         same = np.array_equal(ids, self.ids)
         if same:
@@ -188,7 +190,8 @@ class RowsModel(QAbstractTableModel):
         self.searching.emit(False)
         self.idsChanged.emit()
 
-    def _on_no_answer(self) -> None:
+    @Slot(object)
+    def _on_no_answer(self, _error: object) -> None:
         self._find = None
         self.searching.emit(False)
 
@@ -243,13 +246,15 @@ class RowsModel(QAbstractTableModel):
             quiet=True,
         )
         self._stale.difference_update(numbers)  # what changes from here on makes them stale again
-        job.finished.connect(lambda rows: self._on_fetched(numbers, [len(part) for part in parts], rows))
+        job.finished.connect(self._on_fetched)
         job.ended.connect(self._on_fetch_ended)
         self._fetch, self._fetching = job, numbers
 
-    def _on_fetched(self, numbers: Sequence[int], sizes: Sequence[int], rows: list[RowData]) -> None:
+    @Slot(object)
+    def _on_fetched(self, rows: list[RowData]) -> None:
         start = 0
-        for number, size in zip(numbers, sizes, strict=True):
+        for number in self._fetching:
+            size = min(PAGE, len(self.ids) - number * PAGE)
             self._take_page(number, rows[start : start + size])
             start += size
         while len(self._pages) > KEPT_PAGES:

@@ -76,6 +76,7 @@ class RowsView(QWidget):
         foot = QHBoxLayout(self.footer)
         foot.setContentsMargins(px(SPACE_M), px(2), px(SPACE_M), px(2))
         foot.addWidget(self.hint, 1)
+        self.footer.setMinimumHeight(px(32))
         foot.addWidget(self.refresh_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -59,6 +59,7 @@ class Scorer(QObject):
         self.runs: tuple[Run, ...] = ()
         self.ready = False
         self._load_failed = False
+        self._loaded = ""  # the last model that could be loaded
         self.job: Job | None = None
         self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
         self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
@@ -115,8 +116,9 @@ class Scorer(QObject):
         job = self._session.lanes.models.submit(
             self._shelf.load, replace(self._choice(), baselines=()), title=f"Loading {self.model}"
         )
-        job.finished.connect(self._on_loaded)
-        job.failed.connect(self._on_load_failed)
+        model = self.model
+        job.finished.connect(lambda _: self._on_loaded(model))
+        job.failed.connect(lambda error: self._on_load_failed(model, error))
         self.modelsChanged.emit()
 
     def estimate(self) -> Job | None:
@@ -143,15 +145,17 @@ class Scorer(QObject):
             work.count_tokens, self._shelf, choice, text, title="Counting tokens", quiet=True, first=True
         )
 
-    @Slot(object)
-    def _on_loaded(self, _models: object) -> None:
+    def _on_loaded(self, model: str) -> None:
         self.ready = True
+        self._loaded = model
         self.modelsChanged.emit()
 
-    @Slot(object)
-    def _on_load_failed(self, error: object) -> None:
+    def _on_load_failed(self, model: str, error: object) -> None:
+        """Tell why, and stay with the model of before."""
         self._load_failed = True
         self._on_failed(error)
+        if self._loaded and model == self.model != self._loaded:
+            self.set_model(self._loaded)
 
     # --- scoring -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,56 @@
+"""Small projects with scores for the tests of panels, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Run, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.ui.session import Session
+
+TEXTS = ("Two days late", "Box crushed", "", "Driver was kind", "وصلت الشحنة متأخرة")
+LABELS = ("Late", "Damaged", "Praise")
+
+
+def give_scores(
+    project: Project,
+    tops: Sequence[int],
+    *,
+    alias: str = "sce",
+    share: float = 0.8,
+    fingerprint: str = "fake",
+    finish: bool = True,
+) -> Run:
+    """Score the first rows with text: ``tops`` are the places of their best labels, ``share`` its part."""
+    label_set = project.label_set()
+    assert label_set is not None
+    count = len(label_set.labels)
+    run = project.open_run(
+        alias, "sce" if alias == "sce" else "similarity", "sce-mini", fingerprint, label_set.labels
+    )
+    project.activate(run.id)
+    table = np.full((len(tops), count), (1 - share) / (count - 1), np.float32)
+    table[np.arange(len(tops)), tops] = share
+    project.add_scores(run.id, project.unscored_ids(run.id)[: len(tops)], Scores(table))
+    if finish:
+        project.finish_run(run.id)
+    return run
+
+
+def open_in(qtbot: QtBot, session: Session, path: Path) -> Project:
+    """Open a project and wait until it has been counted."""
+    with qtbot.waitSignals([session.projectOpened, session.countsChanged], timeout=10_000):
+        session.open_project(path)
+    assert session.project is not None
+    return session.project
+
+
+def settle(qtbot: QtBot, session: Session) -> None:
+    """Wait until nothing is being read."""
+    qtbot.waitUntil(lambda: not session.lanes.reads.busy and not session._count_soon.isActive())
+    qtbot.wait(1)
+    qtbot.waitUntil(lambda: not session.lanes.reads.busy)

@@ -1,0 +1,190 @@
+"""The filter bar: chips are steps of the query, and follow it whoever changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowOrder, RowQuery, RowState
+from sce_desktop.ui import filter_bar
+from sce_desktop.ui.filter_bar import FilterBar
+from sce_desktop.ui.flow_layout import FlowLayout
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+
+
+@pytest.fixture
+def bar(qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[FilterBar]:
+    monkeypatch.setattr(filter_bar, "_COUNT_MS", 0)
+    bar = FilterBar(session)
+    qtbot.addWidget(bar)
+    bar.resize(760, 60)
+    bar.show()
+    yield bar
+    settle(qtbot, session)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, bar: FilterBar, make_project: MakeProject) -> FilterBar:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [0, 1, 2, 0])
+        give_scores(project, [0, 2, 2, 0], alias="similarity", share=0.6)
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    return bar
+
+
+def entries(menu: QMenu) -> dict[str, QAction]:
+    found: dict[str, QAction] = {}
+    for action in menu.actions():
+        inner = action.menu()
+        if isinstance(inner, QMenu):
+            found |= {f"{action.text()}/{text}": each for text, each in entries(inner).items()}
+        elif action.text():
+            found[action.text()] = action
+    return found
+
+
+def test_chips_show_how_many_rows_they_would_leave(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
+    qtbot.waitUntil(lambda: opened.disagree.text() == "Disagree 1")
+    assert opened.all.text() == "All 5"
+    session.decide([1, 2], Decision.NONE)
+    session.set_marks(4, flag=True)
+    qtbot.waitUntil(lambda: opened.unlabelled.text() == "Unlabelled 3")
+    assert opened.flagged.text() == "Flagged 1"
+    assert opened.disagree.accessibleName() == "Models disagree"
+    assert opened.flagged.accessibleDescription() == "1 rows"
+
+
+def test_a_chip_is_a_step_of_the_query_and_back(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
+    assert opened.all.isChecked()
+    opened.unlabelled.click()
+    assert session.query.state is RowState.UNLABELLED
+    opened.disagree.click()
+    first, second = session.runs
+    assert (session.query.disagree, session.query.compare) == (True, (first.id, second.id))
+    assert not opened.all.isChecked()
+    opened.flagged.click()
+    assert session.query.state is RowState.FLAGGED
+    opened.flagged.click()
+    opened.disagree.click()
+    assert session.query == RowQuery()
+    opened.unlabelled.click()
+    session.set_query(RowQuery(search="late", state=RowState.UNLABELLED))
+    opened.all.click()
+    assert session.query == RowQuery()
+    opened.all.click()
+    assert opened.all.isChecked()  # a second click does not switch "all" off
+
+
+def test_chips_follow_a_query_from_elsewhere(session: Session, opened: FilterBar) -> None:
+    run_id = session.runs[0].id
+    session.set_query(RowQuery(state=RowState.SKIPPED, run_id=run_id, confidence=(0.0, 0.35)))
+    assert opened.more.text() == "Skipped ▾"
+    assert opened.confidence.text() == "Confidence < 35 %"
+    assert opened.confidence.isChecked()
+    assert opened.order.accessibleDescription() == "file order"
+
+
+def test_the_confidence_slider_changes_the_query(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
+    opened.confidence.click()
+    menu = opened.confidence_menu
+    assert menu.isVisible()
+    assert session.query.confidence == (0.0, 0.6)
+    menu.slider.setValue(85)
+    qtbot.waitUntil(lambda: session.query.confidence == (0.0, 0.85))
+    menu.spin.setValue(20)
+    menu.close()  # what was chosen last counts
+    assert session.query.confidence == (0.0, 0.2)
+    opened.confidence.click()
+    assert session.query.confidence is None
+    assert opened.confidence.text() == "Confidence < 20 %"
+
+
+def test_orders(session: Session, opened: FilterBar) -> None:
+    entries(opened.order_menu())["Least certain"].trigger()
+    assert (session.query.order, session.query.run_id) == (RowOrder.CONFIDENCE, session.runs[0].id)
+    assert opened.order.text() == "Least certain ▾"
+    entries(opened.order_menu())["Models disagree"].trigger()
+    assert session.query.compare == tuple(run.id for run in session.runs)
+    entries(opened.order_menu())["Random"].trigger()
+    seed = session.query.seed
+    entries(opened.order_menu())["Random"].trigger()
+    assert session.query.seed != seed
+
+
+def test_labels_and_other_answers_are_in_the_menu(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
+    entries(opened.more_menu())["SCE label/Late  2"].trigger()
+    entries(opened.more_menu())["SCE label/Praise  1"].trigger()
+    late, _, praise = (label.id for label in session.labels)
+    assert session.query.predicted_ids == (late, praise)
+    assert opened.more.text() == "2 filters ▾"
+    assert entries(opened.more_menu())["SCE label/Late  2"].isChecked()
+    entries(opened.more_menu())["SCE label/Any label"].trigger()
+    entries(opened.more_menu())["No text  1"].trigger()
+    assert session.query == RowQuery(blank=True)
+    entries(opened.more_menu())["No text  1"].trigger()
+    entries(opened.more_menu())["Models agree"].trigger()
+    assert session.query.disagree is False
+    assert opened.more.accessibleDescription() == "Models agree"
+
+
+def test_filters_that_need_scores_say_so(
+    qtbot: QtBot, session: Session, bar: FilterBar, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(labels=LABELS))
+    assert not bar.disagree.isEnabled()
+    assert "Needs scores" in bar.disagree.toolTip()
+    assert not bar.confidence.isEnabled()
+    assert not entries(bar.order_menu())["Least certain"].isEnabled()
+    assert entries(bar.order_menu())["Random"].isEnabled()
+
+
+def test_the_query_follows_another_run(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
+    opened.confidence.click()
+    opened.confidence_menu.close()
+    assert session.project is not None
+    new = give_scores(session.project, [1, 1, 1, 1], fingerprint="new")
+    session.scorer.refresh()
+    assert session.query.run_id == new.id
+
+
+def test_a_removed_label_leaves_the_filter(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
+    entries(opened.more_menu())["Your label/Praise  0"].trigger()
+    session.scorer._edit_pause.setInterval(60_000)
+    session.set_labels(session.labels[:2])
+    assert session.query.label_ids == ()
+
+
+def test_an_ampersand_in_a_label_stays(
+    qtbot: QtBot, session: Session, bar: FilterBar, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(labels=("R&D", "Other")))
+    assert "Your label/R&&D  0" in entries(bar.more_menu())
+
+
+def test_chips_go_to_a_second_line_where_there_is_no_room(qtbot: QtBot) -> None:
+    box = QWidget()
+    qtbot.addWidget(box)
+    flow = FlowLayout(box, gap=4)
+    chips = [QPushButton("x") for _ in range(4)]
+    for chip in chips:
+        chip.setFixedSize(QSize(50, 20))
+        flow.addWidget(chip)
+    assert flow.heightForWidth(220) == 20
+    assert flow.heightForWidth(105) == 44
+    flow.setGeometry(QRect(0, 0, 105, 44))
+    assert [chip.y() for chip in chips] == [0, 0, 24, 24]
+    chips[1].hide()
+    chips[0].show()
+    flow.setGeometry(QRect(0, 0, 220, 44))
+    assert flow.sizeHint().width() == 3 * 50 + 2 * 4

@@ -1,0 +1,345 @@
+"""The row panel: what it shows, and that every decision lands on the row it was made for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.project import Project
+from sce_desktop.ui.label_keys import label_keys
+from sce_desktop.ui.row_labels import SHOWN
+from sce_desktop.ui.row_panel import RowPanel
+from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
+from sce_desktop.ui.rows_view import RowsView
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+
+
+class Bench(QWidget):
+    """Table, panel and a text field in one window."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.rows = RowsView(session)
+        self.panel = RowPanel(session)
+        self.field = QLineEdit()
+        layout = QVBoxLayout(self)
+        for widget in (self.rows, self.panel, self.field):
+            layout.addWidget(widget)
+
+
+@pytest.fixture
+def path(make_project: MakeProject) -> Path:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [1, 1, 2, 0])
+        give_scores(project, [0, 2, 2, 0], alias="similarity", share=0.6)
+    return path
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, session: Session) -> Iterator[Bench]:
+    bench = Bench(session)
+    qtbot.addWidget(bench)
+    bench.resize(500, 900)
+    bench.show()
+    qtbot.waitExposed(bench)
+    bench.activateWindow()
+    yield bench
+    settle(qtbot, session)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, bench: Bench, path: Path) -> Bench:
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    bench.rows.table.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is bench.rows.table)
+    return bench
+
+
+def press(bench: Bench, key: Qt.Key) -> None:
+    QTest.keyClick(QApplication.focusWidget() or bench, key)
+
+
+def decided(session: Session, row_id: int) -> tuple[Decision, tuple[int, ...]] | None:
+    assert session.project is not None
+    found = session.project.annotations([row_id]).get(row_id)
+    return None if found is None else (found.decision, found.label_ids)
+
+
+def names(bench: Bench) -> list[str]:
+    return [line.name for line in bench.panel.labels.shown()]
+
+
+def test_labels_come_best_first_with_what_every_model_says(session: Session, opened: Bench) -> None:
+    assert names(opened) == ["Damaged", "Late", "Praise"]
+    button = opened.panel.labels.buttons[0]
+    assert button.accessibleName() == "Damaged"
+    assert button.accessibleDescription() == "SCE 80 %, Similarity 20 %, key 2"
+    assert opened.panel.labels.legend.accessibleDescription() == "SCE, Similarity"
+    assert opened.panel.title.text() == "Row 1"
+    assert opened.panel.facts.text() == "3 words"
+    assert opened.panel.text.view.toPlainText() == TEXTS[0]
+
+
+def test_accept_takes_the_best_label_and_goes_on(session: Session, opened: Bench) -> None:
+    assert opened.panel.decision.accept.text() == "Accept Damaged ⏎"
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[1].id,))
+    assert session.current_row == 2
+
+
+def test_a_decision_is_on_the_disk_before_the_next_row_is_shown(session: Session, opened: Bench) -> None:
+    seen: list[object] = []
+
+    def look(row_id: int | None) -> None:
+        if row_id == 2:
+            seen.append(decided(session, 1))
+
+    session.currentRowChanged.connect(look)
+    opened.panel.accept()
+    assert seen == [(Decision.LABEL, (session.labels[1].id,))]
+
+
+def test_keys_decide_mark_and_step(session: Session, opened: Bench) -> None:
+    press(opened, Qt.Key.Key_3)
+    press(opened, Qt.Key.Key_0)
+    press(opened, Qt.Key.Key_S)
+    assert session.current_row == 4
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
+    assert decided(session, 2) == (Decision.NONE, ())
+    assert decided(session, 3) == (Decision.SKIPPED, ())
+    press(opened, Qt.Key.Key_F)
+    press(opened, Qt.Key.Key_U)
+    assert session.project is not None
+    marks = session.project.marks([4])[4]
+    assert (marks.flag, marks.unsure) == (True, True)
+    press(opened, Qt.Key.Key_F)
+    assert not session.project.marks([4])[4].flag
+    press(opened, Qt.Key.Key_K)
+    assert session.current_row == 3
+    press(opened, Qt.Key.Key_J)
+    assert session.current_row == 4
+
+
+def test_single_keys_are_dead_in_a_text_field(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    opened.field.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is opened.field)
+    for key in (Qt.Key.Key_1, Qt.Key.Key_0, Qt.Key.Key_S, Qt.Key.Key_F, Qt.Key.Key_J, Qt.Key.Key_Return):
+        press(opened, key)
+    assert opened.field.text().lower() == "10sfj"
+    assert session.current_row == 1
+    assert [decided(session, row) for row in range(1, 6)] == [None] * 5
+    press(opened, Qt.Key.Key_U)
+    opened.rows.table.setFocus()
+    press(opened, Qt.Key.Key_1)
+    assert decided(session, 1) is not None
+
+
+def test_return_on_a_button_presses_no_other(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    opened.panel.decision.skip.setFocus()
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 1) is None
+    press(opened, Qt.Key.Key_Space)
+    assert decided(session, 1) == (Decision.SKIPPED, ())
+
+
+def test_a_note_goes_to_the_row_it_was_written_for(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    press(opened, Qt.Key.Key_N)
+    note = opened.panel.decision.note
+    qtbot.waitUntil(note.hasFocus)
+    QTest.keyClicks(note, "1 sure: not u")
+    session.stepAsked.emit(1)
+    assert session.project is not None
+    assert session.project.marks([1])[1].note == "1 sure: not u"
+    assert 2 not in session.project.marks([2])
+    assert [decided(session, row) for row in (1, 2)] == [None, None]
+    assert note.toPlainText() == ""
+    session.stepAsked.emit(-1)
+    assert note.toPlainText() == "1 sure: not u"
+    note.setFocus()
+    press(opened, Qt.Key.Key_Escape)
+    assert not note.hasFocus()
+
+
+def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
+    opened.panel.labels.buttons[2].click()
+    session.stepAsked.emit(-1)
+    bar = opened.panel.decision
+    assert bar.state.toolTip() == "✓ Praise, by hand"
+    assert [button.accessibleDescription().endswith("chosen") for button in opened.panel.labels.buttons] == [
+        False,
+        False,
+        True,
+    ]
+    bar.back.click()
+    assert decided(session, 1) is None
+    assert not bar.state.isVisible()
+    assert session.current_row == 1
+
+
+def test_several_labels_are_added_and_removed(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.scorer._edit_pause.setInterval(60_000)
+    assert session.set_labels(session.labels, multi_label=True)
+    late, damaged, _ = (label.id or 0 for label in session.labels)
+    opened.panel.choose_label(damaged)
+    opened.panel.choose_label(late)
+    assert decided(session, 1) == (Decision.LABEL, (late, damaged))
+    assert session.current_row == 1
+    opened.panel.choose_label(damaged)
+    opened.panel.choose_label(late)
+    assert decided(session, 1) is None
+
+
+def test_a_very_long_text_comes_in_parts_and_what_is_read_is_told(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+) -> None:
+    long = "word " * 60000
+    open_in(qtbot, session, make_project(texts=(long, "ok"), labels=LABELS))
+    settle(qtbot, session)
+    text = bench.panel.text
+    assert text.view.toPlainText() == long[:FIRST_PART]
+    assert text.note.text() == "The model reads only the first 256 tokens of this text."
+    assert "296,000 characters left" in text.more.text()
+    text.more.click()
+    assert len(text.view.toPlainText()) == FIRST_PART + NEXT_PART
+    session.stepAsked.emit(1)
+    assert text.view.toPlainText() == "ok"
+    assert not text.note.isVisible()
+    assert not text.more.isVisible()
+
+
+def test_how_much_is_read_is_counted_by_the_model_when_it_is_not_sure(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    middling = "Donaudampfschifffahrtsgesellschaft " * 30
+    asked: list[str] = []
+
+    def count_tokens(_shelf: object, _choice: object, text: str, *, progress: object) -> tuple[int, int]:
+        asked.append(text)
+        return 300, 128
+
+    monkeypatch.setattr("sce_desktop.ui.work.count_tokens", count_tokens)
+    open_in(qtbot, session, make_project(texts=(middling, "ok"), labels=LABELS))
+    assert not bench.panel.text.note.isVisible()
+    session.scorer.ready = True
+    session.scorer.modelsChanged.emit()
+    qtbot.waitUntil(
+        lambda: bench.panel.text.note.text() == "The model reads only the first 128 tokens of this text."
+    )
+    assert asked == [middling]
+
+
+def test_the_text_has_its_own_direction(session: Session, opened: Bench) -> None:
+    view = opened.panel.text.view
+    for row_id, direction in ((5, Qt.LayoutDirection.RightToLeft), (1, Qt.LayoutDirection.LeftToRight)):
+        session.set_current_row(row_id)
+        assert view.document().defaultTextOption().textDirection() is direction
+
+
+def test_markup_in_texts_and_names_is_plain(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+) -> None:
+    nasty = "<b>bold</b> &amp; <img src=x>"
+    open_in(qtbot, session, make_project(texts=(nasty,), labels=("A & <i>B</i>", "C")))
+    settle(qtbot, session)
+    assert bench.panel.text.view.toPlainText() == nasty
+    assert bench.panel.labels.buttons[0].accessibleName() == "A & <i>B</i>"
+    bench.panel.labels.buttons[0].click()
+    assert bench.panel.decision.state.text().startswith("✓ A & <i>B")
+
+
+def test_a_label_among_many_is_found_by_typing(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+) -> None:
+    many = tuple(f"Intent {number}: {'card' if number % 2 else 'transfer'}" for number in range(200))
+    open_in(qtbot, session, make_project(texts=TEXTS, labels=many))
+    settle(qtbot, session)
+    labels = bench.panel.labels
+    assert len(labels.shown()) == SHOWN
+    assert labels.all_button.text() == f"Show {200 - SHOWN} more labels"
+    labels.finder.setText("CARD 17")
+    assert [line.name for line in labels.shown()] == [
+        f"Intent {number}: card" for number in (17, 117, 171, 173, 175, 177, 179)
+    ]
+    labels.finder.setFocus()
+    qtbot.waitUntil(labels.finder.hasFocus)
+    press(bench, Qt.Key.Key_Return)
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[17].id,))
+    assert labels.finder.text() == ""
+    labels.all_button.click()
+    assert len(labels.shown()) == 200
+
+
+def test_original_cells_are_there_to_look_at(session: Session, opened: Bench) -> None:
+    cells = opened.panel.cells
+    assert cells.form.rowCount() == 0
+    cells.button.click()
+    assert cells.form.rowCount() == 2
+    session.stepAsked.emit(1)
+    assert cells.form.rowCount() == 2
+
+
+def test_duplicates_are_counted(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project())  # its first text comes twice
+    settle(qtbot, session)
+    assert bench.panel.facts.text() == "3 words · 1 duplicate"
+
+
+def test_a_read_only_project_offers_no_decision(
+    qtbot: QtBot, session: Session, bench: Bench, path: Path
+) -> None:
+    with Project.open(path):
+        open_in(qtbot, session, path)
+        settle(qtbot, session)
+        assert session.read_only
+        assert not bench.panel.decision.accept.isEnabled()
+        assert not bench.panel.labels.isEnabled()
+        opened_row = session.current_row
+        press(bench, Qt.Key.Key_1)
+        assert session.current_row == opened_row
+
+
+def test_without_a_project_it_says_what_to_do(session: Session, bench: Bench) -> None:
+    assert bench.panel.empty.isVisible()
+    assert not bench.panel.body.isVisible()
+
+
+def test_everything_pressable_has_a_name(session: Session, opened: Bench) -> None:
+    nameless = [
+        button
+        for button in opened.panel.findChildren(QAbstractButton)
+        if not (button.accessibleName() or button.text())
+    ]
+    assert nameless == []
+
+
+def test_keys_belong_to_places_and_skip_what_is_taken() -> None:
+    labels = [
+        Label("A", id=1),
+        Label("B", id=2, shortcut="s"),
+        Label("C", id=3, shortcut="1"),
+        Label("D", id=4, shortcut="d"),
+    ]
+    assert label_keys(labels) == {3: "1", 4: "D", 2: "2"}
+    many = [Label(chr(97 + place), id=place + 1) for place in range(40)]
+    assert label_keys(many) == {place: str(place) for place in range(1, 10)}
+
+
+def test_lengths_are_told_in_what_the_script_counts_by() -> None:
+    assert length_of("one") == "1 word"
+    assert length_of("one two") == "2 words"
+    assert length_of("包裹晚了三天") == "6 characters"
+    assert least_tokens("Don't, 包裹!") == 7
+    assert least_tokens("a " * 5000, most=300) == 300

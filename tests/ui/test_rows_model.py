@@ -1,0 +1,202 @@
+"""The table's model: pages behind the window, precise news, and a reset for another query alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowOrder, RowQuery
+from sce_desktop.ui import rows_text
+from sce_desktop.ui.rows_model import PAGE, PAGES_A_JOB, Column, RowsModel
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+
+
+@pytest.fixture
+def path(make_project: MakeProject) -> Path:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [0, 1, 2, 0])
+        give_scores(project, [0, 2, 2, 0], alias="similarity", share=0.6)
+    return path
+
+
+@pytest.fixture
+def model(qtbot: QtBot, session: Session, path: Path) -> Iterator[RowsModel]:
+    model = RowsModel(session)
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    read_all(qtbot, model)
+    yield model
+    settle(qtbot, session)
+
+
+def read_all(qtbot: QtBot, model: RowsModel) -> None:
+    qtbot.waitUntil(lambda: all(model.row_at(place) is not None for place in range(model.rowCount())))
+    settle(qtbot, model._session)
+
+
+def said(model: RowsModel, row: int, column: int) -> str:
+    return model.data(model.index(row, column), Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_it_keeps_the_rules_of_qt(qtmodeltester: ModelTester, model: RowsModel) -> None:
+    qtmodeltester.check(model)
+
+
+def test_cells_say_in_words_what_they_draw(model: RowsModel) -> None:
+    assert said(model, 0, Column.NUMBER) == "1"
+    assert said(model, 0, Column.TEXT) == "Two days late"
+    assert said(model, 0, Column.YOURS) == rows_text.NOT_YET
+    assert said(model, 0, Column.SCE) == "Late, 80 %"
+    assert said(model, 0, Column.CELLS) == "Late 80 %, Damaged 10 %, Praise 10 %"
+    assert said(model, 0, Column.BASELINE) == "= Late, 60 %"
+    assert said(model, 1, Column.BASELINE) == "≠ Praise, 60 %"
+    assert said(model, 2, Column.SCE) == "no text"
+    assert [model.row_at(place).right_to_left for place in (0, 4)] == [False, True]  # type: ignore[union-attr]
+    headings = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
+    assert headings == ["#", "Text", "Yours", "SCE", "All labels", "Similarity"]
+
+
+def test_nothing_is_read_in_the_gui_thread(
+    qtbot: QtBot, session: Session, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gui, guilty = threading.get_ident(), []
+
+    def watched(name: str) -> None:
+        real = getattr(Project, name)
+
+        def method(self: Project, *args: object, **keywords: object) -> object:
+            if threading.get_ident() == gui:
+                guilty.append(name)
+            return real(self, *args, **keywords)
+
+        monkeypatch.setattr(Project, name, method)
+
+    model = RowsModel(session)
+    for name in ("rows", "row_ids", "scores", "annotations", "marks", "texts"):
+        watched(name)
+    open_in(qtbot, session, path)
+    qtbot.waitUntil(lambda: model.rowCount() == 5)
+    assert said(model, 0, Column.TEXT) == rows_text.LOADING
+    read_all(qtbot, model)
+    for column in range(model.columnCount()):
+        said(model, 0, column)
+    assert guilty == []
+
+
+def test_a_decision_is_told_for_its_row_alone(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+    told: list[tuple[int, int]] = []
+    model.dataChanged.connect(lambda first, last, _roles: told.append((first.row(), last.row())))
+    with qtbot.assertNotEmitted(model.modelReset):
+        session.decide([2], Decision.LABEL, [session.labels[1].id or 0])
+    assert told == [(1, 1)]
+    assert said(model, 1, Column.YOURS) == "Damaged"
+    session.set_marks(2, flag=True)
+    assert said(model, 1, Column.NUMBER) == "2 flagged"
+
+
+def test_new_scores_are_told_for_the_rows_that_have_them(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [0], finish=False)
+    model = RowsModel(session)
+    project = open_in(qtbot, session, path)
+    settle(qtbot, session)
+    read_all(qtbot, model)
+    assert said(model, 1, Column.SCE) == "not scored"
+    told: list[int] = []
+    model.dataChanged.connect(lambda first, last, _r: told.extend(range(first.row(), last.row() + 1)))
+    model.set_shown(0, 4)
+    give_scores(project, [2], finish=False)  # the next row without a score
+    with qtbot.assertNotEmitted(model.modelReset):
+        session.scorer.refresh()
+        session.scoresChanged.emit(None)
+        settle(qtbot, session)
+    assert set(told) == {1}
+    assert said(model, 1, Column.SCE) == "Praise, 80 %"
+
+
+def test_rows_that_a_new_run_has_not_reached_show_the_old_one_as_stale(
+    qtbot: QtBot, session: Session, model: RowsModel
+) -> None:
+    project = session.project
+    assert project is not None
+    labels = [Label(f"{label.name}!", id=label.id) for label in session.labels]
+    session.scorer._edit_pause.setInterval(60_000)
+    assert session.set_labels(labels)
+    settle(qtbot, session)
+    read_all(qtbot, model)
+    assert said(model, 0, Column.SCE) == f"Late!, 80 %, {rows_text.STALE}"
+    give_scores(project, [1], fingerprint="new", finish=False)
+    session.scorer.refresh()
+    settle(qtbot, session)
+    read_all(qtbot, model)
+    assert said(model, 0, Column.SCE) == "Damaged!, 80 %"
+    assert said(model, 1, Column.SCE) == f"Damaged!, 80 %, {rows_text.STALE}"
+
+
+def test_another_query_resets(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+    with qtbot.waitSignal(model.modelReset):
+        session.set_query(RowQuery(search="late"))
+    assert model.ids.tolist() == [1]
+    with qtbot.waitSignal(model.modelReset):
+        session.set_query(RowQuery(order=RowOrder.FILE, descending=True))
+    assert model.ids.tolist() == [5, 4, 3, 2, 1]
+    assert model.place_of(4) == 1
+    assert model.place_of(99) is None
+
+
+def test_only_the_newest_query_is_answered(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+    found: list[list[int]] = []
+    model.idsChanged.connect(lambda: found.append(model.ids.tolist()))
+    for search in ("la", "lat", "kind"):
+        session.set_query(RowQuery(search=search))
+    settle(qtbot, session)
+    assert found[-1] == [4]
+    assert [1] not in found
+
+
+def test_pages_that_were_scrolled_past_are_not_fetched(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    count = 40 * PAGE
+    model = RowsModel(session)
+    open_in(qtbot, session, make_project(texts=tuple(f"Row {i}" for i in range(count))))
+    qtbot.waitUntil(lambda: model.rowCount() == count)
+    settle(qtbot, session)
+    for page in range(40):
+        model.row_at(page * PAGE)
+    settle(qtbot, session)
+    assert sorted(model._pages) == list(range(40 - PAGES_A_JOB, 40))
+    assert said(model, 39 * PAGE + 3, Column.TEXT) == f"Row {39 * PAGE + 3}"
+
+
+def test_closing_empties_it(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert model.rowCount() == 0
+
+
+def test_baselines_have_columns_of_their_own(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+    assert session.project is not None
+    give_scores(session.project, [1, 1, 1, 1], alias="other")
+    session.scorer.set_baselines(("similarity", "other=similarity"))
+    settle(qtbot, session)
+    read_all(qtbot, model)
+    assert model.columnCount() == Column.BASELINE + 2
+    assert model.headerData(Column.BASELINE + 1, Qt.Orientation.Horizontal) == "Other"
+    assert said(model, 0, Column.BASELINE + 1) == "≠ Damaged, 80 %"
+    session.scorer.set_baselines(())
+    assert model.columnCount() == Column.BASELINE + 1

@@ -1,0 +1,279 @@
+"""The table and what stands in its place: selection, order, empty states, what is told to the session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowOrder, RowQuery, RowState
+from sce_desktop.ui import rows_table
+from sce_desktop.ui.rows_delegate import strip_cells, strip_width
+from sce_desktop.ui.rows_model import Column
+from sce_desktop.ui.rows_view import RowsView
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import ROW_HEIGHTS, px
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+
+
+@pytest.fixture
+def path(make_project: MakeProject) -> Path:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [0, 1, 2, 0])
+        give_scores(project, [0, 2, 2, 0], alias="similarity", share=0.6)
+    return path
+
+
+@pytest.fixture
+def view(qtbot: QtBot, session: Session) -> Iterator[RowsView]:
+    view = RowsView(session)
+    qtbot.addWidget(view)
+    view.resize(760, 300)
+    view.show()
+    yield view
+    settle(qtbot, session)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, view: RowsView, path: Path) -> RowsView:
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    return view
+
+
+def actions(menu: QMenu) -> dict[str, object]:
+    return {action.text(): action for action in menu.actions()}
+
+
+def test_the_first_row_is_chosen_and_the_screen_told(
+    qtbot: QtBot, session: Session, opened: RowsView
+) -> None:
+    assert session.current_row == 1
+    qtbot.waitUntil(lambda: session.visible_rows == (1, 2, 3, 4, 5))
+
+
+def test_choosing_a_row_makes_it_the_current_one_and_back(
+    qtbot: QtBot, session: Session, opened: RowsView
+) -> None:
+    table = opened.table
+    qtbot.mouseClick(
+        table.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=table.visualRect(opened.model.index(3, Column.TEXT)).center(),
+    )
+    assert session.current_row == 4
+    session.set_current_row(2)
+    assert table.currentIndex().row() == 1
+    assert table.selected_places() == [1]
+
+
+def test_steps_follow_the_order_and_stop_at_its_ends(
+    qtbot: QtBot, session: Session, opened: RowsView
+) -> None:
+    with qtbot.waitSignal(opened.model.idsChanged):
+        session.set_query(RowQuery(descending=True))
+    assert session.current_row == 5  # another order begins at its top
+    for expected in (4, 3, 2, 1, 1):
+        session.stepAsked.emit(1)
+        assert session.current_row == expected
+    session.stepAsked.emit(-1)
+    assert session.current_row == 2
+
+
+def test_headings_order_through_the_query(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    header = opened.table.header
+    for column, order in (
+        (Column.SCE, RowOrder.CONFIDENCE),
+        (Column.TEXT, RowOrder.LENGTH),
+        (Column.YOURS, RowOrder.ANNOTATION),
+        (Column.BASELINE, RowOrder.DISAGREE),
+        (Column.NUMBER, RowOrder.FILE),
+    ):
+        header.sectionClicked.emit(column)
+        assert (session.query.order, session.query.descending) == (order, False)
+        settle(qtbot, session)
+    header.sectionClicked.emit(Column.NUMBER)
+    assert session.query.descending
+    settle(qtbot, session)
+    assert header.sortIndicatorSection() == Column.NUMBER
+    assert opened.model.ids.tolist() == [5, 4, 3, 2, 1]
+
+
+def test_ordering_by_scores_before_scoring_is_explained(
+    qtbot: QtBot, session: Session, view: RowsView, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(texts=TEXTS, labels=LABELS))
+    with qtbot.waitSignal(session.told) as told:
+        view.table.header.sectionClicked.emit(Column.SCE)
+    assert "scored" in told.args[0]
+    assert session.query == RowQuery()
+
+
+def test_a_filter_that_finds_nothing_says_so_and_can_be_cleared(
+    qtbot: QtBot, session: Session, opened: RowsView
+) -> None:
+    session.set_query(RowQuery(search="zebra"))
+    settle(qtbot, session)
+    assert opened.pages.currentIndex() == 1
+    assert "zebra" in opened.empty.text()
+    assert session.current_row is None
+    opened.clear_button.click()
+    settle(qtbot, session)
+    assert opened.pages.currentIndex() == 0
+    assert session.current_row == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "scored", "hint"),
+    [
+        ((), False, "type at least two"),
+        (("A",), False, "add another"),
+        (LABELS, False, "press Score"),
+        (LABELS, True, ""),
+    ],
+)
+def test_what_to_do_next_is_said(
+    qtbot: QtBot,
+    session: Session,
+    view: RowsView,
+    make_project: MakeProject,
+    labels: tuple[str, ...],
+    scored: bool,
+    hint: str,
+) -> None:
+    path = make_project(texts=TEXTS, labels=labels)
+    if scored:
+        with Project.open(path) as project:
+            give_scores(project, [0, 1, 2, 0])
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    assert hint in view.hint.text()
+    assert view.hint.isVisible() == bool(hint)
+
+
+def test_a_project_without_rows_says_so(
+    qtbot: QtBot, session: Session, view: RowsView, tmp_path: Path
+) -> None:
+    with Project.create(tmp_path / "Empty.sce") as project:
+        path = project.path
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    assert view.empty.text() == "This project has no rows."
+    assert not view.clear_button.isVisible()
+
+
+def test_the_list_stays_while_one_works_down_it(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    session.set_query(RowQuery(state=RowState.UNLABELLED))
+    settle(qtbot, session)
+    assert not opened.refresh_button.isVisible()
+    session.decide([1], Decision.NONE)
+    session.stepAsked.emit(1)
+    session.decide([2], Decision.SKIPPED)
+    assert opened.model.ids.tolist() == [1, 2, 3, 4, 5]
+    assert opened.refresh_button.isVisible()
+    opened.refresh_button.click()
+    settle(qtbot, session)
+    assert opened.model.ids.tolist() == [3, 4, 5]
+    assert session.current_row == 4  # the same place, as the row itself is gone
+    assert not opened.refresh_button.isVisible()
+
+
+def test_scores_do_not_move_selection_or_scroll(
+    qtbot: QtBot, session: Session, view: RowsView, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(texts=tuple(f"Row {i}" for i in range(500)), labels=LABELS))
+    settle(qtbot, session)
+    view.table.choose(300)
+    bar = view.table.verticalScrollBar()
+    before = bar.value()
+    assert before > 0
+    assert session.project is not None
+    give_scores(session.project, [0] * 500)
+    session.scorer.refresh()
+    settle(qtbot, session)
+    assert (bar.value(), session.current_row, view.table.selected_places()) == (before, 301, [300])
+    first, last = view.table.shown_places()
+    qtbot.waitUntil(lambda: session.visible_rows == tuple(range(first + 1, last + 2)))
+
+
+def test_settings_change_the_look_at_once(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    table = opened.table
+    for name in ROW_HEIGHTS:
+        session.change_setting("row_height", name)
+        assert table.rowHeight(0) >= px(ROW_HEIGHTS[name])
+    session.change_setting("label_cells", False)
+    assert table.isColumnHidden(Column.CELLS)
+    session.change_setting("label_cells", True)
+    assert not table.isColumnHidden(Column.CELLS)
+
+
+def test_the_menu_decides_for_all_selected_rows(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    opened.table.selectAll()
+    ids = [int(opened.model.ids[place]) for place in opened.table.selected_places()]
+    menu = opened.actions_menu.menu(ids)
+    labels = next(action.menu() for action in menu.actions() if action.menu())
+    labels.actions()[1].trigger()  # type: ignore[union-attr]
+    assert session.project is not None
+    found = session.project.annotations(ids)
+    assert {a.label_ids for a in found.values()} == {(session.labels[1].id,)}
+    assert {a.origin for a in found.values()} == {Origin.BULK}
+    actions(menu)["Take the decision back"].trigger()  # type: ignore[attr-defined]
+    assert session.project.annotations(ids) == {}
+    menu.close()
+
+
+def test_selecting_a_million_rows_does_not_freeze(
+    qtbot: QtBot, session: Session, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """QTableView.selectAll asks a million rows for their flags: a minute, unless the headings do not look."""
+    model = opened.model
+    model.beginResetModel()
+    model.ids = np.arange(1, 1_000_001)
+    model.endResetModel()
+    with qtbot.waitSignal(opened.table.tooMany):
+        opened.table.selectAll()
+    monkeypatch.setattr(rows_table, "MOST_SELECTED", 2_000_000)
+    began = time.perf_counter()
+    opened.table.selectAll()
+    opened.grab()
+    assert time.perf_counter() - began < 5
+    model._clear()
+
+
+def test_a_cell_of_the_strip_tells_its_label(opened: RowsView, qtbot: QtBot) -> None:
+    table, index = opened.table, opened.model.index(0, Column.CELLS)
+    qtbot.waitUntil(lambda: opened.model.row_at(0) is not None)
+    area = table.visualRect(index)
+    inner = area.adjusted(px(6), 0, -px(6), -1)
+    cells = strip_cells(inner, 3)
+    tips = [table._delegate._cell_tip(QPoint(int(cell.center().x()), 5), inner, index) for cell in cells]
+    assert tips == ["Late: 80 %", "Damaged: 10 %", "Praise: 10 %"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 30])
+def test_cells_of_all_labels_fit_their_column(qtbot: QtBot, count: int) -> None:
+    cells = strip_cells(QRect(0, 0, strip_width(count), 30), count)
+    assert len(cells) == count
+    assert cells[-1].right() <= strip_width(count) + 1
+    assert all(left.right() < right.left() for left, right in pairwise(cells))
+
+
+def test_every_state_can_be_drawn(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    session.decide([2], Decision.NONE)
+    session.decide([4], Decision.SKIPPED)
+    session.set_marks(1, flag=True, unsure=True, note="Call back")
+    for name in ROW_HEIGHTS:
+        session.change_setting("row_height", name)
+        assert not opened.grab().isNull()

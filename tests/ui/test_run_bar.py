@@ -1,0 +1,205 @@
+"""The run bar: when scoring is possible, why not, how long it takes, and what it scores with."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label
+from sce_desktop.store.project import Project
+from sce_desktop.ui import run_bar, work
+from sce_desktop.ui.choices import ModelChoice
+from sce_desktop.ui.run_bar import RunBar
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, open_in, settle
+
+
+class Engine:
+    """Stands where the models are: scores nothing, as long as a test wants."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.seconds = 1.0
+        self.broken: set[str] = set()
+        self.choices: list[ModelChoice] = []
+
+    def load(self, choice: ModelChoice, *, progress: Progress) -> list[Any]:
+        if choice.model in self.broken:
+            raise UserError(f"{choice.model} has no weights: copy the whole folder.")
+        return []
+
+    def score(
+        self, _project: Project, _shelf: object, choice: ModelChoice, _first: object, *, progress: Progress
+    ) -> list[Any]:
+        self.choices.append(choice)
+        while not self.go_on.wait(0.002):
+            progress.check()
+        return []
+
+    def estimate(self, *_: object, progress: Progress) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    engine = Engine()
+    monkeypatch.setattr(work, "score", engine.score)
+    monkeypatch.setattr(work, "estimate", engine.estimate)
+    monkeypatch.setattr(
+        work.ModelShelf, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
+    )
+    yield engine
+    engine.go_on.set()
+
+
+@pytest.fixture
+def bar(qtbot: QtBot, session: Session, engine: Engine) -> Iterator[RunBar]:
+    bar = RunBar(session)
+    qtbot.addWidget(bar)
+    bar.show()
+    yield bar
+    settle(qtbot, session)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject) -> RunBar:
+    open_in(qtbot, session, make_project(labels=LABELS))
+    settle(qtbot, session)
+    return bar
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [((), "at least two labels"), (("complaint",), "nothing to choose from"), (LABELS, "")],
+)
+def test_why_nothing_can_be_scored_is_told(
+    qtbot: QtBot,
+    session: Session,
+    bar: RunBar,
+    make_project: MakeProject,
+    labels: tuple[str, ...],
+    reason: str,
+) -> None:
+    open_in(qtbot, session, make_project(labels=labels))
+    assert bar.score_button.isEnabled() == (not reason)
+    assert reason in bar.score_button.toolTip()
+    assert bar.score_button.accessibleDescription() == bar.why_not()
+    settle(qtbot, session)
+
+
+def test_it_is_enabled_as_soon_as_there_are_two_labels(
+    qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project())
+    session.set_labels([Label("A")])
+    assert not bar.score_button.isEnabled()
+    session.set_labels([*session.labels, Label("B")])
+    assert bar.score_button.isEnabled()
+
+
+def test_score_becomes_stop_and_stops(qtbot: QtBot, session: Session, opened: RunBar, engine: Engine) -> None:
+    engine.go_on.clear()
+    opened.score_button.click()
+    job = session.scorer.job
+    assert job is not None
+    assert opened.score_button.text() == "Stop"
+    with qtbot.waitSignal(job.cancelled, timeout=2_000):
+        opened.score_button.click()
+        assert not opened.score_button.isEnabled()  # acknowledged at once
+    assert opened.score_button.text() == "Score"
+    assert opened.score_button.isEnabled()
+
+
+@pytest.mark.parametrize(("seconds", "announced"), [(4.0, False), (240.0, True)])
+def test_a_long_run_is_announced_and_starts(
+    qtbot: QtBot,
+    session: Session,
+    opened: RunBar,
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    announced: bool,
+) -> None:
+    monkeypatch.setattr(run_bar, "SURELY_SHORT", 0)
+    engine.seconds = seconds
+    heard: list[str] = []
+    session.told.connect(lambda sentence, _tone: heard.append(sentence))
+    opened.score_button.click()
+    assert not opened.score_button.isEnabled()
+    qtbot.waitUntil(lambda: len(engine.choices) == 1)
+    assert any("4 min" in sentence for sentence in heard) == announced
+    qtbot.waitUntil(opened.score_button.isEnabled)
+
+
+def test_a_model_that_cannot_be_loaded_leaves_the_one_of_before(
+    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine
+) -> None:
+    session.warm_up()
+    qtbot.waitUntil(lambda: session.scorer.ready)
+    folder = "/tmp/модели 1"
+    engine.broken.add(folder)
+    with qtbot.waitSignal(session.told) as told:
+        opened.add_folder(folder)
+    assert "no weights" in told.args[0]
+    qtbot.waitUntil(lambda: session.scorer.ready)
+    assert session.scorer.model == "sce-mini"
+    assert opened.model_button.text() == "sce-mini ▾"
+
+
+def test_a_folder_becomes_a_choice(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+    opened._ask_folder()
+    dialog = opened.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(Path("/models/mine")))
+    dialog.close()
+    assert session.scorer.model == "/models/mine"
+    assert opened.model_button.text() == "mine ▾"
+    checked = {action.text(): action.isChecked() for action in opened.model_menu().actions()}
+    assert checked["/models/mine"]
+    assert not checked["sce-mini"]
+
+
+def test_installed_models_are_listed_and_chosen(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+    opened._on_models([("sce-mini", "sce"), ("mine", "sce"), ("all-MiniLM-L6-v2", "similarity")])
+    actions = {action.text(): action for action in opened.model_menu().actions()}
+    assert "all-MiniLM-L6-v2" not in actions  # it can only be a baseline
+    actions["mine"].trigger()
+    assert session.scorer.model == "mine"
+
+
+def test_the_baseline_is_switched_off_and_on(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+    assert opened.similarity_button.isChecked()
+    opened.similarity_button.click()
+    assert session.scorer.baselines == ()
+    assert opened.similarity_button.text() == "+ Similarity"
+    opened.similarity_button.click()
+    assert session.scorer.baselines == ("similarity",)
+    assert opened.similarity_button.text() == "Similarity ✓"
+
+
+def test_the_device_is_chosen(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+    actions = {action.text(): action for action in opened.device_menu().actions()}
+    actions["CPU"].trigger()
+    assert session.scorer.device == "cpu"
+    assert opened.device_button.text() == "CPU ▾"
+
+
+def test_a_read_only_project_is_not_scored(
+    qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
+) -> None:
+    path = make_project(labels=LABELS)
+    with Project.open(path):
+        open_in(qtbot, session, path)
+        assert not bar.score_button.isEnabled()
+        assert "open elsewhere" in bar.score_button.toolTip()
+        settle(qtbot, session)
