@@ -15,7 +15,8 @@ from collections import Counter
 KNOWN_SCRIPTS = frozenset({"LATIN"})  # of the bundled model, which was trained on English
 _FOREIGN_SHARE = 0.5
 _READ = 2000  # characters that decide; a text of many pages does not change its script
-_NAMES = {"CJK": "Chinese or Japanese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}
+_NAMES = {"CJK": "Chinese", "HANGUL": "Korean"}
+_KANA = ("HIRAGANA", "KATAKANA")
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -45,5 +46,7 @@ def foreign_script(text: str, known: frozenset[str] = KNOWN_SCRIPTS) -> str | No
     foreign = {script: count for script, count in scripts.items() if script not in known}
     if sum(foreign.values()) <= _FOREIGN_SHARE * scripts.total():
         return None
+    if any(kana in foreign for kana in _KANA):  # Chinese characters beside them are Japanese too
+        return "Japanese"
     most = max(foreign, key=lambda script: foreign[script])
     return _NAMES.get(most, most.title())

@@ -20,8 +20,8 @@ MOST_ROWS: Final = 3000
 FEWEST_ROWS: Final = 20
 MOST_GROUPS: Final = 12
 _SHARE: Final = 0.25  # of the scored rows: the least certain ones
-_TERMS: Final = 3
-_DIMENSIONS: Final = 50
+_TERMS: Final = 5
+_DIMENSIONS: Final = 20
 
 
 def unfitting_rows(project: Project, run: Run | None) -> IdArray:
@@ -54,7 +54,7 @@ def suggest_labels(project: Project, run: Run | None, *, progress: Progress) -> 
     texts = list(dict.fromkeys(project.texts(ids)))
     if len(texts) < FEWEST_ROWS:
         raise UserError(f"There are too few texts for suggestions: it takes {FEWEST_ROWS} different ones.")
-    progress.report(0, 3, stage="reading words")
+    progress.report(0, None, stage="reading words")
     from sklearn.cluster import KMeans
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -70,13 +70,13 @@ def suggest_labels(project: Project, run: Run | None, *, progress: Progress) -> 
     if weights.shape[1] <= _TERMS:
         raise UserError("The texts have no words in common: no label can be suggested.")
     progress.check()
-    progress.report(1, 3, stage="grouping")
+    progress.report(0, None, stage="grouping")
     dimensions = min(_DIMENSIONS, weights.shape[1] - 1, len(texts) - 1)
     vectors = normalize(TruncatedSVD(dimensions, random_state=0).fit_transform(weights))
-    groups = int(np.clip(len(texts) // FEWEST_ROWS, 2, MOST_GROUPS))
-    members = KMeans(groups, n_init=3, random_state=0).fit_predict(vectors)
+    groups = int(np.clip(np.sqrt(len(texts) / 2), 2, MOST_GROUPS))
+    members = KMeans(groups, n_init=10, random_state=0).fit_predict(vectors)
     progress.check()
-    progress.report(2, 3, stage="naming")
+    progress.report(0, None, stage="naming")
     names = vectorizer.get_feature_names_out()
     overall = np.asarray(weights.mean(axis=0)).ravel()
     found: dict[str, tuple[Label, int]] = {}
@@ -85,9 +85,10 @@ def suggest_labels(project: Project, run: Run | None, *, progress: Progress) -> 
         if inside.sum() < 2:
             continue
         lift = np.asarray(weights[inside].mean(axis=0)).ravel() - overall
-        name = ", ".join(_distinct_terms([str(names[place]) for place in np.argsort(-lift)[: 4 * _TERMS]]))
-        found.setdefault(name, (Label(name.capitalize()), int(inside.sum())))
-    progress.report(3, 3, stage="naming")
+        terms = _distinct_terms([str(names[place]) for place in np.argsort(-lift)[: 4 * _TERMS]])
+        name = " and ".join(terms[:2]).capitalize()
+        label = Label(name, description=f"Texts with words such as {', '.join(terms)}")
+        found.setdefault(name, (label, int(inside.sum())))
     return list(found.values())
 
 

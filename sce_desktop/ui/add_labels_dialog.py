@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Label
+from sce_desktop.store.project import Project
 from sce_desktop.ui import label_edits, table_work
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import rows
@@ -23,6 +24,8 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
 Found = list[tuple[Label, int]]
+MANY = 50  # more values than these are hardly all labels: none is checked at first
+_SAMPLE = 200  # rows by which a column is judged
 
 
 class AddLabelsDialog(QDialog):
@@ -73,11 +76,9 @@ class AddLabelsDialog(QDialog):
         project = self._session.project
         if project is None:
             return
-        text = set(project.text_columns)
         for place, name in enumerate(project.columns):
             self.column.addItem(name or f"Column {place + 1}", place)
-        first = next((place for place in range(self.column.count()) if place not in text), 0)
-        self.column.setCurrentIndex(first)
+        self.column.setCurrentIndex(_likely_column(project))
         self.column.show()
         self._read_column()
 
@@ -122,6 +123,7 @@ class AddLabelsDialog(QDialog):
     def show_found(self, found: Found) -> None:
         """Show labels; those that are there already cannot be added again."""
         there = {label.name.strip() for label in self._session.labels}
+        many = len(found) > MANY
         self.list.blockSignals(True)
         for label, count in found:
             known = label.name.strip() in there
@@ -130,13 +132,14 @@ class AddLabelsDialog(QDialog):
             item.setData(Qt.ItemDataRole.UserRole, label)
             flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
             item.setFlags(flags if known else flags | Qt.ItemFlag.ItemIsEnabled)
-            item.setCheckState(Qt.CheckState.Checked)
+            item.setCheckState(Qt.CheckState.Unchecked if many else Qt.CheckState.Checked)
             item.setToolTip("You have this label" if known else label.description)
             self.list.addItem(item)
         self.list.blockSignals(False)
         already = sum(label.name.strip() in there for label, _ in found)
         told = f"{len(found):,} found" + (f", {already:,} of them you have already" if already else "")
-        self.words.setText(f"{told}. Take away the check marks of those you do not want.")
+        what = "Check those you want." if many else "Take away the check marks of those you do not want."
+        self.words.setText(f"{told}. {what}")
         self._show_count()
 
     # --- the end -------------------------------------------------------------------------------------------
@@ -173,3 +176,15 @@ class AddLabelsDialog(QDialog):
         """Stop looking and go."""
         self._drop()
         super().reject()
+
+
+def _likely_column(project: Project) -> int:
+    """The column that looks most like one of labels: few values that repeat, among the first rows."""
+    rows = project.rows(project.row_ids()[:_SAMPLE])
+    best, fewest = 0, len(rows) + 1
+    for place in range(len(project.columns)):
+        values = [row.cells[place] for row in rows if row.cells[place]]
+        distinct = len(set(values)) if len(values) > len(rows) // 2 else len(rows)
+        if place not in project.text_columns and 1 < distinct < fewest:
+            best, fewest = place, distinct
+    return best

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -75,8 +74,6 @@ class ExportDialog(QDialog):
         upper.setSpacing(px(SPACE_XL))
         upper.addWidget(self._rows_box(), 1)
         upper.addWidget(self._columns_box(), 1)
-        line = QFrame(frameShape=QFrame.Shape.HLine)
-        line.setAccessibleName("Line")
         self.summary = QLabel("Counting…", wordWrap=True)
         self.summary.setAccessibleName("What will be written")
         set_role(self.summary, "title")
@@ -101,12 +98,12 @@ class ExportDialog(QDialog):
         layout.setContentsMargins(margin, margin, margin, margin)
         layout.setSpacing(px(SPACE_M))
         layout.addLayout(upper)
-        layout.addWidget(line)
+        layout.addSpacing(px(SPACE_S))
         layout.addWidget(self._file_box())
         layout.addStretch()
         layout.addWidget(self.problem)
         layout.addLayout(foot)
-        self.resize(px(640), px(480))
+        self.resize(px(640), px(430))
 
     def _rows_box(self) -> QWidget:
         box, layout = _box("Rows")
@@ -263,6 +260,7 @@ class ExportDialog(QDialog):
         obstacle = self._obstacle()
         exists = not obstacle and self.file.exists()
         self.replace.setVisible(exists)
+        self.replace.setText(f"Replace “{self.file.name}”, which is there already")
         self.problem.setText(obstacle)
         self.problem.setVisible(bool(obstacle))
         if self._facts is not None:
@@ -300,13 +298,13 @@ class ExportDialog(QDialog):
         else:
             if not self.excel_safe.isEnabled() or self._was_workbook:
                 self.excel_safe.setChecked(False)
-            delimiter = self._facts.delimiter if self._facts and ending == ".csv" else ""
-            told = f"Separated by {delimiter_name(delimiter).lower()}, as in the imported table. " * bool(
-                delimiter
-            )
+            told = ""
+            if self._facts is not None and ending == ".csv":
+                name = delimiter_name(self._facts.delimiter).split("  ")[0].lower()
+                told = f"Separated by {name}, as in the imported table. "
             self.excel_hint.setText(
-                f"{told}Excel runs cells that begin with =, +, - or @ as formulas. "
-                "Safe puts a ' before them, also before negative numbers; importing the file here takes it away again."
+                f"{told}Excel runs cells that begin with =, +, - or @ as formulas. Safe puts a ' "
+                "before them, negative numbers too; importing the file here takes it away again."
             )
         self._was_workbook = ending == ".xlsx"
         self._show_state()

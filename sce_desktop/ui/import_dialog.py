@@ -65,6 +65,7 @@ class ImportDialog(QDialog):
         self._build(append)
         session.projectClosed.connect(self._on_project_closed)
         self.resize(px(980), px(660))
+        self._show_unread("")
         self._look_again()
 
     # --- building ------------------------------------------------------------------------------------------
@@ -89,14 +90,15 @@ class ImportDialog(QDialog):
         self.columns.changed.connect(self._on_columns)
         side = QWidget()
         side.setAccessibleName("Settings of the import")
+        self._forms = (_heading("How it is read"), self.reading, _heading("Columns"), self.columns)
         form = QVBoxLayout(side)
         form.setContentsMargins(0, 0, px(SPACE_M), 0)
         form.setSpacing(px(SPACE_S))
-        for widget in (self._target(append), _heading("How it is read"), self.reading):
+        for widget in (self._target(append), *self._forms):
             form.addWidget(widget)
-            form.addSpacing(px(2))
-        form.addWidget(_heading("Columns"))
-        form.addWidget(self.columns)
+            if widget is self.reading:
+                form.addSpacing(px(SPACE_S))
+        self._show_forms(False)
         form.addStretch()
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -115,8 +117,13 @@ class ImportDialog(QDialog):
         self.table.verticalHeader().setDefaultSectionSize(px(ROW_HEIGHTS["compact"]))
         self.table.verticalHeader().setSectionResizeMode(self.table.verticalHeader().ResizeMode.Fixed)
         self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.horizontalHeader().setMaximumSectionSize(px(600))
         self.table.horizontalHeader().setMinimumSectionSize(px(64))
+        self.unread = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.unread.setTextFormat(Qt.TextFormat.PlainText)
+        self.unread.setAccessibleName("Why the file cannot be read")
+        set_role(self.unread, "warn")
         self.facts = FactsPane()
         self.facts.quotesAsText.connect(self.reading.quotes_as_text)
         self.problem = QLabel(wordWrap=True)
@@ -126,6 +133,7 @@ class ImportDialog(QDialog):
         right = QVBoxLayout()
         right.setSpacing(px(SPACE_M))
         right.addWidget(self.table, 1)
+        right.addWidget(self.unread, 1)
         right.addWidget(self.facts)
 
         middle = QHBoxLayout()
@@ -180,6 +188,17 @@ class ImportDialog(QDialog):
             layout.addWidget(widget)
         return box
 
+    def _show_forms(self, shown: bool) -> None:
+        """Show what can be chosen once a table has been read; before, there is nothing to choose."""
+        for widget in self._forms:
+            widget.setVisible(shown)
+
+    def _show_unread(self, sentence: str) -> None:
+        """Show why there is no preview in its place; empty: show the preview."""
+        self.unread.setText(sentence)
+        self.unread.setVisible(bool(sentence))
+        self.table.setVisible(not sentence)
+
     # --- the state -----------------------------------------------------------------------------------------
 
     @property
@@ -216,7 +235,7 @@ class ImportDialog(QDialog):
     @Slot()
     def _show_state(self) -> None:
         obstacle = self._obstacle()
-        self.problem.setText(obstacle)
+        self.problem.setText("" if obstacle == self.unread.text() else obstacle)
         self.import_button.setEnabled(self._look is not None and not obstacle)
         verb = "Add" if self.append else "Import"
         counted = self._scan is not None and not self._failure
@@ -249,6 +268,8 @@ class ImportDialog(QDialog):
     def _on_look(self, look: Look) -> None:
         self._look, self._failure = look, ""
         preview = look.preview
+        self._show_forms(True)
+        self._show_unread("")
         self.kind.setText(preview.kind)
         self.model.show_preview(preview)
         self.reading.show_preview(preview)
@@ -259,7 +280,9 @@ class ImportDialog(QDialog):
     def _show_columns(self) -> None:
         assert self._look is not None
         project = self._session.project
-        fixed = project.text_columns if self.append and project is not None and project.row_count() else None
+        fixed = None
+        if self.append and project is not None and project.row_count():
+            fixed = project.text_columns if project.columns == self._look.preview.columns else ()
         self.columns.show_look(self._look, fixed)
 
     @Slot(object)
@@ -267,9 +290,8 @@ class ImportDialog(QDialog):
         self._failure = str(error)
         self.kind.setText("")
         self.model.show_preview(None)
+        self._show_unread(self._failure)
         self.facts.clear()
-        if self._look is None:
-            self.columns.setEnabled(False)
         self._show_state()
 
     @Slot()
@@ -279,7 +301,6 @@ class ImportDialog(QDialog):
         self._scanning = self._scan = None
         if self._look is None:
             return
-        self.columns.setEnabled(True)
         text = self.columns.text_columns
         self.model.set_columns(text, self.columns.label, self.columns.data_width)
         self.columns.show_scan(None)

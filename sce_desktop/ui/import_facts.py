@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import TableProblem
-from sce_desktop.ui.label_edits import quoted, rows
+from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.theme import SPACE_S, SPACE_XS, px, set_role
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ METHOD = (
     "Judged by script: a row counts if more than half of its letters are not Latin. "
     "Other languages written in Latin letters are not noticed."
 )
+_NAMED = 5
+_PROBLEMS_SHOWN = 4
 MOST_LABELS = 200  # more than people can choose from
 
 
@@ -36,7 +38,10 @@ def sentences(scan: TableScan, *, append: bool) -> list[tuple[str, str]]:
     if append and scan.known:
         new = scan.rows - scan.blank - scan.known
         told.append(
-            (f"{new:,} new; {scan.known:,} with a text that the project has already (added too).", "muted")
+            (
+                f"{new:,} new; {scan.known:,} with a text that the project has already (added too).",
+                "muted" if new else "warn",
+            )
         )
     elif append:
         told.append(("No text of these is in the project yet.", "muted"))
@@ -55,9 +60,10 @@ def sentences(scan: TableScan, *, append: bool) -> list[tuple[str, str]]:
             (f"The label column has {scan.label_values:,} different values: is it one of labels?", "warn")
         )
     elif scan.labels:
-        names = [f"{name} ({count:,})" for name, count in scan.labels]
-        word = "label" if len(names) == 1 else "labels"
-        told.append((f"{len(names)} {word}: {quoted(names, 4)}.", "muted"))
+        named = ", ".join(f"“{name}” {count:,}" for name, count in scan.labels[:_NAMED])
+        more = f" and {scan.label_values - _NAMED} more" if scan.label_values > _NAMED else ""
+        word = "label" if scan.label_values == 1 else "labels"
+        told.append((f"{scan.label_values} {word}: {named}{more}.", "muted"))
     return told
 
 
@@ -89,7 +95,6 @@ class FactsPane(QWidget):
         self.problems = QListWidget()
         self.problems.setAccessibleName("Problems by line")
         self.problems.setSelectionMode(QListWidget.SelectionMode.NoSelection)
-        self.problems.setMaximumHeight(px(96))
         problem_head = QHBoxLayout()
         problem_head.addWidget(self.problem_words)
         problem_head.addStretch()
@@ -164,6 +169,8 @@ class FactsPane(QWidget):
         self.problems.addItems([f"Line {problem.line:,}: {problem.message}" for problem in problems])
         if count > len(problems) > 0:
             self.problems.addItem(f"and {count - len(problems):,} more")
+        height = self.problems.sizeHintForRow(0) if self.problems.count() else 0
+        self.problems.setFixedHeight(height * min(self.problems.count(), _PROBLEMS_SHOWN) + px(4))
         self.problem_words.setText(f"{count:,} problem" if count == 1 else f"{count:,} problems")
         quotes = any("quote" in problem.message.lower() for problem in problems)
         self.problem_words.setVisible(count > 0)

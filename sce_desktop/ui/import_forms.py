@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QLabel,
+    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QSpinBox,
@@ -97,8 +98,9 @@ class ReadingForm(QWidget):
                 widget.setMinimumContentsLength(10)
                 widget.activated.connect(lambda _, name=name: self._on_chosen(name))
             self._form.addRow(words, widget)
-        for inner in self.header_row.findChildren(QWidget, "qt_spinbox_lineedit"):
+        for inner in self.header_row.findChildren(QLineEdit):
             inner.setAccessibleName("Header in line")
+            inner.setTextMargins(px(6), 0, 0, 0)  # a style sheet's padding does not reach it
         self.header_row.valueChanged.connect(lambda _: self._on_chosen("header_row"))
         self.show_preview(None)
 
@@ -157,6 +159,7 @@ class ColumnsForm(QWidget):
         self.text_list = QListWidget()
         self.text_list.setAccessibleName("Text columns")
         self.text_list.setAccessibleDescription("Checked columns are joined to one text")
+        self.text_list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text_list.itemChanged.connect(self._on_item)
         self.joined = QLabel(wordWrap=True)
         set_role(self.joined, "muted")

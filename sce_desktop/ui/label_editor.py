@@ -101,10 +101,11 @@ class LabelEditor(QDialog):
             button.setAutoExclusive(True)
             button.setIcon(_patch(colour))
             button.setIconSize(QSize(px(14), px(14)))
+            button.setFixedSize(px(28), px(28))
+            button.setStyleSheet("padding: 0")
             button.setChecked(colour == self.colour.lower())
             button.setAccessibleName(f"Colour {place + 1}, {colour}")
             button.setToolTip(colour)
-            set_role(button, "quiet")
             button.clicked.connect(lambda _=False, colour=colour: self._take(colour))
             grid.addWidget(button, place // _IN_ROW, place % _IN_ROW)
             self.swatches[colour] = button

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette
+from collections.abc import Iterable
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -32,9 +34,9 @@ def compact(count: int | None) -> str:
     return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1e6:.1f}M"
 
 
-def count_width() -> int:
-    """How wide a column of counts is."""
-    return px(36)
+def count_width(characters: int = 4) -> int:
+    """How wide a column of counts with so many characters is, the gap before it included."""
+    return QFontMetrics(font("body")).horizontalAdvance("0" * max(characters, 2)) + px(SPACE_S)
 
 
 def draw_key(painter: QPainter, rect: QRect, key: str) -> None:
@@ -65,12 +67,20 @@ class LabelDelegate(QStyledItemDelegate):
         """All rows are as high."""
         return QSize(px(120), px(ROW_HEIGHTS["normal"]))
 
-    @staticmethod
-    def name_rect(rect: QRect) -> QRect:
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.count_widths = (count_width(), count_width())
+
+    def fit_counts(self, yours: Iterable[int | None], predicted: Iterable[int | None]) -> None:
+        """Make the columns of counts as wide as these need, so that names get the rest."""
+        longest = (max((len(compact(count)) for count in column), default=1) for column in (yours, predicted))
+        self.count_widths = tuple(map(count_width, longest))  # type: ignore[assignment]
+
+    def name_rect(self, rect: QRect) -> QRect:
         """Where the name goes."""
         left = px(MARGIN + SQUARE + SPACE_S)
-        right = px(SPACE_S + KEY_WIDTH + 4) + 2 * count_width() + px(4)
-        return rect.adjusted(left, 0, -right, 0)
+        right = key_rect(rect).left() - px(SPACE_S) - sum(self.count_widths)
+        return rect.adjusted(left, 0, right - rect.right(), 0)
 
     def paint(
         self,
@@ -102,10 +112,24 @@ class LabelDelegate(QStyledItemDelegate):
             label.name.replace("\n", " "), Qt.TextElideMode.ElideRight, name.width()
         )
         painter.drawText(name, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
-        draw_counts(painter, rect, index.data(YoursRole), index.data(PredictedRole))
+        self._draw_counts(painter, rect, index.data(YoursRole), index.data(PredictedRole))
         if key := index.data(KeyRole):
             draw_key(painter, key_rect(rect), key)
         painter.restore()
+
+    def _draw_counts(self, painter: QPainter, rect: QRect, yours: int | None, predicted: int | None) -> None:
+        """Draw both counts, the user's in ink and the model's muted."""
+        t = tokens()
+        right = key_rect(rect).left() - px(SPACE_S)
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(font("body"))
+        for count, width, colour in (
+            (predicted, self.count_widths[1], t.muted),
+            (yours, self.count_widths[0], t.ink if yours else t.muted),
+        ):
+            painter.setPen(QColor(colour))
+            painter.drawText(QRect(right - width, rect.top(), width, rect.height()), flags, compact(count))
+            right -= width
 
     def createEditor(
         self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -129,20 +153,6 @@ def key_rect(rect: QRect) -> QRect:
     return QRect(rect.right() - px(SPACE_S) - width, rect.center().y() - width // 2, width, width)
 
 
-def draw_counts(painter: QPainter, rect: QRect, yours: int | None, predicted: int | None) -> None:
-    """Draw both counts of a row, the user's in ink and the model's muted."""
-    t, width = tokens(), count_width()
-    right = key_rect(rect).left() - px(SPACE_S)
-    flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-    painter.setFont(font("body"))
-    painter.setPen(QColor(t.ink if yours else t.muted))
-    painter.drawText(
-        QRect(right - 2 * width, rect.top(), width - px(4), rect.height()), flags, compact(yours)
-    )
-    painter.setPen(QColor(t.muted))
-    painter.drawText(QRect(right - width, rect.top(), width, rect.height()), flags, compact(predicted))
-
-
 class LabelsList(QListView):
     """The labels. F2 renames, Delete removes, Return opens the details, Alt+Up and Alt+Down move."""
 
@@ -154,7 +164,10 @@ class LabelsList(QListView):
         super().__init__(parent)
         self.setAccessibleName("Labels")
         self.setModel(model)
-        self.setItemDelegate(LabelDelegate(self))
+        self._delegate = LabelDelegate(self)
+        self.setItemDelegate(self._delegate)
+        model.dataChanged.connect(self._fit_counts)
+        model.modelReset.connect(self._fit_counts)
         self.setUniformItemSizes(True)
         self.setMouseTracking(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -169,6 +182,14 @@ class LabelsList(QListView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAutoFillBackground(False)
         self.viewport().setBackgroundRole(QPalette.ColorRole.Base)
+
+    @Slot()
+    def _fit_counts(self) -> None:
+        model = self.model()
+        indexes = [model.index(row, 0) for row in range(model.rowCount())]
+        self._delegate.fit_counts(
+            [index.data(YoursRole) for index in indexes], [index.data(PredictedRole) for index in indexes]
+        )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The keys of the list."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from sce_desktop import paths
 from sce_desktop.ui.icons import set_icon
-from sce_desktop.ui.theme import set_role
+from sce_desktop.ui.theme import px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.ui.labels_panel import LabelsPanel
@@ -46,7 +46,8 @@ class SourcesButton(QToolButton):
         set_role(self, "quiet")
         set_icon(self, "more", "muted")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self.setFixedSize(px(24), px(24))
+        self.setStyleSheet("QToolButton { padding: 0; } QToolButton::menu-indicator { image: none; }")
         menu = QMenu(self)
         menu.setAccessibleName("More about labels")
         self._adding = [

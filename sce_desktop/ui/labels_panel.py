@@ -47,7 +47,8 @@ class LabelsPanel(QWidget):
         self.sources.suggestAsked.connect(self.suggest)
         self.sources.saveAsked.connect(self.ask_save)
         head = QHBoxLayout()
-        head.setContentsMargins(px(MARGIN), 0, px(SPACE_S), 0)
+        head.setContentsMargins(px(MARGIN), 0, px(5), 0)
+        head.setSpacing(px(4))
         head.addWidget(heading)
         head.addStretch()
         head.addWidget(self.columns_words)
@@ -62,7 +63,9 @@ class LabelsPanel(QWidget):
         self.list.stepAsked.connect(self.step)
         self.list.customContextMenuRequested.connect(self._show_menu)
         self.empty = QLabel(
-            "Type the first label below and press Enter. Or paste a list of them, one a line.", wordWrap=True
+            "Type the first label and press Enter, or paste a list of them, one a line. "
+            "A column, a file or a template can give them too: the button with the dots.",
+            wordWrap=True,
         )
         self.empty.setAccessibleName("What to do")
         set_role(self.empty, "muted")
@@ -299,8 +302,8 @@ class LabelsPanel(QWidget):
         label_edits.ask(
             self,
             f"Remove {names}?",
-            f"{rows(answers)} that you labelled so count as unlabelled then. "
-            "They are kept and come back if you add the label again.",
+            f"{rows(answers)} that you labelled so will count as unlabelled. "
+            "Your answers are kept and come back if you add the label again.",
             "Remove",
             lambda: label_edits.remove(self._session, ids),
         )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from sce_desktop.core.types import Decision
 from sce_desktop.store.query import RowState
 from sce_desktop.ui.icons import icon
-from sce_desktop.ui.labels_list import MARGIN, SQUARE, LabelDelegate, compact, count_width, draw_key, key_rect
+from sce_desktop.ui.labels_list import MARGIN, SQUARE, compact, draw_key, key_rect
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import MARK_RADIUS, ROW_HEIGHTS, font, px, set_role, tokens
+from sce_desktop.ui.theme import MARK_RADIUS, ROW_HEIGHTS, SPACE_S, font, px, set_role, tokens
 
 ANSWERS = (
     (Decision.NONE, RowState.NONE, "None of these", "0"),
@@ -52,17 +52,13 @@ class _Answer(QWidget):
             painter.drawPixmap(left - px(2), middle - px(7), picture)
         painter.setFont(font("body"))
         painter.setPen(QColor(t.ink))
-        flags = 0x0001 | 0x0080  # left, vertically centred
-        painter.drawText(LabelDelegate.name_rect(rect), flags, self._name)
-        right = key_rect(rect).left() - px(8) - count_width()
-        painter.drawText(
-            right - count_width(),
-            0,
-            count_width() - px(4),
-            rect.height(),
-            0x0002 | 0x0080,
-            compact(self._count) if self._count is not None else "",
-        )
+        names = rect.adjusted(px(MARGIN + SQUARE + SPACE_S), 0, 0, 0)
+        painter.drawText(names, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._name)
+        if self._count is not None:
+            counts = rect.adjusted(0, 0, key_rect(rect).left() - px(SPACE_S) - rect.right(), 0)
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.setPen(QColor(t.ink if self._count else t.muted))
+            painter.drawText(counts, flags, compact(self._count))
         draw_key(painter, key_rect(rect), self._key)
         painter.end()
 

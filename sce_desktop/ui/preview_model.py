@@ -89,12 +89,16 @@ class PreviewModel(QAbstractTableModel):
                 return self.mark(section)
             return None
         name = self._preview.columns[section] or f"Column {section + 1}"
+        text, label = section in self._text_columns, section == self._label_column
+        use = "text to classify" if text else "existing label" if label else ""
         if role == Qt.ItemDataRole.DisplayRole:
-            if section in self._text_columns:
-                return f"{name} · text"
-            return f"{name} · label" if section == self._label_column else name
-        if role == Qt.ItemDataRole.ToolTipRole:
             return name
+        if role == Qt.ItemDataRole.DecorationRole and use:
+            return icon("check" if text else "label", "accent")
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return ", ".join(filter(None, (name, use)))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip("\n".join(filter(None, (name, use.capitalize()))))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None

@@ -75,7 +75,7 @@ QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleS
     {{ border-color: {t.accent}; }}
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {{ color: {t.muted};
     background: {t.window}; }}
-QPlainTextEdit[role="plain"], QTextEdit[role="plain"] {{ border: none; border-radius: 0; }}
+QPlainTextEdit[role="plain"], QTextEdit[role="plain"] {{ border: none; border-radius: 0; padding: 0; }}
 QLineEdit[role="quiet"] {{ border-style: dashed; background: transparent; }}
 QComboBox {{ padding-right: {px(22)}px; min-height: {px(18)}px; }}
 QComboBox::drop-down {{ border: none; width: {px(20)}px; subcontrol-origin: padding;
@@ -94,6 +94,12 @@ QCheckBox::indicator, QAbstractItemView::indicator {{ width: {px(14)}px; height:
     border: 1px solid {t.muted}; border-radius: 3px; background: {t.pane}; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{ background: {t.accent};
     border-color: {t.accent}; {_image("check", t.on_accent)} }}
+QRadioButton::indicator {{ width: {px(14)}px; height: {px(14)}px; border: 1px solid {t.muted};
+    border-radius: {px(14) // 2 + 1}px; background: {t.pane}; }}
+QRadioButton::indicator:checked {{ width: {px(6)}px; height: {px(6)}px; border: {px(5)}px solid {t.accent};
+    background: {t.pane}; }}
+QRadioButton::indicator:disabled {{ border-color: {t.line}; }}
+QRadioButton::indicator:focus, QRadioButton::indicator:hover {{ border-color: {t.accent}; }}
 QCheckBox::indicator:focus, QCheckBox::indicator:hover {{ border-color: {t.accent}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.muted}; }}
 
