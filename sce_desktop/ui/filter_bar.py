@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
@@ -36,13 +36,16 @@ ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
     ("random", RowOrder.RANDOM, False),
 )
 _STATES = (
+    ("Unlabelled", RowState.UNLABELLED),
     ("Labelled", RowState.LABELLED),
     ("None of these", RowState.NONE),
     ("Skipped", RowState.SKIPPED),
     ("Unsure", RowState.UNSURE),
+    ("Flagged", RowState.FLAGGED),
 )
 _COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them
 _MOST_IN_MENU = 40
+_NARROW = 440
 
 
 class FilterBar(QWidget):
@@ -53,6 +56,7 @@ class FilterBar(QWidget):
         self._session = session
         self._threshold = 0.6
         self._disagree: int | None = None
+        self._narrow = False
         self._count_job: Job | None = None
         self.setAccessibleName("Filters")
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -111,6 +115,20 @@ class FilterBar(QWidget):
         chip.clicked.connect(lambda _=False: do())
         return chip
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room, leave the chips that are in the menu too to the menu."""
+        super().resizeEvent(event)
+        narrow = self.width() < px(_NARROW)
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.unlabelled.setVisible(not narrow)
+            self.flagged.setVisible(not narrow)
+            style = Qt.ToolButtonStyle
+            self.order.setToolButtonStyle(
+                style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon
+            )
+            self._show()
+
     # --- what is shown -------------------------------------------------------------------------------------
 
     @Slot()
@@ -147,7 +165,8 @@ class FilterBar(QWidget):
         self.updateGeometry()
 
     def _show_more_chip(self, query: RowQuery) -> None:
-        chosen = [name for name, state in _STATES if query.state is state]
+        own = () if self._narrow else (RowState.UNLABELLED, RowState.FLAGGED)  # have chips
+        chosen = [name for name, state in _STATES if query.state is state and state not in own]
         chosen += [
             f"{who}: {label.name}"
             for who, ids in (("SCE", query.predicted_ids), ("Yours", query.label_ids))

@@ -105,6 +105,7 @@ class RowPanel(QWidget):
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setMinimumHeight(px(64))
         self.area.setWidget(inside)
         self.body = QWidget()
         body = QVBoxLayout(self.body)

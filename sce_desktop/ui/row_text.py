@@ -13,7 +13,7 @@ from sce_desktop.ui.rows_data import is_right_to_left
 from sce_desktop.ui.theme import font, px, set_role
 
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
-_MOST_HEIGHT = 230
+_MOST_HEIGHT, _LEAST_LINES = 230, 3
 # What the tokenizer surely cuts apart: words, single signs, and letters of scripts without spaces.
 _PIECES = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힣]|[^\W぀-ヿ㐀-鿿豈-﫿가-힣]+|[^\w\s]")
 _IDEOGRAPHS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
@@ -42,6 +42,7 @@ class _Text(QTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
+        self._wanted = 0
         self.setReadOnly(True)
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
@@ -49,7 +50,7 @@ class _Text(QTextEdit):
         self.setAccessibleName("Text of the row")
         self.setFont(font("text"))
         set_role(self, "plain")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
 
@@ -59,7 +60,10 @@ class _Text(QTextEdit):
         line = self.fontMetrics().lineSpacing()
         around = self.height() - self.viewport().height()
         height = max(ceil(self.document().size().height()), line) + around + px(2)
-        self.setFixedHeight(min(height, px(_MOST_HEIGHT)))
+        self._wanted = min(height, px(_MOST_HEIGHT))
+        self.setMaximumHeight(self._wanted)
+        self.setMinimumHeight(min(self._wanted, _LEAST_LINES * line))  # in a low window the rest scrolls
+        self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -67,7 +71,7 @@ class _Text(QTextEdit):
             self.fit()
 
     def sizeHint(self) -> QSize:
-        return QSize(px(240), self.height())
+        return QSize(px(240), self._wanted)
 
 
 class RowText(QWidget):

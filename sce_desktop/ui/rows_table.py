@@ -21,6 +21,7 @@ from sce_desktop.ui.rows_model import Column, RowsModel
 from sce_desktop.ui.theme import ROW_HEIGHTS, px
 
 MOST_SELECTED = 10_000
+_LEAST_TEXT = 150
 _WIDTHS = {Column.YOURS: 106, Column.SCE: 182, Column.BASELINE: 108}
 
 
@@ -47,7 +48,7 @@ class RowsTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setTabKeyNavigation(False)
         self.verticalHeader().setVisible(False)
@@ -102,9 +103,7 @@ class RowsTable(QTableView):
         model = self.model()
         for column in range(model.columnCount()):
             if column == Column.TEXT:
-                self.header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
                 continue
-            self.header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             if column == Column.NUMBER:
                 digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
                 width = digits + 2 * px(PADDING) + px(16)  # and a mark
@@ -113,6 +112,17 @@ class RowsTable(QTableView):
             else:
                 width = px(_WIDTHS.get(Column(min(column, Column.BASELINE)), 112))
             self.header.resizeSection(column, width)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        """Give the text what the others leave, but never so little that nothing can be read."""
+        others = sum(self.columnWidth(c) for c in range(self.model().columnCount()) if c != Column.TEXT)
+        self.header.resizeSection(Column.TEXT, max(px(_LEAST_TEXT), self.viewport().width() - others))
+
+    def setColumnHidden(self, column: int, hide: bool) -> None:
+        """Hide or show a column; the text takes or gives the room."""
+        super().setColumnHidden(column, hide)
+        self._fit_text()
 
     def _rows_model(self) -> RowsModel:
         model = self.model()
@@ -131,6 +141,16 @@ class RowsTable(QTableView):
         )
         self.selectionModel().setCurrentIndex(index, flags)
         self.scrollTo(index)
+
+    def scrollTo(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+    ) -> None:
+        """Bring a row on the screen; sideways nothing moves, as a row is one thing."""
+        left = self.horizontalScrollBar().value()
+        super().scrollTo(index, hint)
+        self.horizontalScrollBar().setValue(left)
 
     def shown_places(self) -> tuple[int, int]:
         """The first and last row on the screen; (0, -1) if there is none."""
@@ -195,6 +215,7 @@ class RowsTable(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the corner button at its place."""
         super().resizeEvent(event)
+        self._fit_text()
         self._place_corner()
         self.scrolled.emit()
 

@@ -188,3 +188,16 @@ def test_chips_go_to_a_second_line_where_there_is_no_room(qtbot: QtBot) -> None:
     chips[0].show()
     flow.setGeometry(QRect(0, 0, 220, 44))
     assert flow.sizeHint().width() == 3 * 50 + 2 * 4
+
+
+def test_in_a_narrow_window_the_menu_has_what_has_no_chip(
+    qtbot: QtBot, session: Session, opened: FilterBar
+) -> None:
+    opened.resize(300, 60)
+    assert not opened.unlabelled.isVisible()
+    entries(opened.more_menu())["Unlabelled  5"].trigger()
+    assert session.query.state is RowState.UNLABELLED
+    assert opened.more.text() == "Unlabelled ▾"
+    opened.resize(760, 60)
+    assert opened.unlabelled.isChecked()
+    assert opened.more.text() == "More ▾"

@@ -277,3 +277,19 @@ def test_every_state_can_be_drawn(qtbot: QtBot, session: Session, opened: RowsVi
     for name in ROW_HEIGHTS:
         session.change_setting("row_height", name)
         assert not opened.grab().isNull()
+
+
+def test_the_text_takes_what_the_other_columns_leave(
+    qtbot: QtBot, session: Session, opened: RowsView
+) -> None:
+    table = opened.table
+
+    def total() -> int:
+        return sum(table.columnWidth(column) for column in range(opened.model.columnCount()))
+
+    assert total() == table.viewport().width()
+    session.change_setting("label_cells", False)
+    assert total() == table.viewport().width()
+    opened.resize(320, 300)
+    assert table.columnWidth(Column.TEXT) >= px(100)
+    assert table.horizontalScrollBar().maximum() > 0  # the others can be reached
