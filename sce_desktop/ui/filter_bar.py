@@ -17,24 +17,20 @@ from sce_desktop.ui.confidence_menu import ConfidenceMenu
 from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
-from sce_desktop.ui.queries import BY_SCORE, follow_runs, has_filters, order_by, without_filters
+from sce_desktop.ui.queries import (
+    BY_SCORE,
+    ORDERS,
+    follow_runs,
+    has_filters,
+    order_by,
+    order_name,
+    without_filters,
+)
 from sce_desktop.ui.row_actions import label_icon, menu_text
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 
-ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
-    ("file order", RowOrder.FILE, False),
-    ("least certain", RowOrder.CONFIDENCE, False),
-    ("most certain", RowOrder.CONFIDENCE, True),
-    ("smallest margin", RowOrder.MARGIN, False),
-    ("models disagree", RowOrder.DISAGREE, False),
-    ("SCE label", RowOrder.PREDICTED, False),
-    ("your label", RowOrder.ANNOTATION, False),
-    ("shortest text", RowOrder.LENGTH, False),
-    ("longest text", RowOrder.LENGTH, True),
-    ("random", RowOrder.RANDOM, False),
-)
 _STATES = (
     ("Unlabelled", RowState.UNLABELLED),
     ("Labelled", RowState.LABELLED),
@@ -160,8 +156,8 @@ class FilterBar(QWidget):
         )
         self.confidence.setEnabled(scored)
         self.confidence.setToolTip("Rows of which the model is not sure" if scored else "Needs scores")
-        self.order.setText(f"{self._order_name(query)} ▾".capitalize())
-        self.order.setAccessibleDescription(self._order_name(query))
+        self.order.setText(f"{order_name(query)} ▾".capitalize())
+        self.order.setAccessibleDescription(order_name(query))
         self.updateGeometry()
 
     def _show_more_chip(self, query: RowQuery) -> None:
@@ -185,13 +181,6 @@ class FilterBar(QWidget):
         self.more.setAccessibleDescription(", ".join(chosen) or "none")
         self.more.setToolTip("\n".join(chosen) or "A certain label, skipped, unsure, without text, …")
         self.more.setChecked(bool(chosen))
-
-    def _order_name(self, query: RowQuery) -> str:
-        for name, order, descending in ORDERS:
-            if query.order is order and query.descending == descending:
-                return name
-        names = {order: name for name, order, descending in ORDERS if not descending}
-        return f"{names[query.order]}, reversed"
 
     # --- following -----------------------------------------------------------------------------------------
 

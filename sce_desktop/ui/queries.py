@@ -9,6 +9,18 @@ from sce_desktop.core.types import Run
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 
 BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED)
+ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
+    ("file order", RowOrder.FILE, False),
+    ("least certain", RowOrder.CONFIDENCE, False),
+    ("most certain", RowOrder.CONFIDENCE, True),
+    ("smallest margin", RowOrder.MARGIN, False),
+    ("models disagree", RowOrder.DISAGREE, False),
+    ("SCE label", RowOrder.PREDICTED, False),
+    ("your label", RowOrder.ANNOTATION, False),
+    ("shortest text", RowOrder.LENGTH, False),
+    ("longest text", RowOrder.LENGTH, True),
+    ("random", RowOrder.RANDOM, False),
+)
 _BY_COLUMN = (RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN)
 
 
@@ -58,6 +70,15 @@ def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQue
     order = _BY_COLUMN[column] if column < len(_BY_COLUMN) else RowOrder.DISAGREE
     descending = query.order is order and not query.descending
     return order_by(query, order, runs, descending=descending, place=max(1, column - len(_BY_COLUMN) + 1))
+
+
+def order_name(query: RowQuery) -> str:
+    """What people call the order of ``query``."""
+    for name, order, descending in ORDERS:
+        if query.order is order and query.descending == descending:
+            return name
+    names = {order: name for name, order, descending in ORDERS if not descending}
+    return f"{names[query.order]}, reversed"
 
 
 def sorted_column(query: RowQuery) -> int | None:

@@ -7,6 +7,7 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QItemSelectionRange,
     QModelIndex,
+    QPersistentModelIndex,
     QPoint,
     QRect,
     Qt,

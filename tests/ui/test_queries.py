@@ -13,6 +13,7 @@ from sce_desktop.ui.queries import (
     has_filters,
     order_by,
     order_by_column,
+    order_name,
     sorted_column,
     without_filters,
 )
@@ -81,3 +82,9 @@ def test_what_a_query_hangs_on() -> None:
     assert not depends_on_scores(RowQuery(state=RowState.FLAGGED))
     assert depends_on_people(RowQuery(order=RowOrder.ANNOTATION))
     assert not depends_on_people(SCORED)
+
+
+def test_orders_have_names_both_ways() -> None:
+    assert order_name(RowQuery()) == "file order"
+    assert order_name(RowQuery(order=RowOrder.LENGTH, descending=True)) == "longest text"
+    assert order_name(RowQuery(order=RowOrder.ANNOTATION, descending=True)) == "your label, reversed"
