@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QLabel,
     QListWidget,
@@ -20,6 +19,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.ui import label_edits, table_work
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
@@ -28,15 +28,12 @@ MANY = 50  # more values than these are hardly all labels: none is checked at fi
 _SAMPLE = 200  # rows by which a column is judged
 
 
-class AddLabelsDialog(QDialog):
+class AddLabelsDialog(ProjectDialog):
     """Shows labels as soon as a job has found them, each with a check mark; one button adds the checked."""
 
     def __init__(self, session: Session, title: str, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
+        super().__init__(session, title, parent)
         self._job: Job | None = None
-        self.setWindowTitle(title)
-        self.setAccessibleName(title)
         self.column = QComboBox()
         self.column.setAccessibleName("Column")
         self.column.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -66,7 +63,6 @@ class AddLabelsDialog(QDialog):
         for widget in (self.column, self.words, self.list, buttons):
             layout.addWidget(widget)
         self.resize(px(420), px(460))
-        session.projectClosed.connect(self.reject)
         self._show_count()
 
     # --- where labels come from ----------------------------------------------------------------------------
@@ -180,7 +176,7 @@ class AddLabelsDialog(QDialog):
 
 def _likely_column(project: Project) -> int:
     """The column that looks most like one of labels: few values that repeat, among the first rows."""
-    rows = project.rows(project.row_ids()[:_SAMPLE])
+    rows = next(project.iter_rows(_SAMPLE), [])
     best, fewest = 0, len(rows) + 1
     for place in range(len(project.columns)):
         values = [row.cells[place] for row in rows if row.cells[place]]

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QHBoxLayout,
@@ -27,6 +26,7 @@ from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.import_forms import delimiter_name
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.table_work import ExportFacts
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
@@ -51,19 +51,15 @@ EXCEL_ROWS = 1_048_575  # of a sheet, its header aside
 _FOLDER_KEY = "export_folder"
 
 
-class ExportDialog(QDialog):
+class ExportDialog(ProjectDialog):
     """Asks what to export of the open project; Export hands the choices to `Session.export_table`."""
 
     def __init__(self, session: Session, *, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
+        super().__init__(session, "Export", parent)
         self._facts: ExportFacts | None = None
         self._state = QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat)
         self._counting: Job | None = None
-        self.setWindowTitle("Export")
-        self.setAccessibleName("Export")
         self._build()
-        session.projectClosed.connect(self.reject)
         self._on_format()
         self._count()
 

@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
-    QRadioButton,
     QScrollArea,
     QTableView,
     QVBoxLayout,
     QWidget,
 )
 
-from sce_desktop.ui import table_work, work
+from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ImportChoices
 from sce_desktop.ui.import_facts import FactsPane
 from sce_desktop.ui.import_forms import ColumnsForm, ReadingForm
+from sce_desktop.ui.import_target import TargetForm, heading
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import MergeOnOpen, rows
 from sce_desktop.ui.preview_model import PreviewModel
+from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px, set_role
 
@@ -36,10 +34,8 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.scan import TableScan
     from sce_desktop.ui.table_work import Look
 
-_FORBIDDEN = set('/\\:*?"<>|')
 
-
-class ImportDialog(QDialog):
+class ImportDialog(ProjectDialog):
     """Shows a table as it would be imported. Import hands the choices to `Session.import_table`.
 
     Args:
@@ -52,18 +48,14 @@ class ImportDialog(QDialog):
     def __init__(
         self, session: Session, path: Path, *, append: bool = False, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self._session = session
+        super().__init__(session, "Import a table", parent)
         self._path = path
         self._look: Look | None = None
         self._scan: TableScan | None = None
         self._looking: Job | None = None
         self._scanning: Job | None = None
         self._failure = ""
-        self.setWindowTitle("Import a table")
-        self.setAccessibleName("Import a table")
         self._build(append)
-        session.projectClosed.connect(self._on_project_closed)
         self.resize(px(980), px(660))
         self._show_unread("")
         self._look_again()
@@ -84,17 +76,20 @@ class ImportDialog(QDialog):
         head.addWidget(self.kind)
         head.addStretch()
 
+        self.target = TargetForm(self._session, self._path, append=append)
+        self.target.changed.connect(self._on_target)
+        self.target.renamed.connect(self._show_state)
         self.reading = ReadingForm()
         self.reading.changed.connect(self._look_again)
         self.columns = ColumnsForm()
         self.columns.changed.connect(self._on_columns)
         side = QWidget()
         side.setAccessibleName("Settings of the import")
-        self._forms = (_heading("How it is read"), self.reading, _heading("Columns"), self.columns)
+        self._forms = (heading("How it is read"), self.reading, heading("Columns"), self.columns)
         form = QVBoxLayout(side)
         form.setContentsMargins(0, 0, px(SPACE_M), 0)
         form.setSpacing(px(SPACE_S))
-        for widget in (self._target(append), *self._forms):
+        for widget in (self.target, *self._forms):
             form.addWidget(widget)
             if widget is self.reading:
                 form.addSpacing(px(SPACE_S))
@@ -159,35 +154,6 @@ class ImportDialog(QDialog):
         layout.addLayout(middle, 1)
         layout.addLayout(foot)
 
-    def _target(self, append: bool) -> QWidget:
-        """Where the rows go: a new project with a name, or the open one."""
-        project = self._session.project
-        possible = project is not None and not project.read_only
-        box = QWidget()
-        box.setAccessibleName("Where the rows go")
-        self.new = QRadioButton("New project")
-        self.to_open = QRadioButton(f"Add to {project.name}" if project is not None else "Add")
-        self.name = QLineEdit(
-            work.free_path(work.projects_folder(self._session.settings), self._path.stem).stem
-        )
-        self.name.setAccessibleName("Name of the project")
-        self.name.textChanged.connect(self._show_state)
-        group = QButtonGroup(box)
-        for button in (self.new, self.to_open):
-            button.setAccessibleName(button.text())
-            button.setVisible(possible)
-            group.addButton(button)
-        self._name_words = _heading("New project")
-        self._name_words.setVisible(not possible)
-        (self.to_open if append and possible else self.new).setChecked(True)
-        self.name.setVisible(not self.append)
-        self.new.toggled.connect(self._on_target)
-        layout = QVBoxLayout(box)
-        layout.setContentsMargins(0, 0, 0, 0)
-        for widget in (self._name_words, self.new, self.name, self.to_open):
-            layout.addWidget(widget)
-        return box
-
     def _show_forms(self, shown: bool) -> None:
         """Show what can be chosen once a table has been read; before, there is nothing to choose."""
         for widget in self._forms:
@@ -201,16 +167,6 @@ class ImportDialog(QDialog):
 
     # --- the state -----------------------------------------------------------------------------------------
 
-    @property
-    def append(self) -> bool:
-        """Whether the rows are added to the open project."""
-        return self.to_open.isChecked()
-
-    @property
-    def project_path(self) -> Path:
-        """Where the new project goes."""
-        return work.projects_folder(self._session.settings) / f"{self.name.text().strip()}.sce"
-
     def _obstacle(self) -> str:
         """Why the table cannot be imported as things stand, in one sentence; empty if it can."""
         if self._failure:
@@ -218,26 +174,21 @@ class ImportDialog(QDialog):
         if self._look is None:
             return ""
         project = self._session.project
-        if self.append and project is not None:
+        if self.target.append and project is not None:
             columns = self._look.preview.columns
             if project.row_count() and columns != project.columns:
                 return _difference(columns, project.columns)
             return ""
         if not self.columns.text_columns:
             return "Say which column holds the text."
-        name = self.name.text().strip()
-        if not name or name.startswith(".") or _FORBIDDEN & set(name):
-            return "Give the project a name that can be a file's."
-        if self.project_path.exists():
-            return "There is a project of that name already: give this one another."
-        return ""
+        return self.target.obstacle()
 
     @Slot()
     def _show_state(self) -> None:
         obstacle = self._obstacle()
         self.problem.setText("" if obstacle == self.unread.text() else obstacle)
         self.import_button.setEnabled(self._look is not None and not obstacle)
-        verb = "Add" if self.append else "Import"
+        verb = "Add" if self.target.append else "Import"
         counted = self._scan is not None and not self._failure
         self.import_button.setText(f"{verb} {rows(self._scan.rows)}" if counted and self._scan else verb)
         self.import_button.setAccessibleName(self.import_button.text())
@@ -281,7 +232,7 @@ class ImportDialog(QDialog):
         assert self._look is not None
         project = self._session.project
         fixed = None
-        if self.append and project is not None and project.row_count():
+        if self.target.append and project is not None and project.row_count():
             fixed = project.text_columns if project.columns == self._look.preview.columns else ()
         self.columns.show_look(self._look, fixed)
 
@@ -306,11 +257,11 @@ class ImportDialog(QDialog):
         self.columns.show_scan(None)
         preview = self._look.preview
         self._show_state()
-        if not text or (self.append and self._obstacle()):
+        if not text or (self.target.append and self._obstacle()):
             self.facts.clear()
             return
         self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
-        project = self._session.project if self.append else None
+        project = self._session.project if self.target.append else None
         arguments = (self._path, preview.options, text, self.columns.label, project)
         title = f"Counting {self._path.name}"
         if project is not None:
@@ -328,7 +279,7 @@ class ImportDialog(QDialog):
     @Slot(object)
     def _on_scan(self, scan: TableScan) -> None:
         self._scan = scan
-        self.facts.show_scan(scan, append=self.append)
+        self.facts.show_scan(scan, append=self.target.append)
         self.columns.show_scan(scan)
         self.model.set_known(scan.known_head)
         self._show_state()
@@ -353,9 +304,8 @@ class ImportDialog(QDialog):
             most = px(420) if column in text else px(170)
             header.resizeSection(column, min(header.sectionSize(column) + px(SPACE_S), most))
 
-    @Slot(bool)
-    def _on_target(self, _: bool) -> None:
-        self.name.setVisible(not self.append)
+    @Slot()
+    def _on_target(self) -> None:
         if self._look is not None:
             self._show_columns()
         self._on_columns()
@@ -363,11 +313,10 @@ class ImportDialog(QDialog):
     @Slot()
     def _on_project_closed(self) -> None:
         """Stop adding to a project that is gone."""
-        if self.append:
+        if self.target.append:
             self.reject()
         else:
-            self.to_open.hide()
-            self.new.hide()
+            self.target.offer_open(False)
 
     # --- the end -------------------------------------------------------------------------------------------
 
@@ -382,11 +331,11 @@ class ImportDialog(QDialog):
             self.columns.text_columns,
             label_column=self.columns.label,
             take_back=self.columns.data_width is not None,
-            append=self.append,
-            project_path=None if self.append else self.project_path,
+            append=self.target.append,
+            project_path=None if self.target.append else self.target.project_path,
         )
         self._drop(self._scanning)
-        merge = MergeOnOpen(self._session, self.project_path, groups) if groups else None
+        merge = MergeOnOpen(self._session, self.target.project_path, groups) if groups else None
         job = self._session.import_table(choices)
         if merge is not None and job is not None:
             merge.follow(job)
@@ -397,12 +346,6 @@ class ImportDialog(QDialog):
         self._drop(self._looking)
         self._drop(self._scanning)
         super().reject()
-
-
-def _heading(text: str) -> QLabel:
-    label = QLabel(text)
-    set_role(label, "heading")
-    return label
 
 
 def _difference(columns: tuple[str, ...], wanted: tuple[str, ...]) -> str:

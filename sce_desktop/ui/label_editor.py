@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import (
     QColorDialog,
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
     QGridLayout,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.types import Label
 from sce_desktop.ui.colours import label_colours
+from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
@@ -29,16 +29,13 @@ _SWATCHES = 18
 _IN_ROW = 9
 
 
-class LabelEditor(QDialog):
+class LabelEditor(ProjectDialog):
     """Edits one label; OK gives the session the changed label set."""
 
     def __init__(self, session: Session, label: Label, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
+        super().__init__(session, f"Label “{label.name}”", parent)
         self._label = label
         self.colour = label.colour
-        self.setWindowTitle("Label")
-        self.setAccessibleName(f"Label {label.name}")
         self.name = QLineEdit(label.name)
         self.description = QPlainTextEdit(label.description)
         self.description.setPlaceholderText("What a text of this label says, in a sentence")
@@ -83,7 +80,6 @@ class LabelEditor(QDialog):
         layout.addWidget(self.problem)
         layout.addWidget(buttons)
         self.resize(px(460), self.sizeHint().height())
-        session.projectClosed.connect(self.reject)
 
     def _swatches(self) -> QWidget:
         box = QWidget()

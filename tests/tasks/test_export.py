@@ -13,7 +13,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.tasks.export import export_table, rows_to_export
+from sce_desktop.tasks.export import columns_to_export, export_table, rows_to_export
 from sce_desktop.tasks.models import NamedModel
 from sce_desktop.tasks.scoring import score_project
 from tests.tasks.fakes import FakeModel, RecordingProgress, StoppingProgress
@@ -197,3 +197,19 @@ def test_progress(project: Project, tmp_path: Path) -> None:
     progress = RecordingProgress()
     export_table(project, tmp_path / "out.csv", progress=progress)
     assert progress.reports[-1] == (ROWS, ROWS, "exporting")
+
+
+def test_columns_are_told_as_they_will_be_written(project: Project, tmp_path: Path) -> None:
+    labels = project.label_set()
+    assert labels is not None
+    named = [
+        NamedModel("sce", "fake", FakeModel()),
+        NamedModel("similarity", "fake", FakeModel("similarity")),
+    ]
+    score_project(project, named, progress=SilentProgress())
+    groups = columns_to_export(project)
+    assert [group for group, _ in groups] == ["original", "decided", "sce", "similarity"]
+    assert groups[1][1] == tuple(DECIDED)
+    out = tmp_path / "out.csv"
+    export_table(project, out, progress=SilentProgress())
+    assert [name for _, names in groups for name in names] == list(read(out)[0])

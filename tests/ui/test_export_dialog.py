@@ -1,0 +1,186 @@
+"""The export dialog: numbers before writing, and a file that holds what was said."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.ui.export_dialog import ExportDialog
+from sce_desktop.ui.session import Session
+
+ROWS = 1000
+
+
+@pytest.fixture
+def project_file(tmp_path: Path) -> Path:
+    """B25: 1,000 rows in the order 1000..1, 300 labelled, 10 flagged, 5 without text; two models."""
+    path = tmp_path / "Parcels.sce"
+    with Project.create(path, name="Parcels") as project:
+        rows = [(str(ROWS - n), "" if n % 200 == 199 else f"text {n % 7}", "=1+1") for n in range(ROWS)]
+        project.add_rows(["id", "text", "formula"], [rows], text_columns=[1], source={"delimiter": ";"})
+        labels = project.set_labels([Label("Food, drink"), Label("C# / .NET")]).labels
+        ids = [label.id for label in labels if label.id is not None]
+        project.decide(range(1, 301), Decision.LABEL, ids[:1])
+        for row in range(1, 11):
+            project.set_marks(row, flag=True)
+        for alias in ("sce", "similarity"):
+            run = project.open_run(alias, alias, "m", alias, labels)  # type: ignore[arg-type]
+            rows_to_score = project.unscored_ids(run.id)
+            half = np.full((len(rows_to_score), 2), 0.5, dtype=np.float32)
+            project.add_scores(run.id, rows_to_score, Scores(half))
+    return path
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path) -> ExportDialog:
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(project_file)
+    dialog = make(qtbot, session)
+    dialog.path.setText(str(tmp_path / "out.csv"))
+    return dialog
+
+
+def make(qtbot: QtBot, session: Session) -> ExportDialog:
+    dialog = ExportDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    qtbot.waitUntil(lambda: dialog._facts is not None, timeout=10_000)
+    return dialog
+
+
+def export(qtbot: QtBot, session: Session, dialog: ExportDialog) -> list[dict[str, str]]:
+    path = dialog.file
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.export_button.click()
+    qtbot.waitUntil(lambda: not session.lanes.files.busy, timeout=20_000)
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter=";"))
+
+
+@pytest.mark.parametrize(
+    ("only", "count"), [("all", 1000), ("labelled", 300), ("flagged", 10), ("shown", 10)]
+)
+def test_number_told_is_the_number_written(
+    qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path, only: str, count: int
+) -> None:
+    """B25."""
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(project_file)
+    session.set_query(RowQuery(state=RowState.FLAGGED) if only == "shown" else RowQuery(search="text 3"))
+    dialog = make(qtbot, session)
+    dialog.path.setText(str(tmp_path / "out.csv"))
+    dialog.rows_buttons[only].setChecked(True)
+    assert dialog.summary.text() == f"{count:,} rows will be written"
+    rows = export(qtbot, session, dialog)
+    assert len(rows) == count
+    assert [int(row["id"]) for row in rows] == list(range(ROWS, ROWS - count, -1))
+    assert rows[0]["label"] == "Food, drink"
+
+
+def test_columns_are_chosen_by_group(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+    assert dialog.columns is None
+    dialog.column_boxes["probabilities"].setChecked(False)
+    dialog.column_boxes["similarity"].setChecked(False)
+    names = list(export(qtbot, session, dialog)[0])
+    assert names == [
+        *("id", "text", "formula"),
+        *("label", "decided", "unsure", "flag", "note", "decided_at"),
+        *("sce_label", "sce_confidence", "sce_status"),
+    ]
+
+
+def test_nothing_to_write_is_refused_in_place(dialog: ExportDialog) -> None:
+    for box in dialog.column_boxes.values():
+        box.setChecked(False)
+    assert not dialog.export_button.isEnabled()
+    assert dialog.problem.text() == "Choose at least one group of columns."
+
+
+def test_an_existing_file_is_asked_for_in_place(
+    qtbot: QtBot, session: Session, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    """B25."""
+    (tmp_path / "out.csv").write_text("mine", encoding="utf-8")
+    dialog.path.setText(str(tmp_path / "other.csv"))
+    assert not dialog.replace.isVisible()
+    dialog.path.setText(str(tmp_path / "out.csv"))
+    assert dialog.replace.isVisible()
+    assert not dialog.export_button.isEnabled()
+    dialog.accept()
+    assert dialog.isVisible()
+    dialog.replace.setChecked(True)
+    assert len(export(qtbot, session, dialog)) == ROWS
+
+
+def test_format_and_ending_follow_each_other(dialog: ExportDialog, tmp_path: Path) -> None:
+    dialog.path.setText(str(tmp_path / "out.parquet"))
+    assert dialog.format.currentData() == ".parquet"
+    assert not dialog.excel_safe.isVisible()
+    place = dialog.format.findData(".xlsx")
+    dialog.format.setCurrentIndex(place)
+    dialog.format.activated.emit(place)
+    assert dialog.file.name == "out.xlsx"
+    assert dialog.excel_safe.isChecked()
+    assert not dialog.excel_safe.isEnabled()
+    dialog.path.setText(str(tmp_path / "out.csv"))
+    assert not dialog.excel_safe.isChecked()
+
+
+def test_excel_safe_is_offered_and_explained(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+    """X1."""
+    assert "negative numbers" in dialog.excel_hint.text()
+    assert "Separated by semicolon" in dialog.excel_hint.text()
+    dialog.excel_safe.setChecked(True)
+    assert export(qtbot, session, dialog)[0]["formula"].startswith("'")
+
+
+def test_csv_is_exact_unless_asked(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+    """X1."""
+    assert export(qtbot, session, dialog)[0]["formula"] == "=1+1"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("", "Say which file"),
+        ("missing/out.csv", "no such folder"),
+        ("out.doc", ".csv"),
+        ("relative.csv", "no such folder"),
+    ],
+)
+def test_bad_places_are_one_sentence(dialog: ExportDialog, tmp_path: Path, name: str, sentence: str) -> None:
+    dialog.path.setText(str(tmp_path / name) if name and "relative" not in name else name)
+    assert sentence in dialog.problem.text()
+    assert not dialog.export_button.isEnabled()
+
+
+def test_last_folder_is_remembered(
+    qtbot: QtBot, session: Session, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    folder = tmp_path / "there"
+    folder.mkdir()
+    dialog.path.setText(str(folder / "out.csv"))
+    export(qtbot, session, dialog)
+    assert make(qtbot, session).file.parent == folder
+
+
+def test_dialog_goes_with_the_project(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+    with qtbot.waitSignal(dialog.rejected):
+        session.close_project()
+
+
+def test_everything_has_a_name(dialog: ExportDialog) -> None:
+    controls = [
+        *dialog.findChildren(QAbstractButton),
+        *dialog.findChildren(QLineEdit),
+        *dialog.findChildren(QComboBox),
+    ]
+    assert [c for c in controls if not c.accessibleName() and not c.objectName().startswith("qt_")] == []

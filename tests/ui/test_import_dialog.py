@@ -1,0 +1,417 @@
+"""The import dialog: what is seen and told before anything is imported, and what goes to the session."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import Decision, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.tables import export_table
+from sce_desktop.ui import table_work
+from sce_desktop.ui.import_dialog import ImportDialog
+from sce_desktop.ui.jobs import JobState
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+
+ROLE, CHECKED, UNCHECKED = Qt.ItemDataRole.DisplayRole, Qt.CheckState.Checked, Qt.CheckState.Unchecked
+
+
+def show(
+    qtbot: QtBot, session: Session, path: Path, *, append: bool = False, wait: bool = True
+) -> ImportDialog:
+    dialog = ImportDialog(session, path, append=append)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    if wait:
+        settle(qtbot, dialog)
+    return dialog
+
+
+def settle(qtbot: QtBot, dialog: ImportDialog) -> None:
+    """Wait until the table is looked at and counted, or cannot be."""
+    qtbot.waitUntil(
+        lambda: (
+            (dialog._looking is None or not dialog._looking.active)
+            and (dialog._scanning is None or not dialog._scanning.active)
+        ),
+        timeout=20_000,
+    )
+
+
+def choose(combo: QComboBox, value: object) -> None:
+    place = combo.findData(value)
+    assert place >= 0, value
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+
+
+def headers(dialog: ImportDialog) -> list[str]:
+    columns = range(dialog.model.columnCount())
+    return [dialog.model.headerData(column, Qt.Orientation.Horizontal) for column in columns]
+
+
+def column(dialog: ImportDialog, place: int) -> list[str]:
+    return [dialog.model.index(row, place).data() for row in range(dialog.model.rowCount())]
+
+
+def check(dialog: ImportDialog, *places: int) -> None:
+    items = dialog.columns.text_list
+    for place in range(items.count()):
+        items.item(place).setCheckState(CHECKED if place in places else UNCHECKED)
+
+
+def imported(qtbot: QtBot, session: Session, dialog: ImportDialog) -> Project:
+    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+        dialog.accept()
+    assert session.project is not None
+    return session.project
+
+
+@pytest.fixture
+def parcels(tmp_path: Path) -> Path:
+    path = tmp_path / "parcels.csv"
+    path.write_text(
+        "ref;text;topic\n1;Two days late;Late\n2;;\n3;Box crushed;Damaged\n4;Two days late;late \n"
+        "5;وصلت الشحنة متأخرة جداً;Late\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+# --- what is seen ------------------------------------------------------------------------------------------
+
+
+def test_a_table_is_shown_counted_and_imported(qtbot: QtBot, session: Session, parcels: Path) -> None:
+    dialog = show(qtbot, session, parcels)
+    assert headers(dialog) == ["ref", "text", "topic"]
+    assert dialog.columns.text_columns == (1,)
+    assert dialog.facts.headline.text() == "5 rows"
+    told = " ".join(dialog.facts.texts())
+    assert "1 row without text" in told
+    assert "1 row repeats" in told
+    assert "1 row in Arabic script" in told
+    assert dialog.import_button.text() == "Import 5 rows"
+    project = imported(qtbot, session, dialog)
+    assert (project.row_count(), project.name, project.text_columns) == (5, "parcels", (1,))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"), [("cp1252", "CP1252"), ("utf-16", "UTF-16"), ("utf-8", "UTF-8")]
+)
+def test_encoding_is_guessed_and_shown(
+    qtbot: QtBot, session: Session, tmp_path: Path, encoding: str, shown: str
+) -> None:
+    """B01."""
+    path = tmp_path / "a.csv"
+    path.write_bytes("id,text\n1,Müsli für Zoë – 5 €\n".encode(encoding))
+    dialog = show(qtbot, session, path)
+    assert column(dialog, 1) == ["Müsli für Zoë – 5 €"]
+    assert dialog.reading.encoding.currentText().startswith(shown)
+
+
+def test_another_encoding_is_previewed_at_once(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    """B01: the guess can be changed."""
+    path = tmp_path / "a.csv"
+    path.write_bytes("id,text\n1,Müsli\n".encode())
+    dialog = show(qtbot, session, path)
+    choose(dialog.reading.encoding, "cp1252")
+    settle(qtbot, dialog)
+    assert column(dialog, 1) == ["MÃ¼sli"]
+    project = imported(qtbot, session, dialog)
+    assert project.texts([1]) == ["MÃ¼sli"]
+
+
+def test_header_has_no_byte_order_mark(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    """B02."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbftext,label\nroof leaks,damage\n")
+    dialog = show(qtbot, session, path)
+    assert headers(dialog) == ["text", "label"]
+    assert dialog.columns.text_columns == (0,)
+
+
+def test_delimiter_header_and_quotes_are_changed_live(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    """B03: the user's choice overrides; B04: quotes as plain text."""
+    path = tmp_path / "a.csv"
+    path.write_text('id;text;price\n1;"red, green";3,50\n2;one, two;4,00\n', encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    assert dialog.reading.delimiter.currentData() == ";"
+    assert len(headers(dialog)) == 3
+    choose(dialog.reading.delimiter, "")
+    settle(qtbot, dialog)
+    assert headers(dialog) == ["id;text;price"]
+    choose(dialog.reading.delimiter, ";")
+    dialog.reading.header_row.setValue(0)
+    settle(qtbot, dialog)
+    assert dialog.model.rowCount() == 3
+    assert dialog.reading.header_row.text() == "None"
+    choose(dialog.reading.quoting, False)
+    settle(qtbot, dialog)
+    assert column(dialog, 1)[1] == '"red, green"'
+
+
+def test_problems_are_listed_and_quotes_can_be_text(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    """B04."""
+    path = tmp_path / "a.csv"
+    path.write_text(
+        'id;text\n1;"Fast" delivery, slow refund\n2;"she said ""never again"""\n3;5" pipe\n'
+        '4;"unclosed starts here\n5;fine\n',
+        encoding="utf-8",
+    )
+    dialog = show(qtbot, session, path)
+    assert dialog.facts.headline.text() == "5 rows"
+    assert dialog.facts.problems.item(0).text().startswith("Line 5: ")
+    assert column(dialog, 1)[:3] == ['"Fast" delivery, slow refund', 'she said "never again"', '5" pipe']
+    dialog.facts.quotes_button.click()
+    settle(qtbot, dialog)
+    assert dialog.facts.problems.count() == 0
+    assert column(dialog, 1)[1] == '"she said ""never again"""'
+
+
+def test_a_newer_request_supersedes_the_older(qtbot: QtBot, session: Session, parcels: Path) -> None:
+    dialog = show(qtbot, session, parcels, wait=False)
+    first = dialog._looking
+    heard: list[object] = []
+    assert first is not None
+    first.finished.connect(heard.append)
+    dialog.reading.quotes_as_text()
+    settle(qtbot, dialog)
+    assert heard == []
+    assert dialog._look is not None
+    assert dialog._look.preview.options.quoting is False
+
+
+def test_sheets_are_offered(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "First"
+    book.active.append(["text"])
+    book.active.append(["one"])
+    other = book.create_sheet("Second")
+    other.append(["message"])
+    other.append(["two"])
+    book.save(tmp_path / "book.xlsx")
+    dialog = show(qtbot, session, tmp_path / "book.xlsx")
+    assert dialog.reading.sheet.isVisible()
+    assert not dialog.reading.delimiter.isVisible()
+    choose(dialog.reading.sheet, "Second")
+    settle(qtbot, dialog)
+    assert headers(dialog) == ["message"]
+    assert column(dialog, 0) == ["two"]
+
+
+def test_marks_say_why(qtbot: QtBot, session: Session, parcels: Path) -> None:
+    dialog = show(qtbot, session, parcels)
+    assert [dialog.model.mark(row) for row in range(5)] == [
+        "",
+        "No text: kept, never scored",
+        "",
+        "",
+        "Arabic script: the model does not know it",
+    ]
+
+
+def test_long_cells_and_tags_are_shown_plainly(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    """B06."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"text\n{'word ' * 60000}\n<b>ok</b>\n", encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    assert len(column(dialog, 0)[0]) == 300
+    tip = dialog.model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == "<qt>&lt;b&gt;ok&lt;/b&gt;</qt>"
+
+
+# --- what is chosen ----------------------------------------------------------------------------------------
+
+
+def test_several_text_columns_are_joined(qtbot: QtBot, session: Session, parcels: Path) -> None:
+    dialog = show(qtbot, session, parcels)
+    check(dialog, 1, 2)
+    settle(qtbot, dialog)
+    assert dialog.columns.joined.text().startswith("2 columns")
+    project = imported(qtbot, session, dialog)
+    assert project.texts([1]) == ["Two days late\nLate"]
+
+
+def test_without_a_text_column_there_is_no_import(qtbot: QtBot, session: Session, parcels: Path) -> None:
+    dialog = show(qtbot, session, parcels)
+    check(dialog)
+    assert not dialog.import_button.isEnabled()
+    assert dialog.problem.text() == "Say which column holds the text."
+
+
+def test_a_label_column_becomes_imported_annotations(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    """X5: the header and the names are taken as they stand. B14: as typed unless told to merge."""
+    path = tmp_path / "a.csv"
+    path.write_text("text, label \na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    choose(dialog.columns.label_column, 1)
+    settle(qtbot, dialog)
+    assert dialog.columns.merge.isVisible()
+    assert "“Billing”, “billing ”, “BILLING”" in dialog.columns.alike.text()
+    project = imported(qtbot, session, dialog)
+    assert [label.name for label in session.labels] == ["Billing", "billing ", "BILLING", "Refund"]
+    assert {a.origin for a in project.annotations([1, 2, 3, 4]).values()} == {Origin.IMPORTED}
+
+
+def test_labels_that_look_alike_are_merged_if_wanted(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    """B14."""
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    choose(dialog.columns.label_column, 1)
+    settle(qtbot, dialog)
+    dialog.columns.merge.setChecked(True)
+    project = imported(qtbot, session, dialog)
+    qtbot.waitUntil(lambda: [label.name for label in session.labels] == ["Billing", "Refund"])
+    billing = session.labels[0].id
+    assert [project.annotations([row])[row].label_ids for row in (1, 2, 3)] == [(billing,)] * 3
+
+
+def test_our_own_export_comes_back(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    out = tmp_path / "again.csv"
+    with Project.open(make_project(labels=("Late", "Damaged"))) as project:
+        late = project.label_set().labels[0].id  # type: ignore[union-attr]
+        project.decide([1], Decision.LABEL, [late])  # type: ignore[list-item]
+        project.set_marks(4, flag=True)
+        export_table(project, out, progress=SilentProgress())
+    dialog = show(qtbot, session, out)
+    assert dialog.columns.take_back.isVisible()
+    assert dialog.columns.take_back.isChecked()
+    assert dialog.columns.text_list.count() == 2
+    assert not dialog.columns.label_column.isVisible()
+    project = imported(qtbot, session, dialog)
+    assert project.columns == ("ref", "text")
+    assert project.annotations([1])[1].origin is Origin.HAND
+    assert project.marks([4])[4].flag
+
+
+def test_names_of_projects(qtbot: QtBot, session: Session, parcels: Path, make_project: MakeProject) -> None:
+    session.settings["projects_folder"] = str(make_project("taken").parent)
+    dialog = show(qtbot, session, parcels)
+    for name in ("", "a/b", ".hidden", "taken"):
+        dialog.target.name.setText(name)
+        assert not dialog.import_button.isEnabled()
+        assert dialog.problem.text().endswith((".", "another."))
+    dialog.target.name.setText("Préférences 2")
+    assert dialog.import_button.isEnabled()
+    assert imported(qtbot, session, dialog).name == "Préférences 2"
+
+
+# --- adding rows -------------------------------------------------------------------------------------------
+
+
+def test_new_rows_are_counted_before_they_are_added(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    with qtbot.waitSignal(session.projectOpened):
+        session.open_project(make_project())
+    path = tmp_path / "more.csv"
+    path.write_text("ref,text\n9,Two days late\n10,Lost\n", encoding="utf-8")
+    dialog = show(qtbot, session, path, append=True)
+    assert dialog.facts.texts()[0] == "1 new; 1 with a text that the project has already (added too)."
+    assert dialog.model.mark(0) == "The project has this text already"
+    assert dialog.import_button.text() == "Add 2 rows"
+    with qtbot.waitSignal(session.rowsChanged):
+        dialog.accept()
+    assert session.project is not None
+    assert session.project.row_count() == 7
+
+
+def test_other_columns_are_refused_in_place_and_can_become_a_project(
+    qtbot: QtBot, session: Session, make_project: MakeProject, parcels: Path
+) -> None:
+    with qtbot.waitSignal(session.projectOpened):
+        session.open_project(make_project())
+    dialog = show(qtbot, session, parcels, append=True)
+    assert not dialog.import_button.isEnabled()
+    assert "“topic”" in dialog.problem.text()
+    dialog.target.new.setChecked(True)
+    settle(qtbot, dialog)
+    assert dialog.columns.text_columns == (1,)
+    assert dialog.import_button.text() == "Import 5 rows"
+
+
+def test_adding_ends_with_the_project(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    with qtbot.waitSignal(session.projectOpened):
+        session.open_project(make_project())
+    path = tmp_path / "more.csv"
+    path.write_text("ref,text\n9,Two days late\n", encoding="utf-8")
+    dialog = show(qtbot, session, path, append=True)
+    with qtbot.waitSignal(dialog.rejected):
+        session.close_project()
+
+
+# --- what goes wrong ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(100)),
+        ("empty.csv", b""),
+        ("broken.xlsx", b"PK\x03\x04nothing"),
+        ("broken.parquet", b"PAR1nothing"),
+    ],
+)
+def test_what_is_no_table_is_one_sentence_in_place(
+    qtbot: QtBot, session: Session, tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    dialog = show(qtbot, session, path)
+    assert dialog.unread.isVisible()
+    assert dialog.unread.text().endswith(".")
+    assert not dialog.table.isVisible()
+    assert not dialog.import_button.isEnabled()
+    dialog.accept()
+    assert dialog.isVisible()
+
+
+def test_closing_while_it_counts_stops_the_count(
+    qtbot: QtBot, session: Session, parcels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B12: a large file never holds up anything."""
+
+    def endless(*_: object, progress: Progress) -> None:
+        for done in itertools.count(1):
+            progress.report(done, 1000)
+            progress.check()
+            threading.Event().wait(0.002)
+
+    monkeypatch.setattr(table_work, "scan", endless)
+    dialog = show(qtbot, session, parcels, wait=False)
+    qtbot.waitUntil(lambda: dialog._scanning is not None and dialog._scanning.done > 0)
+    assert "counting" in dialog.facts.headline.text()
+    assert dialog.facts.bar.isVisible()
+    assert dialog.import_button.isEnabled()  # nobody has to wait for the count
+    job = dialog._scanning
+    dialog.reject()
+    assert job is not None
+    qtbot.waitUntil(lambda: not job.active, timeout=2000)
+    assert job.state is JobState.CANCELLED
+
+
+def test_everything_has_a_name(qtbot: QtBot, session: Session, parcels: Path) -> None:
+    dialog = show(qtbot, session, parcels)
+    controls: list[QWidget] = [
+        *dialog.findChildren(QAbstractButton),
+        *dialog.findChildren(QLineEdit),
+        *dialog.findChildren(QComboBox),
+    ]
+    ours = [c for c in controls if not c.objectName().startswith("qt_") and type(c) is not QAbstractButton]
+    assert [c for c in ours if not c.accessibleName()] == []
+    primary = [c for c in dialog.findChildren(QAbstractButton) if c.property("role") == "primary"]
+    assert primary == [dialog.import_button]

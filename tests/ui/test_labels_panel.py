@@ -1,0 +1,377 @@
+"""The labels panel: adding, renaming, ordering, removing, merging; hints, counts, sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QModelIndex, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.project import Project
+from sce_desktop.ui import label_edits
+from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui.labels_hints import hint_for
+from sce_desktop.ui.labels_list import compact
+from sce_desktop.ui.labels_menus import LabelMenu, templates
+from sce_desktop.ui.labels_model import KeyRole, PredictedRole, YoursRole
+from sce_desktop.ui.labels_panel import LabelsPanel
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+
+Key = Qt.Key
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, session: Session, make_project: MakeProject) -> LabelsPanel:
+    """A panel on a project without labels."""
+    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+        session.open_project(make_project())
+    panel = LabelsPanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(232, 700)
+    panel.show()
+    return panel
+
+
+def names(session: Session) -> list[str]:
+    return [label.name for label in session.labels]
+
+
+def add(session: Session, *labels: str) -> list[int]:
+    """Add labels and return the ids of all."""
+    label_edits.add(session, map(Label, labels))
+    return [label.id for label in session.labels if label.id is not None]
+
+
+def answer(qtbot: QtBot, panel: LabelsPanel, button: str) -> str:
+    """Press a button of the question that is shown; return its text."""
+    box = panel.findChild(QMessageBox)
+    assert box is not None
+    text = f"{box.text()} {box.informativeText()}"
+    next(b for b in box.buttons() if b.accessibleName() == button).click()
+    qtbot.waitUntil(lambda: panel.findChild(QMessageBox) is None)
+    return text
+
+
+def counted(qtbot: QtBot, session: Session) -> None:
+    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+        session.count_soon()
+
+
+# --- adding ------------------------------------------------------------------------------------------------
+
+
+def test_empty_panel_says_what_to_do(panel: LabelsPanel) -> None:
+    assert panel.empty.isVisible()
+    assert not panel.list.isVisible()
+
+
+def test_a_name_and_enter_adds_a_label(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    """B13: names are opaque."""
+    for name in ("Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"):
+        qtbot.keyClicks(panel.field, name)
+        qtbot.keyClick(panel.field, Key.Key_Return)
+    assert names(session) == ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
+    assert panel.field.text() == ""
+    assert len({label.colour for label in session.labels}) == 5
+    assert not panel.empty.isVisible()
+
+
+def test_many_lines_are_pasted(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    QGuiApplication.clipboard().setText("Late\nDamaged\r\n\n  Praise  \nLate\n")
+    panel.field.paste()
+    assert names(session) == ["Late", "Damaged", "Praise"]
+    assert panel.message.text() == "3 labels were added; 1 were there already or twice."
+    assert panel.field.text() == ""
+
+
+def test_the_same_name_twice_is_told_in_place(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    """B14, B15."""
+    add(session, "Late", "Damaged")
+    qtbot.keyClicks(panel.field, "Damaged ")
+    qtbot.keyClick(panel.field, Key.Key_Return)
+    assert names(session) == ["Late", "Damaged"]
+    assert panel.message.text() == "The label “Damaged” is there already."
+    assert panel.list.currentIndex().row() == 1
+    qtbot.keyClicks(panel.field, " ")
+    qtbot.keyClick(panel.field, Key.Key_Return)
+    assert len(names(session)) == 2
+
+
+@pytest.mark.parametrize("template", templates(), ids=lambda path: path.stem)
+def test_templates_can_be_added(qtbot: QtBot, session: Session, panel: LabelsPanel, template: Path) -> None:
+    dialog = panel.add_from_file(template)
+    qtbot.waitUntil(lambda: dialog.list.count() > 0)
+    wanted = [label.name for label in dialog.chosen]
+    dialog.add_button.click()
+    assert names(session) == wanted
+    assert all(label.description for label in session.labels)
+
+
+def test_labels_of_a_column(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    add(session, "Two days late")
+    dialog = panel.add_from_column()
+    dialog.column.setCurrentIndex(1)
+    dialog.column.activated.emit(1)
+    qtbot.waitUntil(lambda: dialog.list.count() == 3)
+    assert "1 of them you have already" in dialog.words.text()
+    dialog.list.item(1).setCheckState(Qt.CheckState.Unchecked)
+    assert dialog.add_button.text() == "Add 1 label"
+    dialog.add_button.click()
+    assert names(session) == ["Two days late", "Driver was kind"]
+
+
+def test_labels_of_a_bad_file_are_one_sentence(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, tmp_path: Path
+) -> None:
+    (tmp_path / "labels.json").write_text("[1, 2]", encoding="utf-8")
+    dialog = panel.add_from_file(tmp_path / "labels.json")
+    qtbot.waitUntil(lambda: dialog.words.property("role") == "warn")
+    assert dialog.words.text().startswith("labels.json holds 1")
+    assert not dialog.add_button.isEnabled()
+
+
+def test_many_values_are_not_checked_at_first(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    dialog = AddLabelsDialog(session, "Labels")
+    qtbot.addWidget(dialog)
+    dialog.show_found([(Label(f"v{n}"), 1) for n in range(60)])
+    assert dialog.chosen == []
+    assert not dialog.add_button.isEnabled()
+
+
+def test_suggestions_tell_when_there_is_too_little(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    dialog = panel.suggest()
+    assert dialog is not None
+    qtbot.waitUntil(lambda: dialog.words.property("role") == "warn", timeout=20_000)
+    assert "too few texts" in dialog.words.text()
+
+
+def test_labels_are_saved(qtbot: QtBot, session: Session, panel: LabelsPanel, tmp_path: Path) -> None:
+    add(session, "Late", "Damaged")
+    with qtbot.waitSignal(session.told):
+        panel.save_to(tmp_path / "labels.csv")
+    dialog = panel.add_from_file(tmp_path / "labels.csv")
+    qtbot.waitUntil(lambda: dialog.list.count() == 2)
+    assert "2 of them you have already" in dialog.words.text()
+
+
+# --- editing -----------------------------------------------------------------------------------------------
+
+
+def test_renaming_in_place_keeps_the_id(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    ids = add(session, "Late", "Damaged")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    panel.list.setFocus()
+    panel.list.edit(panel.model.index(0))
+    editor = panel.list.findChild(QLineEdit)
+    assert editor is not None
+    editor.setText("Delayed")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: names(session) == ["Delayed", "Damaged"])
+    assert [label.id for label in session.labels] == ids
+
+
+def test_renaming_onto_another_offers_to_merge(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    """B14."""
+    refund, billing = add(session, "Refund", "Billing")
+    session.decide([1, 2], Decision.LABEL, [refund])
+    session.decide([4], Decision.LABEL, [billing])
+    counted(qtbot, session)
+    panel.rename(refund, "Billing")
+    asked = answer(qtbot, panel, "Merge")
+    assert "2 rows of yours move to “Billing”, which has 1" in asked
+    qtbot.waitUntil(lambda: names(session) == ["Billing"])
+    assert session.project is not None
+    assert {a.label_ids for a in session.project.annotations([1, 2, 4]).values()} == {(billing,)}
+
+
+def test_a_merge_that_is_not_wanted_changes_nothing(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    refund, _ = add(session, "Refund", "Billing")
+    panel.rename(refund, "Billing")
+    answer(qtbot, panel, "Cancel")
+    assert names(session) == ["Refund", "Billing"]
+
+
+def test_removing_tells_what_it_touches(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    """B18: asks, and nothing is lost."""
+    late, _ = add(session, "Late", "Damaged")
+    session.decide([1, 2], Decision.LABEL, [late])
+    counted(qtbot, session)
+    panel.list.setCurrentIndex(panel.model.index(0))
+    qtbot.keyClick(panel.list, Key.Key_Delete)
+    assert "2 rows that you labelled so" in answer(qtbot, panel, "Remove")
+    assert names(session) == ["Damaged"]
+    add(session, "Late")
+    assert session.project is not None
+    assert session.project.annotations([1])[1].label_ids == (late,)
+
+
+def test_removing_what_nobody_used_does_not_ask(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    add(session, "Late", "Damaged", "Praise")
+    counted(qtbot, session)
+    panel.list.selectAll()
+    panel.ask_remove()
+    assert names(session) == []
+    assert panel.empty.isVisible()
+
+
+def test_order_by_keys_and_by_drag(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    ids = add(session, "A label", "B label", "C label")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    qtbot.keyClick(panel.list, Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert names(session) == ["B label", "A label", "C label"]
+    assert panel.list.currentIndex().row() == 1
+    qtbot.keyClick(panel.list, Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    qtbot.keyClick(panel.list, Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert names(session) == ["A label", "B label", "C label"]
+    data: QMimeData = panel.model.mimeData([panel.model.index(2)])
+    move = Qt.DropAction.MoveAction
+    assert panel.model.dropMimeData(data, move, 0, 0, QModelIndex()) is False
+    assert names(session) == ["C label", "A label", "B label"]
+    panel.model.dropMimeData(panel.model.mimeData([panel.model.index(0)]), move, -1, -1, QModelIndex())
+    assert names(session) == ["A label", "B label", "C label"]
+    assert [label.id for label in session.labels] == ids
+
+
+def test_details_are_edited(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    late, _ = add(session, "Late", "Damaged")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    editor = panel.show_details()
+    assert editor is not None
+    editor.name.setText("Damaged")
+    editor.accept()
+    assert editor.problem.text() == "There is a label of that name already."
+    editor.name.setText("Late delivery")
+    editor.description.setPlainText("It came after the day that was promised")
+    editor.synonyms.setPlainText("Delay\n\n Overdue \nDelay")
+    colour = list(editor.swatches)[4]
+    editor.swatches[colour].click()
+    editor.accept()
+    assert session.labels[0] == Label(
+        "Late delivery",
+        "It came after the day that was promised",
+        ("Delay", "Overdue"),
+        colour,
+        id=late,
+    )
+
+
+def test_another_multi_label_setting_stays(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    session.set_labels([Label("A label")], multi_label=True)
+    add(session, "B label")
+    assert session.label_set is not None
+    assert session.label_set.multi_label
+
+
+def test_read_only_projects_are_shown_alone(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project(labels=("Late", "Damaged"))
+    with Project.open(path):
+        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+            session.open_project(path)
+        assert session.read_only
+        panel = LabelsPanel(session)
+        qtbot.addWidget(panel)
+        assert not panel.field.isEnabled()
+        assert not panel.model.flags(panel.model.index(0)) & Qt.ItemFlag.ItemIsEditable
+        menu = LabelMenu(panel, editable=False, several=False)
+        assert [a.text() for a in menu.actions() if a.isEnabled()] == ["Show the rows you gave it"]
+        panel.list.setCurrentIndex(panel.model.index(0))
+        panel.ask_remove()
+        assert names(session) == ["Late", "Damaged"]
+        with qtbot.waitSignal(session.projectClosed):
+            session.close_project()
+        qtbot.waitUntil(lambda: not session.lanes.files.busy)
+
+
+# --- what is shown -----------------------------------------------------------------------------------------
+
+
+def test_counts_keys_and_words(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    late, _ = add(session, "Late", "Damaged")
+    session.decide([1], Decision.LABEL, [late])
+    session.decide([2], Decision.NONE)
+    counted(qtbot, session)
+    index = panel.model.index(0)
+    assert (index.data(YoursRole), index.data(PredictedRole), index.data(KeyRole)) == (1, None, "1")
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, yours 1 row, key 1"
+    spoken = [answer.accessibleName() for answer in panel.answers.answers.values()]
+    assert spoken == ["None of these, 1 rows, key 0", "Skip, 0 rows, key S"]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(None, "–"), (0, "0"), (9999, "9999"), (12_345, "12k"), (3_000_000, "3.0M")]
+)
+def test_counts_are_short(count: int | None, text: str) -> None:
+    assert compact(count) == text
+
+
+def test_two_hundred_labels_with_any_name_are_painted(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    odd = ["التأخير في التسليم", "包裹损坏", "Praise 🎉😀", "<b>bold</b>", "long " * 60, "two\nlines"]
+    panel.field.setText("\n".join([*odd[:5], *(f"Label number {n} of many" for n in range(200))]))
+    assert len(names(session)) == 205
+    panel.list.scrollToTop()
+    assert not panel.grab().isNull()
+    panel.list.scrollToBottom()
+    assert not panel.grab().isNull()
+    tip = panel.model.index(3).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == "<qt>&lt;b&gt;bold&lt;/b&gt;</qt>"
+    assert panel.list.height() < panel.height()
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (["Late", "Damaged"], ""),
+        (["Late"], "leaves nothing to choose from"),
+        (["complaint", "Complaint", "Caf\u00e9"], "“complaint”, “Complaint” look the same"),
+        (["Caf\u00e9", "Cafe\u0301", "Tea"], "look the same"),
+        (["1", "2", "Tea"], "“1”, “2” say nothing"),
+        (["Q7", "Tea"], "“Q7” says nothing"),
+    ],
+)
+def test_hints(labels: list[str], words: str) -> None:
+    """B14, B15."""
+    hint = hint_for([Label(name) for name in labels])
+    assert words in (hint.sentence if hint else "")
+    assert bool(hint) == bool(words)
+
+
+def test_a_description_gives_a_number_its_meaning() -> None:
+    assert hint_for([Label("1", description="Calm"), Label("2", synonyms=("Angry",))]) is None
+
+
+def test_look_alikes_are_merged_into_the_one_used_most(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    _, upper = add(session, "billing", "BILLING")
+    session.decide([1, 2], Decision.LABEL, [upper])
+    counted(qtbot, session)
+    panel._show_labels()
+    assert panel.merge_button.isVisible()
+    panel.merge_button.click()
+    answer(qtbot, panel, "Merge")
+    qtbot.waitUntil(lambda: names(session) == ["BILLING"])
+
+
+def test_everything_has_a_name(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    add(session, "Late", "Damaged")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    editor = panel.show_details()
+    assert editor is not None
+    for widget in (panel, editor):
+        controls = [*widget.findChildren(QAbstractButton), *widget.findChildren(QLineEdit)]
+        ours = [c for c in controls if not c.objectName().startswith("qt_")]
+        assert [c for c in ours if not c.accessibleName()] == []
+    editor.reject()
