@@ -29,11 +29,17 @@ _SAMPLE = 200  # rows by which a column is judged
 
 
 class AddLabelsDialog(ProjectDialog):
-    """Shows labels as soon as a job has found them, each with a check mark; one button adds the checked."""
+    """Shows labels as soon as a job has found them, each with a check mark; one button adds the checked.
 
-    def __init__(self, session: Session, title: str, *, parent: QWidget | None = None) -> None:
+    ``checked``: whether they are checked at first, unless they are very many.
+    """
+
+    def __init__(
+        self, session: Session, title: str, *, checked: bool = True, parent: QWidget | None = None
+    ) -> None:
         super().__init__(session, title, parent)
         self._job: Job | None = None
+        self._checked = checked
         self.column = QComboBox()
         self.column.setAccessibleName("Column")
         self.column.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -46,6 +52,7 @@ class AddLabelsDialog(ProjectDialog):
         self.list = QListWidget()
         self.list.setAccessibleName("Labels that were found")
         self.list.setUniformItemSizes(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.itemChanged.connect(self._show_count)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -119,7 +126,7 @@ class AddLabelsDialog(ProjectDialog):
     def show_found(self, found: Found) -> None:
         """Show labels; those that are there already cannot be added again."""
         there = {label.name.strip() for label in self._session.labels}
-        many = len(found) > MANY
+        checked = self._checked and len(found) <= MANY
         self.list.blockSignals(True)
         for label, count in found:
             known = label.name.strip() in there
@@ -128,13 +135,13 @@ class AddLabelsDialog(ProjectDialog):
             item.setData(Qt.ItemDataRole.UserRole, label)
             flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
             item.setFlags(flags if known else flags | Qt.ItemFlag.ItemIsEnabled)
-            item.setCheckState(Qt.CheckState.Unchecked if many else Qt.CheckState.Checked)
+            item.setCheckState(Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked)
             item.setToolTip("You have this label" if known else label.description)
             self.list.addItem(item)
         self.list.blockSignals(False)
         already = sum(label.name.strip() in there for label, _ in found)
         told = f"{len(found):,} found" + (f", {already:,} of them you have already" if already else "")
-        what = "Check those you want." if many else "Take away the check marks of those you do not want."
+        what = "Take away the check marks of those you do not want." if checked else "Check those you want."
         self.words.setText(f"{told}. {what}")
         self._show_count()
 

@@ -277,7 +277,7 @@ class ColumnsForm(QWidget):
 
     def _show_joined(self) -> None:
         count = len(self.text_columns)
-        self.joined.setVisible(count > 1 or self._fixed)
+        self.joined.setVisible(count > 1 or (self._fixed and count > 0))
         self.joined.setText(
             "As in the project." if self._fixed else f"{count} columns are joined, one line each."
         )

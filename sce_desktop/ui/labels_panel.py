@@ -172,8 +172,8 @@ class LabelsPanel(QWidget):
             there = f"; {rest} were there already or twice" if rest else ""
             self._say(f"{added} labels were added{there}.", "muted")
 
-    def _add_dialog(self, title: str) -> AddLabelsDialog:
-        dialog = AddLabelsDialog(self._session, title, parent=self.window())
+    def _add_dialog(self, title: str, *, checked: bool = True) -> AddLabelsDialog:
+        dialog = AddLabelsDialog(self._session, title, checked=checked, parent=self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
         return dialog
@@ -215,7 +215,7 @@ class LabelsPanel(QWidget):
         """Offer labels for the rows that no label fits well."""
         if self._session.project is None:
             return None
-        dialog = self._add_dialog("Suggested labels")
+        dialog = self._add_dialog("Suggested labels", checked=False)
         dialog.follow(
             self._session.submit(
                 table_work.suggest_labels,
