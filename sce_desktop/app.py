@@ -41,13 +41,7 @@ def main(path: Path | None = None) -> int:
         with Lanes() as lanes:
             theme = Theme(app, settings["theme"])  # type: ignore[arg-type]
             session = Session(lanes, settings)
-            window = MainWindow(
-                session,
-                real_parts(),
-                theme,
-                recent=RecentProjects(paths.data_dir() / "recent.json"),
-                state=QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat),
-            )
+            window = make_window(session, theme)
             for source in (hooks, *lanes):
                 source.crashed.connect(window.show_crash)
             _close_on_signals(window)
@@ -65,6 +59,17 @@ def main(path: Path | None = None) -> int:
             return app.exec()
     finally:
         hooks.remove()
+
+
+def make_window(session: Session, theme: Theme) -> MainWindow:
+    """Return the window with its real panels, as it was left the last time; it is not shown yet."""
+    return MainWindow(
+        session,
+        real_parts(),
+        theme,
+        recent=RecentProjects(paths.data_dir() / "recent.json"),
+        state=QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat),
+    )
 
 
 def real_parts() -> Parts:
