@@ -110,9 +110,7 @@ def estimate(project: Project, shelf: ModelShelf, choice: ModelChoice, *, progre
     return seconds
 
 
-def count_tokens(
-    shelf: ModelShelf, choice: ModelChoice, text: str, *, progress: Progress
-) -> tuple[int, int]:
+def count_tokens(shelf: ModelShelf, choice: ModelChoice, text: str, *, progress: Progress) -> tuple[int, int]:
     """Return how many tokens ``text`` has for the model of ``choice``, and how many of them it reads."""
     model: Any = shelf.load(choice, progress=progress)[0].model
     embedder = getattr(model, "text_embedder", None) or model.embedder
