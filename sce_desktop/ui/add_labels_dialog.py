@@ -58,7 +58,6 @@ class AddLabelsDialog(ProjectDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
         self.add_button = QPushButton("Add")
-        self.add_button.setDefault(True)
         set_role(self.add_button, "primary")
         buttons.addButton(self.add_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
@@ -69,6 +68,7 @@ class AddLabelsDialog(ProjectDialog):
         layout.setSpacing(px(SPACE_M))
         for widget in (self.column, self.words, self.list, buttons):
             layout.addWidget(widget)
+        self.add_button.setDefault(True)  # only in its dialog does it become the one that Return presses
         self.resize(px(420), px(460))
         self._show_count()
 

@@ -81,7 +81,6 @@ class ExportDialog(ProjectDialog):
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
         self.export_button = QPushButton("Export")
         self.export_button.setAccessibleName("Export")
-        self.export_button.setDefault(True)
         set_role(self.export_button, "primary")
         buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
@@ -99,6 +98,7 @@ class ExportDialog(ProjectDialog):
         layout.addStretch()
         layout.addWidget(self.problem)
         layout.addLayout(foot)
+        self.export_button.setDefault(True)  # only in its dialog does it become the one that Return presses
         self.resize(px(640), px(430))
 
     def _rows_box(self) -> QWidget:

@@ -97,6 +97,7 @@ class ImportDialog(ProjectDialog):
         form.addStretch()
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the name has the focus first
         scroll.setAccessibleName("Settings of the import")
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(side)
@@ -138,7 +139,6 @@ class ImportDialog(ProjectDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
         self.import_button = QPushButton("Import")
-        self.import_button.setDefault(True)
         set_role(self.import_button, "primary")
         buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
@@ -153,6 +153,7 @@ class ImportDialog(ProjectDialog):
         layout.addLayout(head)
         layout.addLayout(middle, 1)
         layout.addLayout(foot)
+        self.import_button.setDefault(True)  # only in its dialog does it become the one that Return presses
 
     def _show_forms(self, shown: bool) -> None:
         """Show what can be chosen once a table has been read; before, there is nothing to choose."""

@@ -22,6 +22,7 @@ def style_sheet(t: Tokens) -> str:
     radius, round_ = px(RADIUS), px(13)
     return f"""
 QMainWindow, QDialog {{ background: {t.window}; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QWidget[role="pane"] {{ background: {t.pane}; }}
 QMainWindow::separator {{ background: {t.line}; width: 1px; height: 1px; }}
 QSplitter::handle {{ background: {t.line}; }}

@@ -102,7 +102,7 @@ def import_by_dialog(qtbot: QtBot, window: MainWindow, session: Session, table: 
     dialog = the(window, ImportDialog)
     qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LOADED_MS)
     with qtbot.waitSignal(session.projectOpened, timeout=LOADED_MS):
-        click(qtbot, dialog.import_button)
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: session.counts is not None)
     return dialog
 
@@ -164,7 +164,8 @@ def test_table_to_export_gives_what_classify_gives(
     window.ask_export()
     dialog = the(window, ExportDialog)
     dialog.path.setText(str(out))
-    click(qtbot, dialog.export_button)
+    qtbot.waitUntil(dialog.export_button.isEnabled)
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
     qtbot.waitUntil(out.exists, timeout=LOADED_MS)
     exported = read_table(out)
     assert [(row["id"], row["message"]) for row in exported] == list(ROWS)
