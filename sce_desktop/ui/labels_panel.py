@@ -101,6 +101,7 @@ class LabelsPanel(QWidget):
         layout.setStretchFactor(self.list, 1000)
         for signal in (session.labelsChanged, session.projectOpened, session.projectClosed):
             signal.connect(self._show_labels)
+        session.projectOpened.connect(self._begin)
         self._show_labels()
 
     # --- what is shown -------------------------------------------------------------------------------------
@@ -116,6 +117,12 @@ class LabelsPanel(QWidget):
         self.field.setEnabled(editable)
         self.sources.set_state(editable=editable, labels=bool(labels))
         self._show_hint()
+
+    @Slot()
+    def _begin(self) -> None:
+        """Go where the first labels are typed."""
+        if not self._session.labels:
+            self.field.setFocus()
 
     def _show_hint(self) -> None:
         label_set = self._session.label_set

@@ -15,6 +15,8 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
+    QKeyEvent,
+    QKeySequence,
 )
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -199,7 +201,12 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, lambda: self.open_path(path))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take file drags that a text field is about to take as text."""
+        """Take from text fields file drags, which would become text, and the keys of the menus."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            keys = QKeySequence(event.keyCombination())  # on X11 Ctrl+E and Ctrl+K would edit the field
+            if any(keys == action.shortcut() for action in self.menus.all_actions()):
+                event.ignore()
+                return True
         if isinstance(event, QDropEvent) and dropped_file(event.mimeData()) is not None:
             if event.type() is QEvent.Type.Drop:
                 self.dropEvent(event)
