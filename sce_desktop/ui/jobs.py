@@ -340,7 +340,7 @@ class Lane(QObject):
             for job in self.jobs:
                 job.detach()
             self._waiting.put((-1, 0, None))
-        joined = self._thread.wait(-1 if timeout is None else int(timeout * 1000))
+        joined = self._thread.wait() if timeout is None else self._thread.wait(int(timeout * 1000))
         if joined and not self._joined:
             self._joined = True
             self._collector.stop()
