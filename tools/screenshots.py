@@ -1,0 +1,372 @@
+"""Make the pictures of the window: every screen and state, from a scripted state, offscreen, light and dark.
+
+Usage: screenshots.py [--scene NAME ...] [--format webp|png] [FOLDER]        (default: build/screenshots)
+
+Needs the bundled model: what is shown is what it says. The main window comes at 200 % too, by a second
+process, as Qt reads the scale once. Nothing of the user's is read or written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QDialog
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = ROOT / "resources" / "sample" / "parcel_feedback.csv"
+PATIENCE_S = 120.0
+SCALED = "QT_SCALE_FACTOR"
+LANGUAGES = (
+    ("وصلت الشحنة متأخرة ثلاثة أيام ولم يتصل بي أحد.", "تأخير"),
+    ("السائق كان لطيفًا جدًا وحمل الطرد إلى الطابق الرابع (4).", "شكر"),
+    ("包裹到的时候已经碎了，客服三天没有回复。", "损坏"),
+    ("快递员很有礼貌，谢谢！", "表扬"),
+    ("荷物が一週間届いていません。どこにありますか？", "遅延"),
+    ("📦💥 box is flat as a pancake 😡😡", "damaged"),
+    ("Best courier ever ❤️🙏 – thank you so much 👨‍👩‍👧‍👦", "praise"),
+    ("החבילה הגיעה פתוחה, PO-4711 חסר.", "damaged"),
+    ("Ο οδηγός άφησε το δέμα στη βροχή.", "damaged"),
+    ("पार्सल गलत पते पर पहुँचा।", "address"),
+    ("The app says مرحبا and then closes by itself", "app"),
+)
+LANGUAGE_LABELS = (
+    "تأخير في التسليم",
+    "损坏的包裹",
+    "❤️ Praise",
+    "配達の遅れ",
+    "App problem 📱",
+    "Wrong address",
+)
+LONG_LABELS = (
+    "Delivered late although the customer had been promised a fixed day by telephone",
+    "Donaudampfschifffahrtsgesellschaftskapitänsmützenversandverzögerung",
+    "Parcel damaged on the outside, contents complete and usable, no replacement wanted",
+    "Parcel damaged, contents broken or missing, customer asks for the money back",
+    "x",
+)
+
+
+class Studio:
+    """The program's own window in a home of its own, and a camera."""
+
+    def __init__(self, folder: Path, home: Path, ending: str) -> None:
+        from sce_desktop.app import make_application, make_window
+        from sce_desktop.settings import Settings
+        from sce_desktop.ui.jobs import Lanes
+        from sce_desktop.ui.session import Session
+        from sce_desktop.ui.theme import Theme
+
+        self.folder, self.home, self.ending = folder, home, ending
+        self.app = make_application()
+        self.lanes = Lanes()
+        self.theme = Theme(self.app, "light")
+        self.session = Session(self.lanes, Settings.load())
+        self.window = make_window(self.session, self.theme)
+        self.window.resize(1280, 800)
+        self.window.show()
+        self.session.warm_up()
+
+    def close(self) -> None:
+        """End the window as its button does."""
+        self.window.close()
+        self.until(lambda: not self.window.isVisible())
+        for lane in self.lanes:
+            lane.close()
+
+    def until(self, ready: Callable[[], object]) -> None:
+        """Let the window live until ``ready``.
+
+        Raises:
+            TimeoutError: It takes too long.
+        """
+        end = time.monotonic() + PATIENCE_S
+        while not ready():
+            if time.monotonic() > end:
+                raise TimeoutError("the window does not become what the picture shows")
+            self.app.processEvents()
+            time.sleep(0.005)
+
+    def rest(self, seconds: float = 0.5) -> None:
+        """Let the window settle."""
+        end = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() > end)
+
+    def shot(self, name: str, dialog: QDialog | None = None, *, rest: float = 0.4) -> None:
+        """Take a picture in light and in dark; ``dialog`` lies over the window."""
+        from PySide6.QtGui import QColor, QPainter
+
+        for mode in ("light", "dark"):
+            self.theme.set_mode(mode)
+            self.rest(rest)
+            picture = self.window.grab()
+            if dialog is not None:
+                painter = QPainter(picture)
+                place = self.window.rect()
+                painter.fillRect(place, QColor(0, 0, 0, 70))
+                corner = place.center() - dialog.rect().center()
+                painter.drawPixmap(corner, dialog.grab())
+                painter.end()
+            scale = os.environ.get(SCALED, "1")
+            file = (
+                self.folder
+                / f"{name}-{mode}{'' if scale == '1' else f'-{float(scale) * 100:.0f}'}.{self.ending}"
+            )
+            # Without loss either way: the best quality of webp, the strongest compression of png.
+            if not picture.save(str(file), quality=100 if self.ending == "webp" else 0):
+                raise OSError(f"{file} cannot be written")
+            print(f"{file}  {file.stat().st_size / 1000:.0f} kB", flush=True)
+        self.theme.set_mode("light")
+
+    # --- ways to a state -----------------------------------------------------------------------------------
+
+    def table(self, name: str, texts: Sequence[str]) -> Path:
+        """Write a table of texts."""
+        path = self.home / name
+        with path.open("w", encoding="utf-8", newline="") as file:
+            rows = ((f"T-{4000 + n}", text) for n, text in enumerate(texts))
+            csv.writer(file).writerows([("ticket", "message"), *rows])
+        return path
+
+    @contextmanager
+    def importing(self, path: Path) -> Iterator[QDialog]:
+        """Show the import dialog of a table, read and counted."""
+        from sce_desktop.ui.import_dialog import ImportDialog
+
+        self.window.open_path(path)
+        dialog = self.window.findChildren(ImportDialog)[-1]
+        self.until(lambda: dialog.unread.text() or dialog._scan is not None)
+        self.rest(0.2)
+        yield dialog
+        dialog.reject()
+        self.rest(0.1)
+
+    def open_table(self, path: Path, labels: Sequence[str] = ()) -> None:
+        """Import a table and give it labels."""
+        from sce_desktop.core.types import Label
+
+        before = self.session.project
+        with self.importing(path) as dialog:
+            dialog.accept()
+        self.until(lambda: self.session.project not in (None, before))
+        if labels:
+            self.session.set_labels([Label(name) for name in labels])
+        self.until(lambda: self.session.counts is not None and not self.session.lanes.reads.busy)
+
+    def score(self) -> None:
+        """Score every row."""
+        self.session.scorer.score()
+        self.until(lambda: self.session.scorer.job is None)
+        self.rest()
+
+    def sample(self) -> None:
+        """Open the sample with scores, and some rows decided as an analyst would."""
+        from sce_desktop.core.types import Decision
+
+        session = self.session
+        session.open_sample()
+        self.until(lambda: session.project is not None and session.project.name == "Parcel feedback")
+        self.rest()
+        if not session.runs:
+            session.scorer.score()
+        self.until(lambda: session.scorer.job is None and session.runs and session.counts)
+        assert session.project is not None
+        if not session.counts or not session.counts.labelled:
+            tops = session.project.run_arrays(session.runs[0].id)
+            for row_id, top, confidence in list(zip(*(part.tolist() for part in tops[:3]), strict=True))[:60]:
+                if confidence > 0.8 and row_id % 5:
+                    session.decide([row_id], Decision.LABEL, [session.labels[top].id or 0])
+            session.set_marks(9, flag=True)
+        session.set_current_row(12)
+        self.rest(1)
+
+
+def sample_texts() -> list[str]:
+    """Return the texts of the bundled sample."""
+    with SAMPLE.open(encoding="utf-8", newline="") as file:
+        return [row["message"] for row in csv.DictReader(file)]
+
+
+# --- the pictures: each function one scene, by its name ----------------------------------------------------
+
+
+def start(studio: Studio) -> None:
+    """The start page, at the first time and later."""
+    studio.rest(1)
+    studio.shot("start-first")
+    studio.sample()
+    studio.open_table(studio.table("Answers May.csv", sample_texts()[:40]))
+    studio.session.close_project()
+    studio.until(lambda: studio.session.project is None)
+    studio.shot("start")
+
+
+def imports(studio: Studio) -> None:
+    """The import dialog on a table with faults, and on a file that is none."""
+    texts = sample_texts()[:60]
+    path = studio.table(
+        "Feedback, June – July.csv", [*texts, "", *texts[:4], *(text for text, _ in LANGUAGES)]
+    )
+    with path.open("ab") as file:
+        file.write(b'T-1,one cell,too many\r\nT-2,"never closed, \r\nT-3,again\r\n')
+    with studio.importing(path) as dialog:
+        studio.shot("import", dialog)
+    wrong = studio.home / "archive.csv"
+    wrong.write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
+    with studio.importing(wrong) as dialog:
+        studio.shot("import-error", dialog)
+
+
+def labels_empty(studio: Studio) -> None:
+    """A table without labels."""
+    studio.open_table(studio.table("Answers.csv", sample_texts()[:80]))
+    studio.shot("labels-empty")
+
+
+def running(studio: Studio) -> None:
+    """While rows are scored."""
+    texts = [f"{text} ({n})" for n in range(8) for text in sample_texts()]
+    studio.open_table(studio.table("Running.csv", texts), [*_sample_labels()])
+    studio.session.scorer.score()
+    studio.until(lambda: any(run.scored for run in studio.session.runs))
+    studio.shot("running", rest=1.2)
+    studio.window.jobs_dock.show()
+    studio.shot("jobs")
+    studio.window.jobs_dock.hide()
+    studio.session.scorer.stop()
+    studio.until(lambda: studio.session.scorer.job is None)
+
+
+def main_window(studio: Studio) -> None:
+    """The sample, scored; then what the models disagree on; dialogs over it."""
+    from sce_desktop.store.query import RowQuery
+    from sce_desktop.ui.crash_dialog import CrashDialog
+    from sce_desktop.ui.crashes import Crash
+    from sce_desktop.ui.export_dialog import ExportDialog
+    from sce_desktop.ui.palette import CommandPalette
+    from sce_desktop.ui.settings_dialog import SettingsDialog
+
+    studio.sample()
+    studio.window.strip.hide()
+    studio.shot("main")
+    if SCALED in os.environ:
+        return
+    window, session = studio.window, studio.session
+    ours, theirs = (run.id for run in session.runs)
+    session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
+    studio.rest(0.5)
+    session.stepAsked.emit(3)
+    studio.shot("disagreeing")
+    session.set_query(RowQuery(search="no such words"))
+    studio.shot("nothing-found")
+    session.set_query(RowQuery())
+    session.scorer.set_model(str(studio.home / "no model"))
+    studio.rest(1)
+    studio.shot("error")
+    window.strip.hide()
+    window.ask_export()
+    studio.rest()
+    export = window.findChildren(ExportDialog)[-1]
+    export.path.setText(str(studio.home / "Parcel feedback labelled.csv"))
+    studio.shot("export", export)
+    export.reject()
+    window.show_settings()
+    settings = window.findChildren(SettingsDialog)[-1]
+    studio.shot("settings", settings)
+    settings.reject()
+    window.show_crash(
+        Crash("ZeroDivisionError", "sce_desktop/ui/rows_view.py:120 in _show\nZeroDivisionError")
+    )
+    crash = window.findChildren(CrashDialog)[-1]
+    studio.shot("crash", crash)
+    crash.reject()
+    window.show_palette()
+    studio.shot("palette")
+    for palette in window.findChildren(CommandPalette):
+        palette.close()
+
+
+def many_labels(studio: Studio) -> None:
+    """Two hundred labels."""
+    places = ("depot", "driver", "app", "invoice", "locker", "customs", "phone", "label", "van", "shop")
+    faults = ("late", "lost", "broken", "rude", "wrong", "slow", "dear", "closed", "full", "missing")
+    names = [f"{place} {fault}" for place in places for fault in faults]
+    studio.open_table(
+        studio.table("Two hundred.csv", sample_texts()[:60]), [*names, *(f"not {name}" for name in names)]
+    )
+    studio.score()
+    studio.shot("200-labels")
+
+
+def long_names(studio: Studio) -> None:
+    """Names and texts that are too long for their place."""
+    texts = ["word " * 900, "OneWordWithoutAnySpace" * 60, "Line\n" * 60, *sample_texts()[:30]]
+    studio.open_table(
+        studio.table("A project with a name that nobody would read to its end.csv", texts), LONG_LABELS
+    )
+    studio.score()
+    studio.shot("long-names")
+
+
+def languages(studio: Studio) -> None:
+    """Arabic, Chinese, emoji and others."""
+    studio.open_table(studio.table("多语言 – لغات.csv", [text for text, _ in LANGUAGES]), LANGUAGE_LABELS)
+    studio.score()
+    for row_id, name in ((1, "languages-arabic"), (3, "languages-chinese"), (7, "languages-emoji")):
+        studio.session.set_current_row(row_id)
+        studio.shot(name)
+
+
+def _sample_labels() -> list[str]:
+    return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
+
+
+SCENES: tuple[Callable[[Studio], None], ...] = (
+    start,
+    imports,
+    labels_empty,
+    main_window,
+    running,
+    many_labels,
+    long_names,
+    languages,
+)
+
+
+def main() -> int:
+    """Make the scenes that were asked for."""
+    names = [scene.__name__ for scene in SCENES]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "screenshots")
+    parser.add_argument("--format", choices=("webp", "png"), default="webp", help="webp is a third as large")
+    parser.add_argument("--scene", action="append", choices=names, metavar="NAME", help=", ".join(names))
+    args = parser.parse_args()
+    scenes = [scene for scene in SCENES if args.scene is None or scene.__name__ in args.scene]
+    args.folder.mkdir(parents=True, exist_ok=True)
+    if SCALED not in os.environ and main_window in scenes:
+        chosen = ["--format", args.format, "--scene", main_window.__name__]
+        command = [sys.executable, __file__, str(args.folder), *chosen]
+        subprocess.run(command, check=True, env=os.environ | {SCALED: "2"})
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"QT_QPA_PLATFORM": "offscreen", "SCE_DESKTOP_HOME": folder, "HF_HUB_OFFLINE": "1"}
+        studio = Studio(args.folder.absolute(), Path(folder), args.format)
+        try:
+            for scene in scenes:
+                scene(studio)
+        finally:
+            studio.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
