@@ -1,6 +1,6 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import (all of them if none is named).
+Parts: embed, score, import, window (all of them if none is named).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 
-PARTS = ("embed", "score", "import")
+PARTS = ("embed", "score", "import", "window")
 
 
 def main() -> None:
@@ -22,11 +22,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="of one measurement (embed, score)")
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
+    parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
+    parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
     args = parser.parse_args()
     if wrong := set(args.parts) - set(PARTS):
         parser.error(f"no part is named {', '.join(sorted(wrong))}; there are {', '.join(PARTS)}")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from tests.benchmarks import embed, score, tables
+    from tests.benchmarks import embed, score, tables, window
     from tests.benchmarks.measure import machine
 
     print(machine())
@@ -35,8 +37,10 @@ def main() -> None:
             embed.run(rows=args.texts, seconds=args.seconds)
         elif part == "score":
             score.run(model=args.model, label_counts=args.labels, seconds=args.seconds)
-        else:
+        elif part == "import":
             tables.run(rows=args.rows)
+        else:
+            window.run(rows=args.window_rows, seconds=args.window_seconds)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,220 @@
+"""How the window feels: time to start, time to the first probabilities, and its heartbeat while work is done.
+
+The heartbeat is a timer of the GUI thread: how late it fires is how long a key or a click would have waited.
+Every step runs in a process of its own, offscreen, in a home of its own, and prints what it measured.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tests.benchmarks.measure import print_table
+from tests.benchmarks.tables import write_table
+
+if TYPE_CHECKING:
+    from sce_desktop.core.types import TablePreview
+    from sce_desktop.ui.session import Session
+
+BEAT_MS = 5
+PATIENCE_S = 300.0
+PERCENTILE = 99
+TABLE = "table.csv"
+LABELS = ("Late delivery", "Lost parcel", "Damaged parcel", "Wrong address", "Praise", "Price and fees")
+STARTED = "SCE_DESKTOP_BENCH_STARTED"
+
+
+def run(*, rows: int, seconds: float) -> None:
+    """Measure and print; scoring is watched for ``seconds``, everything else to its end."""
+    starts = []
+    for _ in range(2):  # the first may find nothing in the system's file cache
+        with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
+            starts.append(_step(start, Path(name)))
+    print_table(
+        "Start of the window",
+        ["start", "window, s", "sample opened to first probabilities, s", "of every row, s"],
+        [
+            [str(place), *(f"{got[key]:.2f}" for key in ("window", "first", "all"))]
+            for place, got in enumerate(starts, start=1)
+        ],
+        [
+            "From the start of the process until the window is painted and waits for the user. The sample is "
+            "opened at that moment, while the model loads behind."
+        ],
+    )
+    with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
+        folder = Path(name)
+        write_table(folder / TABLE, rows)
+        beats = _step(work, folder, str(seconds))
+    print_table(
+        f"How late the GUI thread is, ms, with {rows:,} rows and {len(LABELS)} labels",
+        ["while", "seconds", "beats", "median", f"{PERCENTILE}th", "latest"],
+        [
+            [phase, f"{took:.1f}", f"{count:.0f}", *(f"{value:.1f}" for value in (middle, high, most))]
+            for phase, (took, count, middle, high, most) in beats.items()
+        ],
+        [f"A beat every {BEAT_MS} ms. Scoring is watched for {seconds:g} s and then stopped."],
+    )
+
+
+def _step(step: Callable[..., None], folder: Path, *arguments: str) -> dict[str, Any]:
+    code = f"import sys; from tests.benchmarks import window; window.{step.__name__}(*sys.argv[1:])"
+    environment = os.environ | {
+        "QT_QPA_PLATFORM": "offscreen",
+        "SCE_DESKTOP_HOME": str(folder / "home"),
+        STARTED: repr(time.time()),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder), *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measured
+
+
+class Program:
+    """The window as the program makes it, driven from here; ended as by its button."""
+
+    def __init__(self) -> None:
+        from PySide6.QtCore import QTimer
+
+        from sce_desktop.app import make_application, make_window
+        from sce_desktop.settings import Settings
+        from sce_desktop.ui.jobs import Lanes
+        from sce_desktop.ui.session import Session
+        from sce_desktop.ui.theme import Theme
+
+        self.app = make_application()
+        self.lanes = Lanes()
+        theme = Theme(self.app, "light")
+        self.session: Session = Session(self.lanes, Settings.load())
+        self.window = make_window(self.session, theme)
+        self.window.show()
+        idle: list[bool] = []
+        QTimer.singleShot(0, lambda: idle.append(True))
+        self.until(lambda: idle)
+
+    def until(self, ready: Callable[[], object]) -> None:
+        """Run the event loop until ``ready``, asked after everything that happens and every 20 ms.
+
+        Raises:
+            TimeoutError: It takes too long.
+        """
+        from PySide6.QtCore import QEventLoop, QTimer
+
+        asking = QTimer()
+        asking.start(20)  # wakes the loop
+        end = time.monotonic() + PATIENCE_S
+        while not ready():
+            if time.monotonic() > end:
+                raise TimeoutError("what is measured does not come to its end")
+            self.app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
+
+    def scores_shown(self) -> list[bool]:
+        """Say of every row of the table's first screen whether its probabilities are there to be drawn."""
+        from sce_desktop.ui.rows_model import ROW_ROLE, Column
+        from sce_desktop.ui.rows_view import RowsView
+
+        (view,) = self.window.findChildren(RowsView)
+        data = [
+            view.model.index(place, Column.SCE).data(ROW_ROLE) for place in range(len(view.model.ids[:15]))
+        ]
+        return [bool(row is not None and row.scores and row.scores[0] is not None) for row in data]
+
+    def end(self) -> None:
+        """Close the window and join the lanes."""
+        self.window.close()
+        self.until(lambda: not self.window.isVisible())
+        for lane in self.lanes:
+            lane.close()
+
+
+def start(folder: str) -> None:
+    """Start, open the sample, wait for probabilities."""
+    started = float(os.environ[STARTED])
+    program = Program()
+    shown = time.time()
+    program.session.warm_up()
+    program.session.open_sample()
+    program.until(lambda: any(program.scores_shown()))
+    first = time.time()
+    program.until(lambda: program.session.runs and program.session.scorer.job is None)
+    print(json.dumps({"window": shown - started, "first": first - shown, "all": time.time() - shown}))
+    program.end()
+
+
+class Heart:
+    """Beats in the GUI thread and notes how late each beat is."""
+
+    def __init__(self) -> None:
+        from PySide6.QtCore import Qt, QTimer
+
+        self.phases: dict[str, tuple[float, ...]] = {}  # seconds, beats, median, high percentile, most
+        self._late: list[float] = []
+        self._last = 0.0
+        self._timer = QTimer(interval=BEAT_MS)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._beat)
+
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self._late.append(max(0.0, (now - self._last) * 1000 - BEAT_MS))
+        self._last = now
+
+    def during(self, phase: str, live: Callable[[], object]) -> None:
+        """Beat while ``live`` runs the event loop."""
+        self._late = []
+        begun = self._last = time.perf_counter()
+        self._timer.start()
+        live()
+        self._timer.stop()
+        late = self._late or [0.0]
+        high = np.percentile(late, [50, PERCENTILE, 100])
+        self.phases[phase] = (time.perf_counter() - begun, len(self._late), *map(float, high))
+
+
+def work(folder: str, seconds: str) -> None:
+    """Load the model, import, score and export, with a beating heart."""
+    from sce_desktop.core.types import Label
+    from sce_desktop.ui.choices import ExportChoices, ImportChoices
+
+    table = Path(folder) / TABLE
+    program, heart = Program(), Heart()
+    session, until = program.session, program.until
+    end = time.monotonic() + 1
+    heart.during("nothing is done", lambda: until(lambda: time.monotonic() > end))
+    session.warm_up()
+    heart.during("the model loads", lambda: until(lambda: session.scorer.ready))
+    with table.open(encoding="utf-8", newline="") as file:
+        text = next(csv.reader(file)).index("text")
+    previews: list[TablePreview] = []  # read as the import dialog finds out
+    session.preview(table).finished.connect(previews.append)
+    until(lambda: previews)
+    session.import_table(ImportChoices(table, previews[0].options, (text,)))
+    heart.during("rows are imported and counted", lambda: until(lambda: session.counts is not None))
+    until(lambda: not session.lanes.files.busy)
+    session.set_labels([Label(name) for name in LABELS])
+    session.scorer.score()
+    until_then = time.monotonic() + float(seconds)
+    heart.during("rows are scored", lambda: until(lambda: time.monotonic() > until_then))
+    session.scorer.stop()
+    until(lambda: session.scorer.job is None)
+    out = Path(folder) / "export.csv"
+    job = session.export_table(ExportChoices(out, "all", None, excel_safe=False))
+    assert job is not None
+    heart.during("rows are exported", lambda: until(out.exists))
+    print(json.dumps(heart.phases))
+    program.end()
