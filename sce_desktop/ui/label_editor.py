@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import (
     QColorDialog,
-    QDialogButtonBox,
     QFormLayout,
     QGridLayout,
     QLabel,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.types import Label
 from sce_desktop.ui.colours import label_colours
+from sce_desktop.ui.dialog_buttons import ok_and_cancel
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
@@ -63,22 +63,13 @@ class LabelEditor(ProjectDialog):
         form.addRow("Synonyms", self.synonyms)
         form.addRow("", hint)
         form.addRow("Colour", self._swatches())
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
-        ok.setAccessibleName("OK")
-        set_role(ok, "primary")
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         margin = px(SPACE_L)
         layout.setContentsMargins(margin, margin, margin, margin)
         layout.setSpacing(px(SPACE_M))
         layout.addLayout(form)
         layout.addWidget(self.problem)
-        layout.addWidget(buttons)
+        layout.addWidget(ok_and_cancel(self))
         self.resize(px(460), self.sizeHint().height())
 
     def _swatches(self) -> QWidget:

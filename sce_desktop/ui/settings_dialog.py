@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
+from sce_desktop.ui.dialog_buttons import ok_and_cancel
 from sce_desktop.ui.theme import SPACE_L, SPACE_S, px, set_role
 
 _LARGEST_INT = 2**31 - 1  # of a QSpinBox
@@ -134,21 +134,12 @@ class SettingsDialog(QDialog):
         self.problem.setAccessibleName("Problem")
         set_role(self.problem, "warn")
         self.problem.hide()
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
-        ok.setAccessibleName("OK")
-        set_role(ok, "primary")
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         margin = px(SPACE_L)
         layout.setContentsMargins(margin, margin, margin, margin)
         layout.addWidget(scroll, 1)
         layout.addWidget(self.problem)
-        layout.addWidget(buttons)
+        layout.addWidget(ok_and_cancel(self))
         self.resize(px(560), px(600))
 
     def accept(self) -> None:

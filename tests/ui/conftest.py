@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.types import Label
@@ -13,8 +14,20 @@ from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
 
 MakeProject = Callable[..., Path]
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
+    theme = Theme(qapp, "light")
+    yield theme
+    theme.deleteLater()
+    qapp.setStyleSheet(sheet)
+    qapp.setStyle(style)
+    qapp.setPalette(palette)
 
 
 @pytest.fixture

@@ -65,17 +65,6 @@ MakeWindow = Callable[[], MainWindow]
 
 
 @pytest.fixture
-def theme(qapp: QApplication) -> Iterator[Theme]:
-    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
-    theme = Theme(qapp, "light")
-    yield theme
-    theme.deleteLater()
-    qapp.setStyleSheet(sheet)
-    qapp.setStyle(style)
-    qapp.setPalette(palette)
-
-
-@pytest.fixture
 def make_window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MakeWindow]:
     Asked.opened = []
     windows: list[MainWindow] = []

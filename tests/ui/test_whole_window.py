@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop import cli
@@ -46,17 +46,6 @@ ROWS = (
     ("7", "-3 stars; still waiting, nobody knows where it is"),
     ("8", "word " * 400),
 )
-
-
-@pytest.fixture
-def theme(qapp: QApplication) -> Iterator[Theme]:
-    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
-    theme = Theme(qapp, "light")
-    yield theme
-    theme.deleteLater()
-    qapp.setStyleSheet(sheet)
-    qapp.setStyle(style)
-    qapp.setPalette(palette)
 
 
 @pytest.fixture

@@ -109,7 +109,8 @@ class Trainer:
     ) -> bool:
         """Train to the end or until time or patience is over. Returns whether training is finished.
 
-        Raises UserError at the first loss that is not finite; the last average stays usable.
+        Raises UserError at the first look after a loss that is not finite: looking at each would make the
+        GPU wait for every step.
         """
         workers = 5 if self.device.type == "cuda" else 0
         with drawn(self.mixture, start=self.step_number, workers=workers) as self.batches:
