@@ -96,6 +96,8 @@ class Builder:
             self.material.glosses,
             config.mixture,
             pairs=self.material.pairs if config.mixture.pairs else None,
+            free=self.material.free if config.mixture.free_labels else None,
+            others=self.material.others,
             weights=config.data.weights,
             seed=config.optim.seed,
         )

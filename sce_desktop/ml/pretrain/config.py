@@ -36,6 +36,7 @@ class DataConfig:
     weights: Mapping[str, float] = field(default_factory=dict)  # factors on the mixture's own weights
     wordings: str = ""  # JSON of label synonyms by set, "" for none
     wordnet: str = ""  # gzipped JSON lines of glosses, "" for none
+    free_labels: str = ""  # JSON lines of labels written for single training texts, "" for none
     max_characters: int = 300
     max_tokens: int = 72
     max_rows: int = 20_000  # a set
@@ -52,6 +53,9 @@ class MixtureConfig:
     wordnet: float = 0.4  # share of groups that are WordNet glosses
     mixed: float = 0.0  # share of groups that mix rows and labels of several sets
     pairs: float = 0.0  # share of groups that match the beginning of a text with its rest
+    free_labels: float = 0.0  # share of groups from the free labels of single texts
+    merged: float = 0.0  # how often two labels of a set become one, "Science and travel"
+    others: float = 0.0  # how often labels are left out and their texts belong to "Other"
     max_labels: int = 48
     all_labels: float = 0.3  # how often a set's whole label list is offered
     distractors: float = 0.4  # how often labels of elsewhere are added

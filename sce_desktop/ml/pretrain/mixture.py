@@ -1,103 +1,18 @@
 """Draws training groups: texts of one set, a label list worded and filled up anew each time, WordNet glosses.
 
-Everything is integers into two tables, texts and labels, tokenised once; a group costs microseconds.
 Choices come from the trial that MODEL.md 2 reports: label diversity decides.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.ml.pretrain.config import MixtureConfig
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
-
-class StringTable:
-    """Strings and their numbers, in first-seen order."""
-
-    def __init__(self) -> None:
-        self.strings: list[str] = []
-        self._index: dict[str, int] = {}
-
-    def add(self, string: str) -> int:
-        """Return the number of ``string``, giving it the next one if it is new."""
-        index = self._index.setdefault(string, len(self.strings))
-        if index == len(self.strings):
-            self.strings.append(string)
-        return index
-
-    def __len__(self) -> int:
-        return len(self.strings)
-
-
-def parts_of(label: str) -> list[str]:
-    """Return wordings that are in the label itself: without parentheses, its conjuncts, lower case.
-
-    "Science and technology" -> itself, "Science", "Technology", and all in lower case (MODEL.md 2.4).
-    """
-    wordings = [label]
-    bare = re.sub(r"\s*\(.*?\)", "", label).strip()
-    if bare and bare != label:
-        wordings.append(bare)
-    parts = [p.strip() for p in re.split(r",| and | or |/|&", bare) if len(p.strip()) > 2]
-    if 1 < len(parts) <= 3:
-        wordings += [p[0].upper() + p[1:] for p in parts]
-    return list(dict.fromkeys([*wordings, *(w.lower() for w in wordings)]))
-
-
-@dataclass(frozen=True)
-class Lists:
-    """Lists of numbers of unequal length as one matrix, short rows filled up with -1."""
-
-    values: Ints  # (n, longest)
-    counts: Ints  # (n,)
-
-    @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
-        """Pack ``lists``."""
-        counts = np.array([len(one) for one in lists], dtype=np.int64)
-        values = np.full((len(lists), int(counts.max(initial=1))), -1, dtype=np.int64)
-        for row, one in enumerate(lists):
-            values[row, : len(one)] = one
-        return cls(values, counts)
-
-    def draw(self, rows: Ints, u: NDArray[np.float64], *, first: int | Ints = 0) -> Ints:
-        """Return one entry of each of ``rows``, evenly from place ``first`` on, by ``u`` in [0, 1)."""
-        place = first + (u * (self.counts[rows] - first)).astype(np.int64)
-        return self.values[rows, np.minimum(place, self.counts[rows] - 1)]
-
-
-@dataclass(frozen=True)
-class TrainSet:
-    """One labelled set: texts sorted by label, and every label's wordings as numbers of the label table."""
-
-    name: str
-    texts: Ints  # (n,) numbers of the text table, sorted by label
-    starts: Ints  # (L + 1,) label l owns texts[starts[l]:starts[l + 1]]
-    wordings: Lists  # L rows; the label as the set words it comes first
-
-    @property
-    def counts(self) -> Ints:
-        """Texts of each label (L,)."""
-        return np.diff(self.starts)
-
-
-@dataclass(frozen=True)
-class Glosses:
-    """WordNet: glosses, and for each the labels that are right, its own lemmas first, then broader ones."""
-
-    texts: Ints
-    right: Lists
-    own: Ints  # how many of the right ones are the sense's own lemmas
-    pool: Ints  # labels to distract with
+from sce_desktop.ml.pretrain.material import Bools, FreeLabels, Glosses, Ints, Lists, TrainSet
 
 
 @dataclass(frozen=True)
@@ -115,65 +30,8 @@ Group = tuple[Ints, Ints, Bools, Ints]
 """Texts (T,), labels (K,), which label counts for which text (T, K), place of the right one (T,)."""
 
 
-def make_set(
-    name: str,
-    texts: Sequence[str],
-    labels: Sequence[str],
-    synonyms: Mapping[str, Sequence[str]],
-    *,
-    text_table: StringTable,
-    label_table: StringTable,
-) -> TrainSet:
-    """Number a set's texts and label wordings. A wording that is another label's own name is left out."""
-    names = sorted(set(labels))
-    taken = {n.casefold() for n in names}
-    wordings = []
-    for n in names:
-        offered = [*parts_of(n), *synonyms.get(n, ())]
-        fine = [w for w in offered if w.casefold() == n.casefold() or w.casefold() not in taken]
-        wordings.append([label_table.add(w) for w in dict.fromkeys(fine)])
-    place = {n: i for i, n in enumerate(names)}
-    y = np.array([place[label] for label in labels])
-    order = np.argsort(y, kind="stable")
-    numbers = np.array([text_table.add(t) for t in texts])[order]
-    starts = np.searchsorted(y[order], np.arange(len(names) + 1))
-    return TrainSet(name, numbers, starts, Lists.of(wordings))
-
-
-def make_glosses(
-    lines: Sequence[Mapping[str, Any]], *, text_table: StringTable, label_table: StringTable
-) -> Glosses:
-    """Number WordNet glosses: ``t`` the gloss, ``p`` its groups of right labels (data index)."""
-    texts, right, own, pool = [], [], [], []
-    for line in lines:
-        groups = [[label_table.add(w) for w in g] for g in line["p"][:7]]
-        texts.append(text_table.add(line["t"]))
-        right.append([label for g in groups for label in g])
-        own.append(len(groups[0]))
-        pool.append(groups[-1][0])
-    return Glosses(np.array(texts), Lists.of(right), np.array(own), np.array(pool))
-
-
-def make_pairs(
-    texts: Sequence[str], *, text_table: StringTable, label_table: StringTable, least: int = 60
-) -> Glosses:
-    """Cut each text in two at a sentence or word end: the beginning names the rest as a label would.
-
-    Keeps what the embedder knew of meaning in general while labels are few. Texts shorter than twice
-    ``least`` characters are left out.
-    """
-    rest, first = [], []
-    for text in texts:
-        if len(text) < 2 * least:
-            continue
-        ends = [m.end() for m in re.finditer(r"[.!?:;]\s|\s", text) if least <= m.end() <= len(text) - least]
-        sentence = [e for e in ends if text[e - 2] in ".!?"]
-        if ends:
-            at = sentence[0] if sentence else ends[len(ends) // 2]
-            first.append([label_table.add(text[:at].strip())])
-            rest.append(text_table.add(text[at:].strip()))
-    own = np.ones(len(rest), dtype=np.int64)
-    return Glosses(np.array(rest), Lists.of(first), own, np.array([], dtype=np.int64))
+FACET_SHARES = (0.35, 0.4, 0.15, 0.1)
+"""How often a group of free labels asks for topic, section, kind or what else fits."""
 
 
 class Mixture:
@@ -186,10 +44,13 @@ class Mixture:
         config: MixtureConfig,
         *,
         pairs: Glosses | None = None,
+        free: FreeLabels | None = None,
+        others: Ints | None = None,
         weights: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> None:
-        self.pairs = pairs
+        self.pairs, self.free = pairs, free
+        self.others = np.array([], dtype=np.int64) if others is None else others
         self.sets, self.glosses, self.config, self.seed = list(sets), glosses, config, seed
         weight = [
             len(s.texts) ** 0.5 * min(len(s.counts), 40) ** 0.5 * (weights or {}).get(s.name, 1.0)
@@ -208,6 +69,8 @@ class Mixture:
                 drawn.append(self._mixed_group(rng))
             elif self.pairs is not None and u < c.wordnet + c.mixed + c.pairs:
                 drawn.append(self._gloss_group(self.pairs, rng))
+            elif self.free is not None and u < c.wordnet + c.mixed + c.pairs + c.free_labels:
+                drawn.append(self._free_group(self.free, rng))
             else:
                 drawn.append(self._set_group(self.sets[rng.choice(len(self.sets), p=self.weight)], rng))
         width = max(len(labels) for _, labels, _, _ in drawn)
@@ -236,10 +99,54 @@ class Mixture:
         right = rng.choice(len(kept), size=c.rows, p=share / share.sum())
         row = s.starts[kept[right]] + (rng.random(c.rows) * s.counts[kept[right]]).astype(np.int64)
         labels = self._word(s, kept, rng)
+        if len(kept) > 2 and rng.random() < c.merged:
+            labels, right = self._merge(s, kept, labels, right, rng)
+        if len(labels) > 3 and len(self.others) and rng.random() < c.others:
+            labels, right = self._leave_out(labels, right, rng)
         if self.glosses is not None and rng.random() < c.distractors:
             more = rng.choice(self.glosses.pool, size=int(rng.integers(1, 6)))
             labels = np.concatenate([labels, np.setdiff1d(more, labels)])
         return s.texts[row], labels, np.ones((c.rows, len(labels)), dtype=bool), right
+
+    def _merge(
+        self, s: TrainSet, kept: Ints, labels: Ints, right: Ints, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
+        # Up to a third of the labels become two in one, "Science and travel", right for the texts of both.
+        place = np.full(len(s.counts), -1)
+        place[kept] = np.arange(len(kept))
+        fits = np.flatnonzero((place[s.merged[:, :2]] >= 0).all(1))
+        becomes, taken, labels = np.arange(len(kept)), set[int](), labels.copy()
+        for row in rng.permutation(fits)[: 4 * len(kept)]:
+            a, b = place[s.merged[row, :2]]
+            if a in taken or b in taken or 3 * len(taken) >= 2 * len(kept):
+                continue
+            taken |= {int(a), int(b)}
+            becomes[b] = a
+            labels[a] = s.merged[row, 2]
+        stay, new = np.unique(becomes, return_inverse=True)
+        return labels[stay], new[right]
+
+    def _leave_out(self, labels: Ints, right: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        # Some labels go; their texts belong to "Other", as users name what fits nothing.
+        gone = rng.permutation(len(labels))[: int(rng.integers(1, len(labels) // 3 + 1))]
+        stay = np.setdiff1d(np.arange(len(labels)), gone)
+        becomes = np.full(len(labels), len(stay))
+        becomes[stay] = np.arange(len(stay))
+        return np.append(labels[stay], rng.choice(self.others)), becomes[right]
+
+    def _free_group(self, free: FreeLabels, rng: np.random.Generator) -> Group:
+        # A label set drawn from one facet of the open vocabulary, with texts of each label.
+        c = self.config
+        facet = free.facets[rng.choice(len(free.facets), p=FACET_SHARES)]
+        share = facet.counts**0.5
+        k = min(int(rng.integers(4, c.rows + 1)), len(share))
+        chosen = rng.choice(len(share), size=k, replace=False, p=share / share.sum())
+        right = rng.integers(k, size=c.rows)
+        at = facet.starts[chosen[right]] + (rng.random(c.rows) * facet.counts[chosen[right]]).astype(np.int64)
+        rows, labels = facet.rows[at], facet.labels[chosen]
+        mask = ~(free.right.values[rows][:, :, None] == labels[None, None]).any(1)
+        mask[np.arange(c.rows), right] = True
+        return free.texts[rows], labels, mask, right
 
     def _mixed_group(self, rng: np.random.Generator) -> Group:
         # Rows of several sets, each with its own label; another row's label distracts unless it is right.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -10,9 +11,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.pretrain.config import DataConfig
-from sce_desktop.ml.pretrain.mixture import Glosses, StringTable, TrainSet, make_glosses, make_pairs, make_set
+from sce_desktop.ml.pretrain.material import (
+    FreeLabels,
+    Glosses,
+    Ints,
+    StringTable,
+    TrainSet,
+    make_free_labels,
+    make_glosses,
+    make_pairs,
+    make_set,
+)
+
+MERGES = 300
+"""Names of two labels together that are made up for each set."""
+
+OTHERS = (
+    "Other",
+    "Others",
+    "Something else",
+    "None of these",
+    "Miscellaneous",
+    "Other topics",
+    "Anything else",
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +61,8 @@ class Material:
     validation: list[ValidationSet]
     glosses: Glosses | None
     pairs: Glosses
+    free: FreeLabels | None
+    others: Ints  # label numbers of what users call the rest
 
 
 def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
@@ -46,6 +74,10 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
     texts, labels = StringTable(), StringTable()
     synonyms = _json(base / config.wordings) if config.wordings else {}
     train, validation = [], []
+    free_names = (
+        {r["id"]: r["labels"] for r in _lines(base / config.free_labels)} if config.free_labels else {}
+    )
+    free: dict[str, list[str]] = {}
     for path in _files(folder / "train", config.sets):
         name = path.name.split(".")[0]
         rows = [r for r in _lines(path) if r.get("split") != "test"]
@@ -61,8 +93,13 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
                 synonyms.get(name, {}),
                 text_table=texts,
                 label_table=labels,
+                merges=MERGES,
             )
         )
+        if free_names:
+            for row, text in zip(rows, cut, strict=True):
+                if own := free_names.get(text_id(row["text"])):
+                    free[text] = own
     if not train:
         raise UserError(f"There are no training sets (*.jsonl or *.jsonl.gz) in {folder / 'train'}.")
     for path in _files(folder / "validation", config.validation) if (folder / "validation").is_dir() else ():
@@ -82,7 +119,21 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         glosses = make_glosses(list(_lines(base / config.wordnet)), text_table=texts, label_table=labels)
     numbers = sorted({int(n) for s in train for n in s.texts})
     pairs = make_pairs([texts.strings[n] for n in numbers], text_table=texts, label_table=labels)
-    return Material(texts, labels, train, validation, glosses, pairs)
+    return Material(
+        texts,
+        labels,
+        train,
+        validation,
+        glosses,
+        pairs,
+        make_free_labels(list(free.items()), text_table=texts, label_table=labels) if free else None,
+        np.array([labels.add(name) for name in OTHERS]),
+    )
+
+
+def text_id(text: str) -> str:
+    """Return the name by which a file of free labels knows a text, which it does not hold itself."""
+    return hashlib.blake2b(text[:300].encode(), digest_size=6).hexdigest()
 
 
 def _files(folder: Path, names: Sequence[str]) -> list[Path]:

@@ -17,7 +17,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
 from sce_desktop.ml.bert import EncoderLayer, TextEncoder
-from sce_desktop.ml.pretrain.mixture import Ints
+from sce_desktop.ml.pretrain.material import Ints
 from sce_desktop.ml.sce import LabelVectors
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.ml.pretrain.mixture import Lists, Mixture, parts_of
+from sce_desktop.ml.pretrain.material import Lists, StringTable, make_free_labels, parts_of
+from sce_desktop.ml.pretrain.mixture import Mixture
 from sce_desktop.ml.pretrain.prefetch import drawn
-from sce_desktop.ml.pretrain.sets import read_material
+from sce_desktop.ml.pretrain.sets import OTHERS, read_material, text_id
 from tests.ml.pretrain.conftest import TOPICS, _write
 
 
@@ -100,3 +102,92 @@ def test_lists_draw_only_what_they_hold() -> None:
     assert set(found[rows == 0]) == {1}
     assert set(found[rows == 1]) == {3, 4}
     assert set(found[rows == 2]) == {6}
+
+
+def _gold(material) -> dict[str, str]:
+    return {
+        material.texts.strings[t]: material.labels.strings[s.wordings.values[n, 0]]
+        for s in material.train
+        for n in range(len(s.counts))
+        for t in s.texts[s.starts[n] : s.starts[n + 1]]
+    }
+
+
+def test_two_labels_merged_are_right_for_the_texts_of_both(material) -> None:
+    config = MixtureConfig(groups=16, rows=16, wordnet=0.0, synonyms=0.0, distractors=0.0, merged=1.0)
+    texts, labels = material.texts.strings, material.labels.strings
+    gold = _gold(material)
+    merged = {number: row for s in material.train for *row, number in s.merged.tolist()}
+    parts = {n: {w for m in s.merged.tolist() if m[2] == n for label in m[:2]
+                 for w in (labels[i] for i in s.wordings.values[label] if i >= 0)}
+             for s in material.train for n in s.merged[:, 2].tolist()}  # fmt: skip
+    seen = 0
+    for step in range(4):
+        batch = Mixture(material.train, None, config, seed=step).batch(0)
+        for p, t in np.ndindex(batch.right.shape):
+            number = int(batch.labels[p, batch.right[p, t]])
+            if number in merged:
+                assert gold[texts[batch.texts[p, t]]] in parts[number]
+                seen += 1
+            else:
+                assert labels[number] == gold[texts[batch.texts[p, t]]]
+        assert all(len(set(row[row >= 0])) >= 2 for row in batch.labels)
+    assert seen > 20
+
+
+def test_texts_of_labels_left_out_belong_to_other(material) -> None:
+    config = MixtureConfig(groups=16, rows=16, wordnet=0.0, synonyms=0.0, distractors=0.0, others=1.0)
+    batch = Mixture(material.train, None, config, others=material.others).batch(0)
+    gold, seen = _gold(material), 0
+    for p, t in np.ndindex(batch.right.shape):
+        label = material.labels.strings[batch.labels[p, batch.right[p, t]]]
+        text = material.texts.strings[batch.texts[p, t]]
+        offered = {material.labels.strings[n] for n in batch.labels[p] if n >= 0}
+        topic = gold[text]
+        if label in OTHERS:
+            assert topic not in offered
+            seen += 1
+        else:
+            assert label == topic
+    assert seen > 5
+
+
+def test_free_labels_that_mean_the_same_never_stand_against_each_other() -> None:
+    texts, labels = StringTable(), StringTable()
+    lines = [
+        ("The match ended two to one.", ["Football match", "Sports", "Athletics", "Report", "Joy"]),
+        ("She won the marathon.", ["Marathon", "Sport", "Athletics", "Report", "Pride"]),
+        ("Parliament passed the budget.", ["Budget law", "Politics", "Government", "Report", "Neutral"]),
+        ("Who wrote Hamlet?", ["Playwright", "Literature", "Books", "Question", "Curiosity"]),
+    ]
+    free = make_free_labels(lines, text_table=texts, label_table=labels)
+    config = MixtureConfig(groups=8, rows=8, wordnet=0.0, free_labels=1.0)
+    batch = Mixture([], None, config, free=free).batch(0)
+    right = {text: set(names) for text, names in lines}
+    against = {frozenset(("Sports", "Sport")), frozenset(("Sport", "Athletics"))}
+    judged = 0
+    for p, t in np.ndindex(batch.right.shape):
+        text = texts.strings[batch.texts[p, t]]
+        own = labels.strings[batch.labels[p, batch.right[p, t]]]
+        assert own in right[text]
+        assert batch.mask[p, t, batch.right[p, t]]
+        for k in np.flatnonzero(batch.mask[p, t]):
+            other = labels.strings[batch.labels[p, k]]
+            assert other == own or other not in right[text]
+            assert frozenset((other, own)) not in against
+            judged += other != own
+    assert judged > 20
+
+
+def test_a_file_of_free_labels_is_matched_by_text(world: Path) -> None:
+    plain = read_material(DataConfig(), world)
+    text = plain.texts.strings[plain.train[0].texts[0]]
+    lines = [
+        {"id": text_id(text), "labels": ["Narrow", "Broad", "Wide", "Note"]},
+        {"id": "000000000000", "labels": ["Gone"]},
+    ]
+    (world / "free.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    free = read_material(DataConfig(free_labels="free.jsonl"), world).free
+    assert free is not None
+    assert [plain.texts.strings[n] for n in free.texts] == [text]
+    assert "Gone" not in read_material(DataConfig(free_labels="free.jsonl"), world).labels.strings

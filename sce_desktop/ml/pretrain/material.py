@@ -1,0 +1,245 @@
+"""Texts, labels and their wordings as numbers: what a mixture draws from.
+
+Everything is integers into two tables, texts and labels, tokenised once; a group costs microseconds.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class StringTable:
+    """Strings and their numbers, in first-seen order."""
+
+    def __init__(self) -> None:
+        self.strings: list[str] = []
+        self._index: dict[str, int] = {}
+
+    def add(self, string: str) -> int:
+        """Return the number of ``string``, giving it the next one if it is new."""
+        index = self._index.setdefault(string, len(self.strings))
+        if index == len(self.strings):
+            self.strings.append(string)
+        return index
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+
+def parts_of(label: str) -> list[str]:
+    """Return wordings that are in the label itself: without parentheses, its conjuncts, lower case.
+
+    "Science and technology" -> itself, "Science", "Technology", and all in lower case (MODEL.md 2.4).
+    """
+    wordings = [label]
+    bare = re.sub(r"\s*\(.*?\)", "", label).strip()
+    if bare and bare != label:
+        wordings.append(bare)
+    parts = [p.strip() for p in re.split(r",| and | or |/|&", bare) if len(p.strip()) > 2]
+    if 1 < len(parts) <= 3:
+        wordings += [p[0].upper() + p[1:] for p in parts]
+    return list(dict.fromkeys([*wordings, *(w.lower() for w in wordings)]))
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Lists of numbers of unequal length as one matrix, short rows filled up with -1."""
+
+    values: Ints  # (n, longest)
+    counts: Ints  # (n,)
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
+        """Pack ``lists``."""
+        counts = np.array([len(one) for one in lists], dtype=np.int64)
+        values = np.full((len(lists), int(counts.max(initial=1))), -1, dtype=np.int64)
+        for row, one in enumerate(lists):
+            values[row, : len(one)] = one
+        return cls(values, counts)
+
+    def draw(self, rows: Ints, u: NDArray[np.float64], *, first: int | Ints = 0) -> Ints:
+        """Return one entry of each of ``rows``, evenly from place ``first`` on, by ``u`` in [0, 1)."""
+        place = first + (u * (self.counts[rows] - first)).astype(np.int64)
+        return self.values[rows, np.minimum(place, self.counts[rows] - 1)]
+
+
+@dataclass(frozen=True)
+class TrainSet:
+    """One labelled set: texts sorted by label, and every label's wordings as numbers of the label table."""
+
+    name: str
+    texts: Ints  # (n,) numbers of the text table, sorted by label
+    starts: Ints  # (L + 1,) label l owns texts[starts[l]:starts[l + 1]]
+    wordings: Lists  # L rows; the label as the set words it comes first
+    merged: Ints
+    """(m, 3): two labels l and the number of a label that names both, "Science and travel"."""
+
+    @property
+    def counts(self) -> Ints:
+        """Texts of each label (L,)."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class Glosses:
+    """WordNet: glosses, and for each the labels that are right, its own lemmas first, then broader ones."""
+
+    texts: Ints
+    right: Lists
+    own: Ints  # how many of the right ones are the sense's own lemmas
+    pool: Ints  # labels to distract with
+
+
+JOINERS = (" and ", " & ", "/", ", ", " or ")
+
+
+def make_set(
+    name: str,
+    texts: Sequence[str],
+    labels: Sequence[str],
+    synonyms: Mapping[str, Sequence[str]],
+    *,
+    text_table: StringTable,
+    label_table: StringTable,
+    merges: int = 0,
+) -> TrainSet:
+    """Number a set's texts and label wordings. A wording that is another label's own name is left out.
+
+    ``merges``: how many names of two labels together are made up, for groups that merge labels.
+    """
+    names = sorted(set(labels))
+    taken = {n.casefold() for n in names}
+    wordings = []
+    for n in names:
+        offered = [*parts_of(n), *synonyms.get(n, ())]
+        fine = [w for w in offered if w.casefold() == n.casefold() or w.casefold() not in taken]
+        wordings.append([label_table.add(w) for w in dict.fromkeys(fine)])
+    place = {n: i for i, n in enumerate(names)}
+    y = np.array([place[label] for label in labels])
+    order = np.argsort(y, kind="stable")
+    numbers = np.array([text_table.add(t) for t in texts])[order]
+    starts = np.searchsorted(y[order], np.arange(len(names) + 1))
+    merged = _merge(name, [[label_table.strings[i] for i in one] for one in wordings], merges)
+    rows = [(a, b, label_table.add(both)) for a, b, both in merged]
+    return TrainSet(name, numbers, starts, Lists.of(wordings), np.array(rows, dtype=np.int64).reshape(-1, 3))
+
+
+def _merge(name: str, wordings: Sequence[Sequence[str]], count: int) -> list[tuple[int, int, str]]:
+    rng, made = random.Random(name), []
+    short = [[w for w in one if len(w) <= 40] or list(one[:1]) for one in wordings]
+    for _ in range(count if len(short) > 2 else 0):
+        a, b = rng.sample(range(len(short)), 2)
+        made.append((a, b, rng.choice(short[a]) + rng.choice(JOINERS) + rng.choice(short[b])))
+    return made
+
+
+def make_glosses(
+    lines: Sequence[Mapping[str, Any]], *, text_table: StringTable, label_table: StringTable
+) -> Glosses:
+    """Number WordNet glosses: ``t`` the gloss, ``p`` its groups of right labels (data index)."""
+    texts, right, own, pool = [], [], [], []
+    for line in lines:
+        groups = [[label_table.add(w) for w in g] for g in line["p"][:7]]
+        texts.append(text_table.add(line["t"]))
+        right.append([label for g in groups for label in g])
+        own.append(len(groups[0]))
+        pool.append(groups[-1][0])
+    return Glosses(np.array(texts), Lists.of(right), np.array(own), np.array(pool))
+
+
+def make_pairs(
+    texts: Sequence[str], *, text_table: StringTable, label_table: StringTable, least: int = 60
+) -> Glosses:
+    """Cut each text in two at a sentence or word end: the beginning names the rest as a label would.
+
+    Keeps what the embedder knew of meaning in general while labels are few. Texts shorter than twice
+    ``least`` characters are left out.
+    """
+    rest, first = [], []
+    for text in texts:
+        if len(text) < 2 * least:
+            continue
+        ends = [m.end() for m in re.finditer(r"[.!?:;]\s|\s", text) if least <= m.end() <= len(text) - least]
+        sentence = [e for e in ends if text[e - 2] in ".!?"]
+        if ends:
+            at = sentence[0] if sentence else ends[len(ends) // 2]
+            first.append([label_table.add(text[:at].strip())])
+            rest.append(text_table.add(text[at:].strip()))
+    own = np.ones(len(rest), dtype=np.int64)
+    return Glosses(np.array(rest), Lists.of(first), own, np.array([], dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Facet:
+    """Labels that answer one question of a text ("what section?"), with the texts of each."""
+
+    labels: Ints  # (L,) numbers of the label table
+    starts: Ints  # (L + 1,) label l owns rows[starts[l]:starts[l + 1]]
+    rows: Ints  # places in FreeLabels.texts, sorted by label
+
+    @property
+    def counts(self) -> Ints:
+        """Texts of each label (L,)."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class FreeLabels:
+    """Texts with labels written for each one freely, in facets: an open vocabulary, not a label set."""
+
+    texts: Ints
+    facets: tuple[Facet, ...]
+    right: Lists  # of each text: labels that are right or mean the same as a right one
+
+
+FACETS = ((0,), (1, 2), (3,), (4, 5))
+"""Places in a text's free labels: its topic, its section in two wordings, its kind, what else fits."""
+
+
+def make_free_labels(
+    lines: Sequence[tuple[str, Sequence[str]]], *, text_table: StringTable, label_table: StringTable
+) -> FreeLabels:
+    """Number texts with their free labels.
+
+    Two labels are taken to mean the same where they share a word's stem, or stand as the two wordings of one
+    section somewhere: neither is ever a wrong answer where the other is right.
+    """
+    numbers = [[label_table.add(name) for name in names] for _, names in lines]
+    alike: dict[int, set[int]] = defaultdict(set)
+    by_stem: dict[str, set[int]] = defaultdict(set)
+    for one in numbers:
+        for a, b in pairwise(one[1:3]):
+            alike[a].add(b)
+            alike[b].add(a)
+        for label in one:
+            for stem in _stems(label_table.strings[label]):
+                by_stem[stem].add(label)
+    for same in by_stem.values():
+        for label in same:
+            alike[label] |= same
+    facets = []
+    for places in FACETS:
+        pairs = sorted({(one[p], row) for row, one in enumerate(numbers) for p in places if p < len(one)})
+        counts = Counter(label for label, _ in pairs)
+        starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
+        facets.append(Facet(np.array(list(counts)), starts, np.array([row for _, row in pairs])))
+    right = [sorted(set(one).union(*(alike[label] for label in one))) for one in numbers]
+    return FreeLabels(np.array([text_table.add(t) for t, _ in lines]), tuple(facets), Lists.of(right))
+
+
+def _stems(label: str) -> set[str]:
+    return {
+        w[:5] for w in re.findall(r"[a-z]+", label.lower()) if w not in ("and", "the", "of", "in", "or", "a")
+    }
