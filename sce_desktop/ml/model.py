@@ -34,6 +34,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
 from sce_desktop.ml import folders
 from sce_desktop.ml.bert import EncoderConfig, TextEncoder, embedding_table
+from sce_desktop.ml.correction import Correction
 from sce_desktop.ml.embedder import (
     Embedder,
     NativeEmbedder,
@@ -115,6 +116,7 @@ class SCEModel(
             raise ValueError("label tokens can only be shared with an embedder that is a text encoder")
         else:
             self.label_tokenizer = tokenizer
+        self.correction = Correction(config.corrected, config.sce.text_width) if config.corrected else None
         self._known: dict[tuple[str, ...], tuple[Tensor, Tensor]] = {}  # label vectors by wordings
         self._scorer: tuple[tuple[tuple[str, ...], ...], Scorer] | None = None  # of the last label set
 
@@ -146,7 +148,13 @@ class SCEModel(
     def fingerprint(self) -> str:
         """Hash of all weights and of the settings that change numbers."""
         own = ((k, v) for k, v in self.state_dict().items() if not k.startswith("embedder."))
-        settings = (self.text_embedder.key, self.config.temperature, self.config.yes_no, self.config.sce)
+        settings = (
+            self.text_embedder.key,
+            self.config.temperature,
+            self.config.yes_no,
+            self.config.sce,
+            *([self.config.corrected] if self.config.corrected else []),  # others keep their fingerprint
+        )
         return digest(own, *settings)
 
     @property
@@ -198,9 +206,12 @@ class SCEModel(
 
         def run(rows: FloatArray) -> FloatArray:
             q = torch.tensor(rows, dtype=torch.float32, device=self.device)
+            scores = self._alone(q, scorer.labels) if multi_label else scorer(q)
+            if self.correction is not None:
+                scores = scores + self.correction(q, labels)
             if multi_label:
-                return self.config.yes_no(self._alone(q, scorer.labels).cpu().numpy())
-            return torch.softmax(scorer(q) / self.config.temperature, -1).cpu().numpy()
+                return self.config.yes_no(scores.cpu().numpy())
+            return torch.softmax(scores / self.config.temperature, -1).cpu().numpy()
 
         out = np.empty((len(vectors), len(labels)), dtype=np.float32)
         for start in range(0, len(vectors), scorer.rows):
@@ -270,7 +281,13 @@ class SCEModel(
 
     def _save_pretrained(self, save_directory: Path) -> None:
         state = {
-            name: (tensor.half() if tensor.is_floating_point() else tensor).detach().cpu().contiguous()
+            # corrections are small and add to the scores themselves: they keep their digits
+            name: (
+                tensor.half() if tensor.is_floating_point() and not name.startswith("correction.") else tensor
+            )
+            .detach()
+            .cpu()
+            .contiguous()
             for name, tensor in self.state_dict().items()
         }
         weights = save_directory / folders.WEIGHTS

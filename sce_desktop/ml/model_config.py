@@ -43,7 +43,8 @@ class ModelConfig:
     ``embedder`` describes g: ``{"kind": "native", "encoder": {...}, "max_tokens": n, "prompt": "",
     "lower_case": false}`` or ``{"kind": "sentence-transformers", "model": id or folder, "prompt": ...,
     "task": ...}``. ``token_table`` "embedder": the label tokens E are the embedder's own; "own": they lie in
-    the weights as ``label_tokens.weight`` with their own tokenizer. ``labels`` come from a fine-tune.
+    the weights as ``label_tokens.weight`` with their own tokenizer. ``labels`` come from a fine-tune, and so
+    do ``corrected``: names of the labels that have a `Correction`, in the order of its rows.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ModelConfig:
     temperature: float = 1.0
     yes_no: YesNo = field(default_factory=YesNo)
     labels: tuple[Label, ...] = ()
+    corrected: tuple[str, ...] = ()
 
     @classmethod
     def native(
@@ -76,6 +78,7 @@ class ModelConfig:
                 Label(**{**label, "synonyms": tuple(label.get("synonyms", ()))})
                 for label in config.get("labels", ())
             ),
+            corrected=tuple(config.get("corrected", ())),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,6 +94,7 @@ class ModelConfig:
             "temperature": self.temperature,
             "yes_no": asdict(self.yes_no),
             "labels": labels,
+            **({"corrected": list(self.corrected)} if self.corrected else {}),
         }
 
 
