@@ -1,0 +1,130 @@
+"""Shares of a whole table from a random sample of it, with intervals that hold for small shares too.
+
+A sample of rows whose label is known says by itself what share a label has; predictions for all rows make
+that estimate sharper, and the sample takes their bias out again. This is the regression estimator of survey
+sampling (Särndal, Swensson and Wretman 1992, "Model Assisted Survey Sampling", chapter 6), which machine
+learning knows as prediction-powered inference (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453; for the
+equivalence arXiv 2603.19160). Its usual interval, estimate ± 1.96 standard errors, is far too short for
+rare labels: with no hit in the sample it has no width at all. So the interval is Wilson's score interval
+(1927) for the sample size that the estimate is worth, as survey statistics does it (Franco, Little, Louis
+and Slud 2019, J. Survey Statistics and Methodology 7(3)). `docs/honest-figures.md` measures how often it holds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sce_desktop.core.metrics import CONFIDENCE_LEVEL
+
+Z = NormalDist().inv_cdf((1 + CONFIDENCE_LEVEL) / 2)
+LARGEST_SAMPLE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A fraction with its 95 % interval; without an interval where no random sample stands behind it."""
+
+    value: float
+    interval: tuple[float, float] | None = None
+
+    @property
+    def width(self) -> float | None:
+        """The width of the interval."""
+        return None if self.interval is None else self.interval[1] - self.interval[0]
+
+
+def wilson_interval(share: float, sample: float, *, rows: int | None = None) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of a ``share`` seen in a ``sample``.
+
+    Args:
+        share: What was seen, 0 to 1.
+        sample: How many rows it was seen in; a fraction where they are worth more or less than their number.
+        rows: How many rows the sample was drawn from without replacement; None: very many.
+    """
+    if rows is not None:
+        if sample >= rows:
+            return share, share
+        sample *= (rows - 1) / (rows - sample)  # finite population correction
+    if sample <= 0:
+        return 0.0, 1.0
+    spread = Z * Z / sample
+    middle = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
+    # At 0 and 1 rounding would leave the end a hair inside.
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
+
+
+def sample_share(
+    hits: ArrayLike, predicted: ArrayLike | None = None, *, mean: float = 0.0, rows: int | None = None
+) -> Share:
+    """Estimate the share of a label among ``rows`` rows from a random sample of them.
+
+    ``predicted`` may be any number that says something about the label: a probability, calibrated or not.
+    It must not come from a model that was trained on the sample.
+
+    Args:
+        hits: (n,) whether each sampled row has the label; n may be 0: the interval is then all of 0 to 1.
+        predicted: (n,) what was predicted for the sampled rows; None to do without.
+        mean: Mean of the same predictions over all ``rows``.
+        rows: Size of the table the sample was drawn from without replacement; None: very many.
+    """
+    y = np.asarray(hits, dtype=np.float64)
+    n = len(y)
+    if n == 0:
+        return Share(float(np.clip(mean, 0, 1)), (0.0, 1.0))
+    value, explained = float(y.mean()), 0.0
+    if predicted is not None:
+        f = np.asarray(predicted, dtype=np.float64)
+        f_apart, y_apart = f - f.mean(), y - y.mean()
+        f_square, y_square, product = f_apart @ f_apart, y_apart @ y_apart, f_apart @ y_apart
+        if f_square > 0 and y_square > 0:
+            value = float(np.clip(value + product / f_square * (mean - f.mean()), 0, 1))
+            rarer = min(y.sum(), n - y.sum())
+            # A handful of hits may follow the predictions by luck. As Wilson's interval does with z² rows
+            # that know nothing of the share, z² hits that know nothing of the predictions are added.
+            explained = float(product**2 / (f_square * y_square) * rarer / (rarer + Z * Z))
+    if rows is not None and n >= rows:
+        return Share(float(y.mean()), (float(y.mean()),) * 2)
+    worth = n / (1 - min(explained, 1 - 1e-9))
+    # What makes the predictions worth more rows makes the table worth more by as much.
+    return Share(value, wilson_interval(value, worth, rows=None if rows is None else round(rows * worth / n)))
+
+
+def with_known(sampled: Share, rows: int, *, known: int, known_hits: int) -> Share:
+    """Return the share over a table of ``known`` rows, ``known_hits`` of them hits, and ``rows`` others.
+
+    ``sampled`` is the share among the others; the result's interval is narrower in proportion.
+    """
+    total = known + rows
+    if total == 0:
+        return Share(0.0)
+    value = (known_hits + rows * sampled.value) / total
+    if rows == 0:
+        return Share(value, (value, value))
+    if sampled.interval is None:
+        return Share(value)
+    low, high = ((known_hits + rows * end) / total for end in sampled.interval)
+    return Share(value, (low, high))
+
+
+def suggested_sample(width: float, *, share: float = 0.5, rows: int | None = None) -> int:
+    """Return how many random rows give an interval of at most ``width`` where the share is about ``share``.
+
+    The predictions only make it narrower, so this is enough. ``rows`` is the size of the table: never more.
+
+    Raises:
+        ValueError: ``width`` is not between 0 and 1.
+    """
+    if not 0 < width < 1:
+        raise ValueError("a width lies between 0 and 1")
+    low, high = 1, min(rows or LARGEST_SAMPLE, LARGEST_SAMPLE)
+    while low < high:
+        middle = (low + high) // 2
+        start, end = wilson_interval(share, middle, rows=rows)
+        low, high = (low, middle) if end - start <= width else (middle + 1, high)
+    return low
