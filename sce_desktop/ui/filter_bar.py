@@ -157,6 +157,7 @@ class FilterBar(QWidget):
         self.confidence.setEnabled(scored)
         self.confidence.setToolTip("Rows of which the model is not sure" if scored else "Needs scores")
         self.order.setText(f"{order_name(query)} ▾".capitalize())
+        self.order.setFixedHeight(self.all.sizeHint().height())  # in line with the chips
         self.order.setAccessibleDescription(order_name(query))
         self.updateGeometry()
 

@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Label
+from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.labels_model import KeyRole, LabelRole, LabelsModel, PredictedRole, YoursRole
+from sce_desktop.ui.painting import SQUARE, draw_name, draw_square
 from sce_desktop.ui.theme import MARK_RADIUS, RADIUS, ROW_HEIGHTS, SPACE_S, font, px, tokens
 
-SQUARE = 10
 KEY_WIDTH = 18
 MARGIN = 18  # from the panel's edge to the square, as the heading
 
@@ -36,7 +37,7 @@ def compact(count: int | None) -> str:
 
 def count_width(characters: int = 4) -> int:
     """How wide a column of counts with so many characters is, the gap before it included."""
-    return QFontMetrics(font("body")).horizontalAdvance("0" * max(characters, 2)) + px(SPACE_S)
+    return QFontMetrics(font("body")).horizontalAdvance("0" * characters) + px(SPACE_S)
 
 
 def draw_key(painter: QPainter, rect: QRect, key: str) -> None:
@@ -50,14 +51,6 @@ def draw_key(painter: QPainter, rect: QRect, key: str) -> None:
     small.setPixelSize(px(11))
     painter.setFont(small)
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, key)
-
-
-def draw_square(painter: QPainter, left: int, middle: int, colour: str) -> None:
-    """Draw the colour of a label, ``middle`` high."""
-    side = px(SQUARE)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colour))
-    painter.drawRoundedRect(left, middle - side // 2, side, side, px(MARK_RADIUS), px(MARK_RADIUS))
 
 
 class LabelDelegate(QStyledItemDelegate):
@@ -104,14 +97,12 @@ class LabelDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4) - 1, -2), px(RADIUS), px(RADIUS))
         middle = rect.center().y()
-        draw_square(painter, rect.left() + px(MARGIN), middle, label.colour or t.muted)
+        colour = label.colour or label_colour(index.row())  # the command line gives none
+        draw_square(painter, rect.left() + px(MARGIN), middle, colour)
         name = self.name_rect(rect)
         painter.setFont(font("body"))
         painter.setPen(QColor(t.ink))
-        shown = painter.fontMetrics().elidedText(
-            label.name.replace("\n", " "), Qt.TextElideMode.ElideRight, name.width()
-        )
-        painter.drawText(name, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        draw_name(painter, name, label.name)
         self._draw_counts(painter, rect, index.data(YoursRole), index.data(PredictedRole))
         if key := index.data(KeyRole):
             draw_key(painter, key_rect(rect), key)

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from sce_desktop.core.types import Decision
 from sce_desktop.store.query import RowState
 from sce_desktop.ui.icons import icon
-from sce_desktop.ui.labels_list import MARGIN, SQUARE, compact, draw_key, key_rect
+from sce_desktop.ui.labels_list import MARGIN, compact, draw_key, key_rect
+from sce_desktop.ui.painting import SQUARE
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import MARK_RADIUS, ROW_HEIGHTS, SPACE_S, font, px, set_role, tokens
 

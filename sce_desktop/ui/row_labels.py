@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from sce_desktop.ui.rows_delegate import draw_bar, draw_lines, draw_square
+from sce_desktop.ui.painting import draw_bar, draw_name, draw_square
 from sce_desktop.ui.rows_text import per_cent
 from sce_desktop.ui.theme import RADIUS, Tokens, px, tokens
 
@@ -105,7 +105,7 @@ class LabelButton(QAbstractButton):
         draw_square(painter, left, middle, line.colour)
         painter.setPen(QColor(colours.ink))
         area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
-        draw_lines(painter, area, ("✓ " if line.decided else "") + line.name, 1)
+        draw_name(painter, area, ("✓ " if line.decided else "") + line.name)
         y = px(26)
         for place, bar in enumerate(line.bars):
             strip = QRectF(left, y, self.width() - 2 * left, px(5) if bar.main else px(4))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QTextLayout, QTextOption
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.ui import rows_text
 from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.icons import icon
+from sce_desktop.ui.painting import draw_bar, draw_lines, draw_name, draw_square
 from sce_desktop.ui.rows_data import RowData
 from sce_desktop.ui.rows_model import Column, RowsModel
 from sce_desktop.ui.theme import MARK_RADIUS, Tokens, px, tokens
 
 Index = QModelIndex | QPersistentModelIndex
 PADDING = 6  # as that of the headings
-CELL_WIDTH, CELL_GAP = 9, 2
+CELL_WIDTH, CELL_GAP = 8, 2
 STRIP_WIDTH = 150  # of the most labels that are shown one by one
+LABEL_INDENT = 16  # from a label's square to its name
+NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the best probability
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -37,33 +40,6 @@ def strip_cells(area: QRect, count: int) -> list[QRectF]:
     top = area.top() + (area.height() - height) / 2
     width = max(1.5, step - (px(CELL_GAP) if step > px(6) else 1))
     return [QRectF(area.left() + place * step, top, width, height) for place in range(count)]
-
-
-def draw_square(painter: QPainter, x: float, middle: float, colour: str, *, hollow: bool = False) -> None:
-    """Draw the square of a label at ``x``, or of an answer that is none."""
-    size = px(10)
-    box = QRectF(x, middle - size / 2, size, size)
-    painter.setPen(Qt.PenStyle.NoPen)
-    if hollow:
-        painter.setPen(QColor(tokens().muted))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        box.adjust(0.5, 0.5, -0.5, -0.5)
-    else:
-        painter.setBrush(QColor(colour))
-    painter.drawRoundedRect(box, MARK_RADIUS, MARK_RADIUS)
-
-
-def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: str | None) -> None:
-    """Draw a bar that fills ``share`` (0 to 1) of ``box``."""
-    radius = box.height() / 2
-    painter.setPen(Qt.PenStyle.NoPen)
-    if track is not None:
-        painter.setBrush(QColor(track))
-        painter.drawRoundedRect(box, radius, radius)
-    filled = QRectF(box)
-    filled.setWidth(max(box.height(), box.width() * share))
-    painter.setBrush(QColor(colour))
-    painter.drawRoundedRect(filled, radius, radius)
 
 
 class RowsDelegate(QStyledItemDelegate):
@@ -115,9 +91,11 @@ class RowsDelegate(QStyledItemDelegate):
         elif row.blank:
             return
         elif column == Column.SCE:
-            self._draw_score(painter, area, row, colours)
+            self._draw_score(
+                painter, area, row, colours, colours.selection_line if selected else colours.line
+            )
         elif column == Column.CELLS:
-            self._draw_cells(painter, area, row, colours.pane if selected else colours.hover)
+            self._draw_cells(painter, area, row, colours.selection_line if selected else colours.hover)
         else:
             self._draw_agreement(painter, area, row, column - Column.BASELINE + 1, colours)
 
@@ -167,14 +145,14 @@ class RowsDelegate(QStyledItemDelegate):
         else:
             self._draw_label(painter, area, words, None, colours.muted)
 
-    def _draw_score(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+    def _draw_score(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens, track: str) -> None:
         score = row.scores[0] if row.scores else None
         if score is None:
             painter.setPen(QColor(colours.muted))
             painter.drawText(area, _LEFT, rows_text.NOT_YET)
             return
         label = rows_text.top_label(score, self._model.labels)
-        number, bar = px(40), px(28)
+        number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH)
         middle = area.center().y() + 0.5
         name = area.adjusted(0, 0, -(number + bar + px(6)), 0)
         if score.stale:
@@ -184,7 +162,7 @@ class RowsDelegate(QStyledItemDelegate):
         ink = colours.muted if score.stale else colours.ink
         self._draw_label(painter, name, label.name, self._colour(label), ink)
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
-        draw_bar(painter, box, score.confidence, self._colour(label), colours.line)
+        draw_bar(painter, box, score.confidence, self._colour(label), track)
         painter.setPen(QColor(colours.muted))
         painter.drawText(area, _RIGHT, rows_text.per_cent(score.confidence))
 
@@ -218,14 +196,14 @@ class RowsDelegate(QStyledItemDelegate):
         painter.drawText(area, _LEFT, "=" if same else "≠")
         painter.restore()
         if not same:
-            name = area.adjusted(px(16), 0, 0, 0)
+            name = area.adjusted(px(LABEL_INDENT), 0, 0, 0)
             painter.setPen(QColor(colours.muted))
-            draw_lines(painter, name, rows_text.top_label(score, self._model.labels).name, 1)
+            draw_name(painter, name, rows_text.top_label(score, self._model.labels).name)
 
     def _draw_label(self, painter: QPainter, area: QRect, words: str, colour: str | None, ink: str) -> None:
         draw_square(painter, area.left(), area.center().y() + 0.5, colour or "", hollow=colour is None)
         painter.setPen(QColor(ink))
-        draw_lines(painter, area.adjusted(px(16), 0, 0, 0), words, 1)
+        draw_name(painter, area.adjusted(px(LABEL_INDENT), 0, 0, 0), words)
 
     def _colour(self, label: Label) -> str:
         return colour_of(label, self._model.labels)
@@ -262,47 +240,3 @@ def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
         return label.colour
     places = [place for place, known in enumerate(labels) if known.id == label.id]
     return label_colour(places[0]) if places else tokens().muted
-
-
-def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_to_left: bool = False) -> None:
-    """Draw ``text`` on at most ``lines`` lines in its own direction, with "…" where it does not fit."""
-    metrics = painter.fontMetrics()
-    force = Qt.TextFlag.TextForceRightToLeft if right_to_left else Qt.TextFlag.TextForceLeftToRight
-    side = Qt.AlignmentFlag.AlignRight if right_to_left else Qt.AlignmentFlag.AlignLeft
-    flags = int(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter) | int(force)
-    flags |= int(Qt.TextFlag.TextSingleLine)
-    fitting = [text]
-    if lines > 1 and metrics.horizontalAdvance(text) > area.width():
-        fitting = _broken(text, painter.font(), area.width(), lines)
-    height = metrics.lineSpacing()
-    top = area.top() + (area.height() - height * len(fitting)) // 2
-    for number, line in enumerate(fitting):
-        box = QRect(area.left(), top + number * height, area.width(), height)
-        painter.drawText(box, flags, metrics.elidedText(line, Qt.TextElideMode.ElideRight, area.width()))
-
-
-def _broken(text: str, font: QFont, width: int, lines: int) -> list[str]:
-    """Break ``text`` into ``lines`` lines; the last holds all the rest."""
-    layout = QTextLayout(text, font)
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    layout.setTextOption(option)
-    layout.beginLayout()
-    result, start = [], 0
-    for _ in range(lines - 1):
-        line = layout.createLine()
-        if not line.isValid():
-            break
-        line.setLineWidth(width)
-        end = start + line.textLength()
-        result.append(_utf16(text, start, end).strip())
-        start = end
-    layout.endLayout()
-    rest = _utf16(text, start, None).strip()
-    return [*result, rest] if rest else result
-
-
-def _utf16(text: str, start: int, end: int | None) -> str:
-    """Cut ``text`` at places counted as Qt counts them, in UTF-16 units."""
-    data = text.encode("utf-16-le", "surrogatepass")
-    return data[2 * start : None if end is None else 2 * end].decode("utf-16-le", "replace")

@@ -1,6 +1,8 @@
-"""The table itself: fixed widths but for the text, equal heights, and selections that stay cheap."""
+"""The table itself: columns as wide as what they say, the text the rest, and selections that stay cheap."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import (
     QItemSelection,
@@ -17,13 +19,22 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QWidget
 
-from sce_desktop.ui.rows_delegate import PADDING, RowsDelegate, strip_width
+from sce_desktop.ui.rows_delegate import (
+    BAR_WIDTH,
+    LABEL_INDENT,
+    NUMBER_WIDTH,
+    PADDING,
+    RowsDelegate,
+    strip_width,
+)
 from sce_desktop.ui.rows_model import Column, RowsModel
 from sce_desktop.ui.theme import ROW_HEIGHTS, px
 
 MOST_SELECTED = 10_000
 _LEAST_TEXT = 150
-_WIDTHS = {Column.YOURS: 106, Column.SCE: 182, Column.BASELINE: 108}
+_TEXT_SHARE = 0.42  # of the table: before the text has that, no name of a label gets more than it must
+_LEAST_NAME = {Column.YOURS: 60, Column.SCE: 78, Column.BASELINE: 56}  # of a label, in pixels
+_MOST_NAME = 200
 
 
 class RowsTable(QTableView):
@@ -41,6 +52,8 @@ class RowsTable(QTableView):
         self._delegate = RowsDelegate(model, self)
         self._corner: QToolButton | None = None
         self._most = 0  # the highest number of a row
+        self._decided = False
+        self._name_width = 0  # of the longest name of a label
         self.setItemDelegate(self._delegate)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -50,7 +63,10 @@ class RowsTable(QTableView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        # Its place is kept, so that columns do not move with a filter; where all rows fit it is not seen.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.verticalScrollBar().rangeChanged.connect(self._on_range)
+        self._on_range(0, 0)
         self.setTabKeyNavigation(False)
         self.verticalHeader().setVisible(False)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -98,32 +114,53 @@ class RowsTable(QTableView):
         order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
         self.header.setSortIndicator(-1 if column is None else column, order)
 
+    def set_decided(self, decided: bool) -> None:
+        """Make room for decisions once there are some."""
+        if decided != self._decided:
+            self._decided = decided
+            self._share_width()
+
     @Slot()
     def fit_columns(self) -> None:
-        """Give every column but the text's the width that it needs."""
-        model = self.model()
-        for column in range(model.columnCount()):
-            if column == Column.TEXT:
-                continue
-            if column == Column.NUMBER:
-                digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
-                width = digits + 2 * px(PADDING) + px(16)  # and a mark
-            elif column == Column.CELLS:
-                width = max(px(88), strip_width(len(self._rows_model().labels)) + 2 * px(PADDING))
-            else:
-                width = px(_WIDTHS.get(Column(min(column, Column.BASELINE)), 112))
-            self.header.resizeSection(column, width)
-        self._fit_text()
+        """Give every column the width that it needs, and the text what they leave."""
+        metrics = self.fontMetrics()
+        names = (metrics.horizontalAdvance(label.name) for label in self._rows_model().labels)
+        self._name_width = max(names, default=0) + 1
+        self._share_width()
 
-    def _fit_text(self) -> None:
-        """Give the text what the others leave, but never so little that nothing can be read."""
-        others = sum(self.columnWidth(c) for c in range(self.model().columnCount()) if c != Column.TEXT)
-        self.header.resizeSection(Column.TEXT, max(px(_LEAST_TEXT), self.viewport().width() - others))
+    def _share_width(self) -> None:
+        model, room = self.model(), self.viewport().width()
+        shown = [c for c in range(model.columnCount()) if c != Column.TEXT and not self.isColumnHidden(c)]
+        for_text = max(px(_LEAST_TEXT), int(room * _TEXT_SHARE))
+        widths = between([self._wanted(column) for column in shown], room - for_text)
+        for column, width in zip(shown, widths, strict=True):
+            self.header.resizeSection(column, width)
+        self.header.resizeSection(Column.TEXT, max(px(_LEAST_TEXT), room - sum(widths)))
+
+    def _wanted(self, column: int) -> tuple[int, int]:
+        """Return the least and the best width of a column."""
+        around = 2 * px(PADDING)
+        if column == Column.NUMBER:
+            digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
+            return (digits + around + px(16),) * 2  # and a mark
+        heading = self.header.sectionSizeHint(column)
+        if column == Column.CELLS:
+            return (max(heading, strip_width(len(self._rows_model().labels)) + around),) * 2
+        if column == Column.YOURS and not self._decided:
+            return heading, heading
+        beside = around + px(LABEL_INDENT)
+        if column == Column.SCE:
+            beside += px(NUMBER_WIDTH + BAR_WIDTH + PADDING)
+        elif column == self.model().columnCount() - 1 and self._corner is not None:
+            heading += self._corner.width()
+        name = px(_LEAST_NAME[Column(min(column, Column.BASELINE))])
+        best = max(name, min(px(_MOST_NAME), self._name_width))
+        return max(heading, beside + name), max(heading, beside + best)
 
     def setColumnHidden(self, column: int, hide: bool) -> None:
         """Hide or show a column; the text takes or gives the room."""
         super().setColumnHidden(column, hide)
-        self._fit_text()
+        self._share_width()
 
     def _rows_model(self) -> RowsModel:
         model = self.model()
@@ -204,6 +241,10 @@ class RowsTable(QTableView):
         if current.isValid():
             self.rowChosen.emit(current.row())
 
+    @Slot(int, int)
+    def _on_range(self, low: int, high: int) -> None:
+        self.verticalScrollBar().setEnabled(high > low)
+
     # --- events --------------------------------------------------------------------------------------------
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -216,7 +257,7 @@ class RowsTable(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the corner button at its place."""
         super().resizeEvent(event)
-        self._fit_text()
+        self._share_width()
         self._place_corner()
         self.scrolled.emit()
 
@@ -228,3 +269,16 @@ class RowsTable(QTableView):
             size = self.header.height() - px(6)
             self._corner.setFixedSize(size, size)
             self._corner.move(self.header.width() - size - px(3), px(3))
+
+
+def between(wanted: Sequence[tuple[int, int]], room: int) -> list[int]:
+    """Give columns their least width, and of ``room`` what is over in proportion to what each lacks still.
+
+    Args:
+        wanted: The least and the best width of each column, in pixels.
+        room: Pixels for all of them; where that is less than the least, the least stands.
+    """
+    lacking = sum(best - least for least, best in wanted)
+    spare = max(0, room - sum(least for least, _ in wanted))
+    share = min(1.0, spare / lacking) if lacking else 0.0
+    return [least + int((best - least) * share) for least, best in wanted]

@@ -105,9 +105,11 @@ class RowsView(QWidget):
         session.stepAsked.connect(self._step)
         session.currentRowChanged.connect(self._follow_current)
         session.labelsChanged.connect(self._on_labels)
+        session.projectOpened.connect(self._on_labels)
         session.scoresChanged.connect(self._show_state)
         session.scorer.modelsChanged.connect(self._on_models)
         session.settingsChanged.connect(self._apply_settings)
+        session.countsChanged.connect(self._on_counts)
 
     def _empty_page(self) -> QWidget:
         page = QWidget()
@@ -247,6 +249,12 @@ class RowsView(QWidget):
     def _on_labels(self) -> None:
         self.table.fit_columns()
         self._show_state()
+
+    @Slot()
+    def _on_counts(self) -> None:
+        counts = self._session.counts
+        if counts is not None:
+            self.table.set_decided(counts.labelled + counts.states[RowState.SKIPPED] > 0)
 
     # --- how it looks --------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ class Tokens:
     accent: str
     on_accent: str  # text on the accent colour
     selection: str
+    selection_line: str  # what ``line`` and ``hover`` are elsewhere: empty marks on a selected row
     hover: str
     good: str
     warn: str
@@ -53,6 +54,7 @@ LIGHT = Tokens(
     accent="#2f6bde",
     on_accent="#ffffff",
     selection="#e8f0fe",
+    selection_line="#d3e1f8",
     hover="#eef1f5",
     good="#2e8b6b",
     warn="#b8562a",
@@ -67,6 +69,7 @@ DARK = Tokens(
     accent="#6ea0ff",
     on_accent="#10151d",
     selection="#223250",
+    selection_line="#31456c",
     hover="#252b34",
     good="#5cc29c",
     warn="#e59267",

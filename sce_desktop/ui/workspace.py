@@ -35,4 +35,4 @@ class Workspace(QSplitter):
             self.addWidget(panel)
             self.setStretchFactor(place, 1 if panel is centre else 0)
             panel.setMinimumWidth(px(180))
-        self.setSizes([px(232), px(764), px(284)])
+        self.setSizes([px(224), px(780), px(276)])

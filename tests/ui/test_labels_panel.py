@@ -14,12 +14,14 @@ from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.ui import label_edits
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.labels_hints import hint_for
 from sce_desktop.ui.labels_list import compact
 from sce_desktop.ui.labels_menus import LabelMenu, templates
 from sce_desktop.ui.labels_model import KeyRole, PredictedRole, YoursRole
 from sce_desktop.ui.labels_panel import LabelsPanel
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px
 from tests.ui.conftest import MakeProject
 
 Key = Qt.Key
@@ -79,6 +81,17 @@ def test_a_name_and_enter_adds_a_label(qtbot: QtBot, session: Session, panel: La
     assert panel.field.text() == ""
     assert len({label.colour for label in session.labels}) == 5
     assert not panel.empty.isVisible()
+
+
+def test_labels_of_the_command_line_have_colours_too(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, make_project: MakeProject
+) -> None:
+    with qtbot.waitSignal(session.projectOpened):
+        session.open_project(make_project("Another", labels=("Late", "Damaged")))
+    assert [label.colour for label in session.labels] == ["", ""]
+    image = panel.list.grab().toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(px(40)) for y in range(image.height())}
+    assert {label_colour(0), label_colour(1)} <= colours
 
 
 def test_many_lines_are_pasted(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:

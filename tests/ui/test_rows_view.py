@@ -19,6 +19,7 @@ from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import rows_table
 from sce_desktop.ui.rows_delegate import strip_cells, strip_width
 from sce_desktop.ui.rows_model import Column
+from sce_desktop.ui.rows_table import between
 from sce_desktop.ui.rows_view import RowsView
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import ROW_HEIGHTS, px
@@ -293,3 +294,39 @@ def test_the_text_takes_what_the_other_columns_leave(
     opened.resize(320, 300)
     assert table.columnWidth(Column.TEXT) >= px(100)
     assert table.horizontalScrollBar().maximum() > 0  # the others can be reached
+
+
+def test_columns_share_what_there_is() -> None:
+    assert between([(40, 40), (60, 160), (50, 100)], 150) == [40, 60, 50]
+    assert between([(40, 40), (60, 160), (50, 100)], 225) == [40, 110, 75]
+    assert between([(40, 40), (60, 160), (50, 100)], 900) == [40, 160, 100]
+    assert between([(40, 40), (60, 160)], 10) == [40, 60]
+    assert between([], 10) == []
+
+
+def test_columns_are_as_wide_as_what_they_say(
+    qtbot: QtBot, session: Session, view: RowsView, make_project: MakeProject
+) -> None:
+    long = "Delivered late although promised"
+    open_in(qtbot, session, make_project(texts=TEXTS, labels=("Late", "Damaged", long)))
+    settle(qtbot, session)
+    table = view.table
+    view.resize(1400, 300)
+    undecided, text = table.columnWidth(Column.YOURS), table.columnWidth(Column.TEXT)
+    name = table.fontMetrics().horizontalAdvance(long)
+    assert undecided < px(80)
+    assert table.columnWidth(Column.SCE) > name
+    session.decide([1], Decision.LABEL, [session.labels[2].id or 0])
+    qtbot.waitUntil(lambda: table.columnWidth(Column.YOURS) > name)
+    assert table.columnWidth(Column.TEXT) < text
+    settle(qtbot, session)
+
+
+def test_the_scroll_bar_is_seen_only_where_rows_do_not_fit(
+    qtbot: QtBot, opened: RowsView, session: Session
+) -> None:
+    bar = opened.table.verticalScrollBar()
+    assert bar.isVisible()  # its place is kept
+    assert not bar.isEnabled()
+    opened.resize(760, 120)
+    assert bar.isEnabled()

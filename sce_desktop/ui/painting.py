@@ -1,0 +1,107 @@
+"""What several panels draw alike: the square of a label, bars, and text that is cut where it does not fit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QTextLayout, QTextOption
+
+from sce_desktop.ui.rows_data import is_right_to_left
+from sce_desktop.ui.theme import MARK_RADIUS, px, tokens
+
+SQUARE = 10
+_MIDDLE_FROM = 110  # pixels of a name from which its end is shown beside its beginning
+
+
+def draw_square(painter: QPainter, x: float, middle: float, colour: str, *, hollow: bool = False) -> None:
+    """Draw the square of a label at ``x``, or of an answer that is none."""
+    size = px(SQUARE)
+    box = QRectF(x, middle - size / 2, size, size)
+    if hollow:
+        painter.setPen(QColor(tokens().muted))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        box.adjust(0.5, 0.5, -0.5, -0.5)
+    else:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(box, MARK_RADIUS, MARK_RADIUS)
+
+
+def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: str | None) -> None:
+    """Draw a bar that fills ``share`` (0 to 1) of ``box``."""
+    radius = box.height() / 2
+    painter.setPen(Qt.PenStyle.NoPen)
+    if track is not None:
+        painter.setBrush(QColor(track))
+        painter.drawRoundedRect(box, radius, radius)
+    filled = QRectF(box)
+    filled.setWidth(max(box.height(), box.width() * share))
+    painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(filled, radius, radius)
+
+
+def elided_name(metrics: QFontMetrics, name: str, width: int) -> str:
+    """Return a label's name as it fits into ``width`` pixels.
+
+    A name that loses a few letters loses its last ones; of one that loses more than half, the end is shown
+    too where there is room, as long names of a set often begin alike.
+    """
+    name = " ".join(name.split())
+    long = width >= px(_MIDDLE_FROM) and metrics.horizontalAdvance(name) > 2 * width
+    return metrics.elidedText(
+        name, Qt.TextElideMode.ElideMiddle if long else Qt.TextElideMode.ElideRight, width
+    )
+
+
+def draw_name(painter: QPainter, area: QRect, name: str) -> None:
+    """Draw a label's name at the left of ``area``, in its own direction, on one line."""
+    shown = elided_name(painter.fontMetrics(), name, area.width())
+    painter.drawText(area, _flags(right_to_left=is_right_to_left(name), right=False), shown)
+
+
+def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_to_left: bool = False) -> None:
+    """Draw ``text`` on at most ``lines`` lines in its own direction, with "…" where it does not fit."""
+    metrics = painter.fontMetrics()
+    flags = _flags(right_to_left=right_to_left, right=right_to_left)
+    fitting = [text]
+    if lines > 1 and metrics.horizontalAdvance(text) > area.width():
+        fitting = _broken(text, painter.font(), area.width(), lines)
+    height = metrics.lineSpacing()
+    top = area.top() + (area.height() - height * len(fitting)) // 2
+    for number, line in enumerate(fitting):
+        box = QRect(area.left(), top + number * height, area.width(), height)
+        painter.drawText(box, flags, metrics.elidedText(line, Qt.TextElideMode.ElideRight, area.width()))
+
+
+def _flags(*, right_to_left: bool, right: bool) -> int:
+    """How a line is laid out: the direction decides on which side "…" stands."""
+    force = Qt.TextFlag.TextForceRightToLeft if right_to_left else Qt.TextFlag.TextForceLeftToRight
+    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    place = side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+    return int(place) | int(force) | int(Qt.TextFlag.TextSingleLine)
+
+
+def _broken(text: str, font: QFont, width: int, lines: int) -> list[str]:
+    """Break ``text`` into ``lines`` lines; the last holds all the rest."""
+    layout = QTextLayout(text, font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    result, start = [], 0
+    for _ in range(lines - 1):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(width)
+        end = start + line.textLength()
+        result.append(_utf16(text, start, end).strip())
+        start = end
+    layout.endLayout()
+    rest = _utf16(text, start, None).strip()
+    return [*result, rest] if rest else result
+
+
+def _utf16(text: str, start: int, end: int | None) -> str:
+    """Cut ``text`` at places counted as Qt counts them, in UTF-16 units."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    return data[2 * start : None if end is None else 2 * end].decode("utf-16-le", "replace")
