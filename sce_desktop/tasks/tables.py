@@ -106,17 +106,37 @@ def _rename(aside: Path, target: Path) -> None:
 
 
 def append_table(
-    project: Project, table_path: Path, *, options: TableOptions | None = None, progress: Progress
+    project: Project,
+    table_path: Path,
+    *,
+    gold_column: int | None = None,
+    options: TableOptions | None = None,
+    progress: Progress,
 ) -> ImportReport:
     """Add the rows of another table with the same columns; rows that are there already stay as they are.
+
+    Args:
+        project: The project.
+        table_path: The table.
+        gold_column: Place of a column of labels: its values become annotations of the new rows, and labels
+            after those of the project where it has them not.
+        options: How to read the table.
+        progress: Told of rows; everything done otherwise than expected is a warning.
 
     Raises:
         UserError: The table is not right, its columns differ, or the project is read-only.
         Cancelled: The user stopped; no row was added.
     """
     table = tables.open_table(table_path, options or TableOptions())
-    batches = table.batches(progress=progress)
-    return _add(project, table, table.columns, batches, project.text_columns, progress)
+    carried = CarriedAnnotations(table.columns, gold_at=gold_column)
+    batches = carried.passing(table.batches(progress=progress))
+    before = project.row_count()
+    report = _add(project, table, table.columns, batches, project.text_columns, progress)
+    if gold_column is not None:
+        kept = project.label_set()
+        labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
+        carried.keep(project, project.row_ids()[before:], labels, multi_label=multi_label)
+    return report
 
 
 def _add(

@@ -10,6 +10,8 @@ from typing import Literal
 from sce_desktop.core.types import TableOptions
 from sce_desktop.store.query import RowState
 
+DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
+
 
 @dataclass(frozen=True, slots=True)
 class ImportChoices:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
@@ -55,6 +56,7 @@ class ImportDialog(ProjectDialog):
         self._looking: Job | None = None
         self._scanning: Job | None = None
         self._failure = ""
+        self._wanted: list[int] = []  # widths of the preview's columns
         self._build(append)
         self.resize(px(980), px(660))
         self._show_unread("")
@@ -114,7 +116,6 @@ class ImportDialog(ProjectDialog):
         self.table.verticalHeader().setSectionResizeMode(self.table.verticalHeader().ResizeMode.Fixed)
         self.table.horizontalHeader().setHighlightSections(False)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.table.horizontalHeader().setMaximumSectionSize(px(600))
         self.table.horizontalHeader().setMinimumSectionSize(px(64))
         self.unread = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self.unread.setTextFormat(Qt.TextFormat.PlainText)
@@ -298,12 +299,27 @@ class ImportDialog(ProjectDialog):
             job.cancel()
 
     def _size_columns(self) -> None:
-        """Give the text the widest column, the others what they need."""
+        """Give the other columns what they need, within limits, and the text what they leave."""
         self.table.resizeColumnsToContents()
         header, text = self.table.horizontalHeader(), self.columns.text_columns
-        for column in range(self.model.columnCount()):
-            most = px(420) if column in text else px(170)
-            header.resizeSection(column, min(header.sectionSize(column) + px(SPACE_S), most))
+        self._wanted = [
+            min(header.sectionSize(column) + px(SPACE_S), px(420) if column in text else px(170))
+            for column in range(self.model.columnCount())
+        ]
+        self._spread()
+
+    def _spread(self) -> None:
+        if len(self._wanted) != self.model.columnCount():
+            return
+        spare = max(0, self.table.viewport().width() - sum(self._wanted))
+        widest = next(iter(self.columns.text_columns), len(self._wanted) - 1)
+        for column, width in enumerate(self._wanted):
+            self.table.horizontalHeader().resizeSection(column, width + spare * (column == widest))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave no place beside the preview empty."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._spread)  # once the table has its size
 
     @Slot()
     def _on_target(self) -> None:

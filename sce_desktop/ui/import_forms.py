@@ -203,7 +203,7 @@ class ColumnsForm(QWidget):
     @property
     def label(self) -> int | None:
         """0-based place of the label column; None if there is none or ours are taken back."""
-        if self._fixed or self.data_width is not None:
+        if self.data_width is not None:
             return None
         chosen = self.label_column.currentData()
         return chosen if isinstance(chosen, int) else None
@@ -259,7 +259,7 @@ class ColumnsForm(QWidget):
 
     def show_scan(self, scan: TableScan | None) -> None:
         """Offer to merge labels that look the same."""
-        alike = scan.alike if scan is not None and self.label is not None else ()
+        alike = scan.alike if scan is not None and self.label is not None and not self._fixed else ()
         self.merge.setVisible(bool(alike))
         self.alike.setVisible(bool(alike))
         if alike:
@@ -271,7 +271,7 @@ class ColumnsForm(QWidget):
             self.merge.setChecked(False)
 
     def _show_label(self) -> None:
-        shown = not self._fixed and self.data_width is None and bool(self._columns)
+        shown = self.data_width is None and bool(self._columns)
         self.label_words.setVisible(shown)
         self.label_column.setVisible(shown)
 

@@ -94,7 +94,7 @@ class Menus(QObject):
 
     def _build_run(self, session: Session) -> None:
         menu = self._menu("&Run")
-        self._add(menu, "&Score", session.scorer.score, keys="F5", icon="play", project=True)
+        self._add(menu, "&Score", session.scorer.start, keys="F5", icon="play", project=True)
         self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
 
     def _build_view(self, theme: Theme) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
@@ -13,18 +13,12 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QToo
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, installed_models
+from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.status_bar import duration
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 
-if TYPE_CHECKING:
-    from sce_desktop.ui.jobs import Job
-
-LONG_SECONDS = 30  # a scoring that takes longer is announced
-SURELY_SHORT = 200  # rows times models: not worth an estimate
-DEVICES = (("auto", "Automatic"), ("cpu", "CPU"), ("cuda", "NVIDIA GPU (CUDA)"), ("mps", "Apple GPU (MPS)"))
 SIMILARITY = "similarity"
 
 
@@ -43,7 +37,6 @@ class RunBar(QWidget):
         self._scorer = session.scorer
         self._models: list[tuple[str, str]] = [(DEFAULT_MODEL, "sce")]
         self._folders: list[str] = []
-        self._estimate: Job | None = None
         self.setAccessibleName("Scoring")
         self.score_button = QPushButton("Score")
         self.score_button.setAccessibleName("Score")
@@ -82,13 +75,8 @@ class RunBar(QWidget):
     @Slot()
     def _show(self) -> None:
         scorer = self._scorer
-        running = scorer.job is not None
-        if running:
-            text, icon, reason = "Stop", "stop", ""
-        elif self._estimate is not None:
-            text, icon, reason = "Score", "play", "Estimating how long it takes…"
-        else:
-            text, icon, reason = "Score", "play", self.why_not()
+        running = scorer.job is not None or scorer.estimating
+        text, icon, reason = ("Stop", "stop", "") if running else ("Score", "play", scorer.why_not())
         self.score_button.setText(text)
         self.score_button.setAccessibleName(text)
         self.score_button.setEnabled(not reason)
@@ -105,24 +93,10 @@ class RunBar(QWidget):
         self.similarity_button.setText("Similarity ✓" if on else "+ Similarity")
         self.similarity_button.setMinimumWidth(chip_width(self.similarity_button.text()))
         self.similarity_button.setChecked(on)
-        self.device_button.setText(f"{dict(DEVICES)[scorer.device].split(' (')[0]} ▾")
-        self.device_button.setAccessibleDescription(dict(DEVICES)[scorer.device])
+        device = DEVICES.get(scorer.device, scorer.device)
+        self.device_button.setText(f"{device} ▾")
+        self.device_button.setAccessibleDescription(device)
         self.device_button.setToolTip(f"Where models run: {scorer.device_text}")
-
-    def why_not(self) -> str:
-        """Why nothing can be scored now, in one sentence; empty if it can."""
-        session = self._session
-        if session.project is None:
-            return "Open a table or a project first."
-        if session.read_only:
-            return session.project.read_only_reason or "This project can only be looked at."
-        labels = len(session.labels)
-        multi = session.label_set is not None and session.label_set.multi_label
-        if labels == 0 and self._scorer.model == DEFAULT_MODEL:
-            return "Type at least two labels at the left first."
-        if labels == 1 and not multi:
-            return "One label leaves nothing to choose from: add another one at the left."
-        return ""
 
     def _similarity_on(self) -> bool:
         return bool(self._scorer.baselines)
@@ -136,47 +110,12 @@ class RunBar(QWidget):
 
     @Slot()
     def _on_button(self) -> None:
-        if self._scorer.job is not None:
-            self._scorer.stop()
-            self.score_button.setEnabled(False)
-            self.score_button.setToolTip("Stopping…")
+        if self._scorer.job is None and not self._scorer.estimating:
+            self._scorer.start()
             return
-        if self.why_not():
-            return
-        counts = self._session.counts
-        rows = counts.rows - counts.blank if counts else SURELY_SHORT
-        if rows * (1 + len(self._scorer.baselines)) <= SURELY_SHORT:
-            self._scorer.score()
-            return
-        job = self._scorer.estimate()
-        if job is None:
-            return
-        self._estimate = job
-        job.finished.connect(self._on_estimate)
-        job.failed.connect(self._on_no_estimate)
-        job.ended.connect(self._on_estimated)
-        self._show()
-
-    @Slot(object)
-    def _on_estimate(self, seconds: float) -> None:
-        if seconds > LONG_SECONDS:
-            counts = self._session.counts
-            rows = f"{counts.rows - counts.blank:,} rows" if counts else "the rows"
-            self._session.tell(
-                f"Scoring {rows} takes about {duration(seconds)}. Rows on the screen come first, and you "
-                "can go on working; Stop keeps what is scored."
-            )
-        self._estimate = None
-        self._scorer.score()
-
-    @Slot(object)
-    def _on_no_estimate(self, error: object) -> None:
-        self._session.tell(str(error), "warn")
-
-    @Slot()
-    def _on_estimated(self) -> None:
-        self._estimate = None
-        self._show()
+        self._scorer.stop()
+        self.score_button.setEnabled(False)
+        self.score_button.setToolTip("Stopping…")
 
     # --- choices -------------------------------------------------------------------------------------------
 
@@ -185,7 +124,7 @@ class RunBar(QWidget):
         chosen = str(self._session.settings["baseline"]) or SIMILARITY
         self._scorer.set_baselines(() if self._similarity_on() else (chosen,))
         self._show()
-        if self._similarity_on() and self._session.runs and not self.why_not():
+        if self._similarity_on() and self._session.runs and not self._scorer.why_not():
             self._scorer.score()  # the text vectors are there: this is quick
 
     def _list_models(self) -> None:
@@ -273,15 +212,28 @@ class RunBar(QWidget):
         self._popup(self.device_menu(), self.device_button)
 
     def device_menu(self) -> QMenu:
-        """Where models can run."""
+        """Where models can run; of a device that is here but cannot be used, why not and what to do."""
         menu = QMenu(self)
         group = QActionGroup(menu)
-        for device, name in DEVICES:
+        names = {"auto": DEVICES["auto"], "cpu": DEVICES["cpu"]}
+        broken = []
+        for device in self._scorer.devices:
+            if not device.usable:
+                broken.append(device)
+            elif device.name != "cpu":
+                names[device.name] = device.description
+        for device_name, text in names.items():
             self._choice(
                 menu,
                 group,
-                name,
-                device == self._scorer.device,
-                lambda device=device: self._scorer.set_device(device),
+                text,
+                device_name == self._scorer.device,
+                lambda device_name=device_name: self._scorer.set_device(device_name),
             )
+        if broken:
+            menu.addSeparator()
+        for device in broken:
+            told = QAction(menu_text(f"{device.description}: {device.problem}"), menu)
+            told.setEnabled(False)
+            menu.addAction(told)
         return menu

@@ -3,10 +3,13 @@
 scorer = session.scorer
 scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
 scorer.runs                                       what is shown: the model's run, then the baselines'
-scorer.estimate()                                 a job that finishes with about how many seconds
-scorer.score()                                    the button; supersedes a scoring that still runs
+scorer.why_not()                                  why nothing can be scored now; empty if it can
+scorer.start()                                    the button and F5: what takes long is announced first
+scorer.score()                                    at once; supersedes a scoring that still runs
 scorer.stop()                                     scored rows keep their scores
 scorer.ready, scorer.job                          is the model loaded; the scoring that runs, or None
+scorer.estimating                                 `start` is finding out how long it takes
+scorer.devices                                    what models can run on, as far as that is known
 scorer.modelsChanged                              any of these changed
 """
 
@@ -21,16 +24,20 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.core.types import Run
 from sce_desktop.settings import Settings
-from sce_desktop.tasks.models import MAIN_ALIAS, Baseline
+from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.status_bar import duration
 
 if TYPE_CHECKING:
+    from sce_desktop.ml.session import Device
     from sce_desktop.ui.session import Session
 
 EDIT_PAUSE_MS = 400  # a label edit is scored when the user pauses, not at every key
 SHOW_MS = 500  # how often new scores are shown while they come
+LONG_SECONDS = 30  # a scoring that takes longer is announced
+SURELY_SHORT = 200  # rows times models: not worth an estimate
 
 
 def window_threads() -> int:
@@ -61,6 +68,7 @@ class Scorer(QObject):
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded
         self.job: Job | None = None
+        self._estimate: Job | None = None
         self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
         self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
         self._edit_pause.timeout.connect(self.score)
@@ -110,6 +118,11 @@ class Scorer(QObject):
             return f"CPU, {self._choice().threads} of {os.cpu_count()} cores"
         return self._shelf.device.upper()
 
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """What models can run on, and what they cannot; empty until torch has been asked."""
+        return self._shelf.devices
+
     def warm_up(self) -> None:
         """Load the model behind the window, so that it is there when it is needed."""
         self.ready = self._load_failed = False
@@ -120,22 +133,6 @@ class Scorer(QObject):
         job.finished.connect(lambda _: self._on_loaded(model))
         job.failed.connect(lambda error: self._on_load_failed(model, error))
         self.modelsChanged.emit()
-
-    def estimate(self) -> Job | None:
-        """Find out about how many seconds `score` would take; the job finishes with them."""
-        project = self._session.project
-        if project is None:
-            return None
-        return self._session.submit(
-            work.estimate,
-            project,
-            self._shelf,
-            self._choice(),
-            title="Estimating",
-            lane="models",
-            quiet=True,
-            tell_failure=False,
-        )
 
     def count_tokens(self, text: str) -> Job:
         """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
@@ -158,6 +155,70 @@ class Scorer(QObject):
             self.set_model(self._loaded)
 
     # --- scoring -------------------------------------------------------------------------------------------
+
+    def why_not(self) -> str:
+        """Why nothing can be scored now, in one sentence; empty if it can."""
+        session = self._session
+        if session.project is None:
+            return "Open a table or a project first."
+        if session.read_only:
+            return session.project.read_only_reason or "This project can only be looked at."
+        labels = len(session.labels)
+        multi = session.label_set is not None and session.label_set.multi_label
+        if labels == 0 and self.model == DEFAULT_MODEL:
+            return "Type at least two labels at the left first."
+        if labels == 1 and not multi:
+            return "One label leaves nothing to choose from: add another one at the left."
+        return ""
+
+    @property
+    def estimating(self) -> bool:
+        """Whether `start` is finding out how long scoring takes."""
+        return self._estimate is not None
+
+    @Slot()
+    def start(self) -> None:
+        """Score as the user asked; what may take long is estimated and announced first."""
+        session = self._session
+        if self.job is not None or self.estimating:
+            return
+        if reason := self.why_not():
+            session.tell(reason, "warn")
+            return
+        assert session.project is not None
+        counts = session.counts
+        rows = counts.rows - counts.blank if counts else session.project.row_count()
+        if rows * (1 + len(self.baselines)) <= SURELY_SHORT:
+            self.score()
+            return
+        job = session.submit(
+            work.estimate,
+            session.project,
+            self._shelf,
+            self._choice(),
+            title="Estimating how long scoring takes",
+            lane="models",
+            tell_failure=False,
+        )
+        job.finished.connect(lambda seconds: self._on_estimate(rows, seconds))
+        job.failed.connect(self._on_failed)
+        job.ended.connect(self._on_estimate_ended)
+        self._estimate = job
+        self.modelsChanged.emit()
+
+    def _on_estimate(self, rows: int, seconds: float) -> None:
+        if seconds > LONG_SECONDS:
+            self._session.tell(
+                f"Scoring {rows:,} rows takes about {duration(seconds)}. Rows on the screen come first, and "
+                "you can go on working; Stop keeps what is scored."
+            )
+        self._estimate = None
+        self.score()
+
+    @Slot()
+    def _on_estimate_ended(self) -> None:
+        self._estimate = None
+        self.modelsChanged.emit()
 
     @Slot()
     def score(self) -> Job | None:
@@ -190,8 +251,9 @@ class Scorer(QObject):
     def stop(self) -> None:
         """Stop scoring; rows that are scored keep their scores."""
         self._edit_pause.stop()
-        if self.job is not None:
-            self.job.cancel()
+        for job in (self.job, self._estimate):
+            if job is not None:
+                job.cancel()
 
     def labels_changed(self) -> None:
         """Follow an edit of the labels, if the project has been scored before."""
@@ -214,11 +276,13 @@ class Scorer(QObject):
             self._session.scoresChanged.emit(None)
 
     def _abandon(self) -> None:
-        """Stop the scoring that runs and hear no more of it."""
-        if self.job is not None:
-            self.job.detach()
-            self.job.cancel()
-            self.job = None
+        """Stop the scoring that runs, or is about to, and hear no more of it."""
+        jobs = [job for job in (self.job, self._estimate) if job is not None]
+        self.job = self._estimate = None
+        for job in jobs:
+            job.detach()
+            job.cancel()
+        if jobs:
             self.modelsChanged.emit()
 
     @Slot(object, object, object)

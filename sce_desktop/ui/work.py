@@ -21,7 +21,7 @@ from sce_desktop.ui.garbage import keep_what_is_loaded
 from sce_desktop.ui.preload import preload_torch
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.session import ModelSession
+    from sce_desktop.ml.session import Device, ModelSession
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
 
@@ -39,10 +39,11 @@ class ModelShelf:
         self._cache: VectorCache | None = None
         self._seen: set[ModelChoice] = set()
         self.device = ""  # cpu, cuda or mps, once something is loaded
+        self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
 
     def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
         """Load the models of ``choice``, unless they are here already; the main one comes first."""
-        from sce_desktop.tasks.models import load_models, open_session, parse_baselines
+        from sce_desktop.tasks.models import devices, load_models, open_session, parse_baselines
 
         place = (choice.device, choice.threads)
         if self._session is None or place != self._place:
@@ -53,6 +54,7 @@ class ModelShelf:
             keep_what_is_loaded()
             self._place = place
             self.device = self._session.device.type
+            self.devices = self.devices or devices()
         baselines = parse_baselines(choice.baselines)
         models = load_models(self._session, [choice.model], baselines, progress).models
         if choice not in self._seen:  # a baseline may have brought libraries of its own
@@ -220,7 +222,13 @@ def append_table(project: Project, choices: ImportChoices, *, progress: Progress
     """Add the rows of a table to ``project``."""
     from sce_desktop.tasks.tables import append_table
 
-    return append_table(project, choices.path, options=choices.options, progress=progress)
+    return append_table(
+        project,
+        choices.path,
+        gold_column=choices.label_column,
+        options=choices.options,
+        progress=progress,
+    )
 
 
 def export_table(

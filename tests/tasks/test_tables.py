@@ -155,6 +155,25 @@ def test_rows_are_appended(tmp_path: Path) -> None:
         assert project.row_count() == 3
 
 
+def test_labels_come_with_rows_that_are_appended(tmp_path: Path) -> None:
+    with imported(tmp_path, "topic,text\nlate,x\n", gold_column="topic") as project:
+        known = project.label_set()
+        assert known is not None
+        more = write(tmp_path, "topic,text\nprice,y\n,z\nlate,w\n", "more.csv")
+        append_table(project, more, gold_column=0, progress=SilentProgress())
+        now = project.label_set()
+        assert now is not None
+        assert [label.name for label in now.labels] == ["late", "price"]
+        assert now.labels[0] == known.labels[0]  # the same label, not one of the same name
+        found = project.annotations([1, 2, 3, 4])
+        assert {row: a.label_ids for row, a in found.items()} == {
+            1: (now.labels[0].id,),
+            2: (now.labels[1].id,),
+            4: (now.labels[0].id,),
+        }
+        assert found[2].origin is Origin.IMPORTED
+
+
 def test_preview(tmp_path: Path) -> None:
     preview = preview_table(write(tmp_path, "id;text\n1;a b c\n2;d e f\n"), rows=1, progress=SilentProgress())
     assert preview.options.delimiter == ";"

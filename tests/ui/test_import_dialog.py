@@ -328,6 +328,32 @@ def test_new_rows_are_counted_before_they_are_added(
     assert session.project.row_count() == 7
 
 
+def test_labels_of_a_column_come_with_the_rows(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    with qtbot.waitSignal(session.projectOpened):
+        session.open_project(make_project(labels=("Late",)))
+    path = tmp_path / "more.csv"
+    path.write_text("ref,text\nLate,Came on Monday\nLost,Where is it?\n", encoding="utf-8")
+    dialog = show(qtbot, session, path, append=True)
+    choose(dialog.columns.label_column, 0)
+    settle(qtbot, dialog)
+    assert "2 labels: " in " ".join(dialog.facts.texts())
+    with qtbot.waitSignal(session.rowsChanged):
+        dialog.accept()
+    assert [label.name for label in session.labels] == ["Late", "Lost"]
+    assert session.project is not None
+    assert {a.label_ids for a in session.project.annotations([6, 7]).values()} == {(1,), (2,)}
+
+
+def test_the_preview_leaves_no_place_empty(qtbot: QtBot, session: Session, parcels: Path) -> None:
+    dialog = show(qtbot, session, parcels)
+    dialog.resize(1300, 700)
+    header, table = dialog.table.horizontalHeader(), dialog.table
+    qtbot.waitUntil(lambda: header.length() == table.viewport().width())
+    assert header.sectionSize(1) == max(header.sectionSize(column) for column in range(header.count()))
+
+
 def test_other_columns_are_refused_in_place_and_can_become_a_project(
     qtbot: QtBot, session: Session, make_project: MakeProject, parcels: Path
 ) -> None:

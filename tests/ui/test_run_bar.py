@@ -14,8 +14,9 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label
+from sce_desktop.ml.session import Device
 from sce_desktop.store.project import Project
-from sce_desktop.ui import run_bar, work
+from sce_desktop.ui import scoring, work
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.run_bar import RunBar
 from sce_desktop.ui.session import Session
@@ -93,7 +94,7 @@ def test_why_nothing_can_be_scored_is_told(
     open_in(qtbot, session, make_project(labels=labels))
     assert bar.score_button.isEnabled() == (not reason)
     assert reason in bar.score_button.toolTip()
-    assert bar.score_button.accessibleDescription() == bar.why_not()
+    assert bar.score_button.accessibleDescription() == session.scorer.why_not()
     settle(qtbot, session)
 
 
@@ -120,6 +121,7 @@ def test_score_becomes_stop_and_stops(qtbot: QtBot, session: Session, opened: Ru
     assert opened.score_button.isEnabled()
 
 
+@pytest.mark.parametrize("by_key", [False, True])
 @pytest.mark.parametrize(("seconds", "announced"), [(4.0, False), (240.0, True)])
 def test_a_long_run_is_announced_and_starts(
     qtbot: QtBot,
@@ -129,16 +131,50 @@ def test_a_long_run_is_announced_and_starts(
     monkeypatch: pytest.MonkeyPatch,
     seconds: float,
     announced: bool,
+    by_key: bool,
 ) -> None:
-    monkeypatch.setattr(run_bar, "SURELY_SHORT", 0)
+    monkeypatch.setattr(scoring, "SURELY_SHORT", 0)
     engine.seconds = seconds
     heard: list[str] = []
     session.told.connect(lambda sentence, _tone: heard.append(sentence))
-    opened.score_button.click()
-    assert not opened.score_button.isEnabled()
+    if by_key:
+        session.scorer.start()  # what F5 is connected to
+    else:
+        opened.score_button.click()
+    assert opened.score_button.text() == "Stop"
     qtbot.waitUntil(lambda: len(engine.choices) == 1)
     assert any("4 min" in sentence for sentence in heard) == announced
-    qtbot.waitUntil(opened.score_button.isEnabled)
+    qtbot.waitUntil(lambda: session.scorer.job is None)
+
+
+def test_a_run_is_stopped_while_its_time_is_estimated(
+    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Event()
+
+    def estimate(*_: object, progress: Progress) -> float:
+        asked.set()
+        while True:
+            progress.check()
+
+    monkeypatch.setattr(scoring, "SURELY_SHORT", 0)
+    monkeypatch.setattr(work, "estimate", estimate)
+    opened.score_button.click()
+    qtbot.waitUntil(asked.is_set)
+    opened.score_button.click()
+    qtbot.waitUntil(lambda: not session.scorer.estimating)
+    assert opened.score_button.text() == "Score"
+    assert engine.choices == []
+
+
+def test_f5_says_why_nothing_can_be_scored(
+    qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(labels=("one",)))
+    with qtbot.waitSignal(session.told) as told:
+        session.scorer.start()
+    assert "nothing to choose from" in told.args[0]
+    settle(qtbot, session)
 
 
 def test_a_model_that_cannot_be_loaded_leaves_the_one_of_before(
@@ -192,6 +228,19 @@ def test_the_device_is_chosen(qtbot: QtBot, session: Session, opened: RunBar) ->
     actions["CPU"].trigger()
     assert session.scorer.device == "cpu"
     assert opened.device_button.text() == "CPU ▾"
+
+
+def test_only_devices_of_this_machine_are_offered(session: Session, opened: RunBar) -> None:
+    assert [action.text() for action in opened.device_menu().actions()] == ["Automatic", "CPU"]
+    session.scorer._shelf.devices = (
+        Device("cpu", "x86_64", True),
+        Device("cuda", "NVIDIA H100", True),
+        Device("cuda:1", "NVIDIA K80", False, "the installed torch has no code for sm_37"),
+    )
+    actions = opened.device_menu().actions()
+    assert [a.text() for a in actions if a.isCheckable()] == ["Automatic", "CPU", "NVIDIA H100"]
+    assert "no code for sm_37" in actions[-1].text()  # told, with what to do, and not to be chosen
+    assert not actions[-1].isEnabled()
 
 
 def test_a_read_only_project_is_not_scored(

@@ -262,6 +262,12 @@ def test_sample_is_imported_and_scored_at_once(
     assert [file.name for file in tmp_path.glob("*.sce")] == ["Parcel feedback.sce"]
 
 
+def ask_estimate(session: Session) -> Job:
+    scorer = session.scorer
+    arguments = (session.project, scorer._shelf, scorer._choice())
+    return session.submit(work.estimate, *arguments, title="Estimating", lane="models")
+
+
 def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path) -> None:
     folder = str(tiny_sce(tmp_path / "my models"))
     session.scorer.set_baselines((f"similarity:{folder}",))
@@ -270,8 +276,7 @@ def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakePro
     session.scorer.set_model(folder)
     qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
     assert session.scorer.device_text.startswith(("CPU", "CUDA", "MPS"))
-    estimate = session.scorer.estimate()
-    assert estimate is not None
+    estimate = ask_estimate(session)
     with qtbot.waitSignal(estimate.finished, timeout=60_000) as estimated:
         pass
     assert 0 < estimated.args[0] < 60
@@ -283,8 +288,7 @@ def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakePro
     assert sorted(scores) == [1, 2, 4, 5]
     assert all(abs(s.probabilities.sum() - 1) < 1e-5 for s in scores.values())
     assert scores[1].probabilities == pytest.approx(scores[5].probabilities)  # the same text
-    again = session.scorer.estimate()
-    assert again is not None
+    again = ask_estimate(session)
     with qtbot.waitSignal(again.finished, timeout=60_000) as nothing_left:
         pass
     assert nothing_left.args[0] == pytest.approx(0, abs=1e-6)
