@@ -10,7 +10,7 @@ import numpy as np
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, Run, VectorCache
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.models import NamedModel, labels_for
+from sce_desktop.tasks.models import MAIN_ALIAS, NamedModel, labels_for
 from sce_desktop.tasks.progress import PartProgress
 
 # A chunk is what one commit keeps and what the window shows at once: about this long, whatever a row costs.
@@ -18,6 +18,7 @@ CHUNK_SECONDS = 0.7
 FIRST_CHUNK = 32
 SMALLEST_CHUNK = 8
 LARGEST_CHUNK = 20_000
+KEPT_RUNS = 2  # finished ones of a model, the newest: going back on a label edit costs nothing
 
 
 def score_project(
@@ -33,7 +34,8 @@ def score_project(
 
     Rows that the same model has scored with the same labels are not scored again. ``first_ids`` go first,
     with all models, before the rest. ``labels`` become the project's own; a project without labels takes
-    those that the first model carries.
+    those that the first model carries. Once a run is finished, runs of the same model with older labels are
+    removed but for `KEPT_RUNS`.
 
     Returns:
         The run of each of ``models`` as it is at the end, in their order.
@@ -43,6 +45,7 @@ def score_project(
         Cancelled: The user stopped; scored rows keep their scores, and the next call goes on from there.
     """
     known, multi_label = _labels_of(project, models[0], labels)
+    shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
     runs = []
     for named in models:
         run = project.open_run(
@@ -59,8 +62,26 @@ def score_project(
     for run, named, ids in zip(runs, models, waiting, strict=True):
         tally.score(run, named, ids)
         project.finish_run(run.id)
+    for run in runs:
+        _remove_older(project, run, shown)
     now = {run.id: run for run in project.runs()}
     return [now[run.id] for run in runs]
+
+
+def _remove_older(project: Project, finished: Run, shown: set[int]) -> None:
+    """Remove what label edits left behind; never an active run, nor one of ``shown``, which may be looked at.
+
+    Runs of other models under the same alias stay: a fine-tuned version is compared with what was before it.
+    """
+    alike = [
+        run
+        for run in project.runs()
+        if (run.alias, run.fingerprint) == (finished.alias, finished.fingerprint)
+    ]
+    newest = [run.id for run in alike if run.finished_at is not None][-KEPT_RUNS:]
+    for run in alike:
+        if run.id not in {*newest, *shown, finished.id}:
+            project.remove_run(run.id)
 
 
 def _labels_of(
@@ -98,7 +119,7 @@ class _Tally:
     def score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
         """Score the rows ``ids`` in their order and commit each chunk."""
         size, start = FIRST_CHUNK, 0
-        stage = f"scoring ({named.alias})"
+        stage = f"scoring with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"
         while start < len(ids):
             self._progress.check()
             chunk = ids[start : start + size]

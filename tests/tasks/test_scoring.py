@@ -114,6 +114,37 @@ def test_edited_labels_make_a_new_run_and_the_old_one_stays(project: Project) ->
     assert len(model.scored) == 2 * SCORED
 
 
+def test_runs_that_label_edits_left_behind_are_removed(project: Project) -> None:
+    model = named(FakeModel())
+    names = ["damage", "delay"]
+    made = [score_project(project, [model], progress=SilentProgress())[0].id]
+    (tuned,) = score_project(project, [named(FakeModel(fingerprint="tuned"))], progress=SilentProgress())
+    for name in ("praise", "price", "app"):
+        names.append(name)
+        project.set_labels(clean_labels(names))
+        made.append(score_project(project, [model], progress=SilentProgress())[0].id)
+    kept = [run.id for run in project.runs()]
+    assert kept == [tuned.id, *made[-2:]]  # a version's run is compared with, whatever its labels
+    assert project.verify() == []
+
+
+def test_a_run_that_is_looked_at_stays_until_the_next_one(project: Project) -> None:
+    """It is active when the scoring begins, and the window may still show it when that ends."""
+    model = named(FakeModel())
+    for labels in (["damage", "a"], ["damage", "b"]):
+        project.set_labels(clean_labels(labels))
+        score_project(project, [model], progress=SilentProgress())
+    project.set_labels(clean_labels(["damage", "c"]))
+    with pytest.raises(Cancelled):
+        score_project(project, [model], progress=StoppingProgress(4))
+    stopped = project.active_run("sce")
+    assert stopped is not None
+    for labels, stays in ((["damage", "d"], True), (["damage", "e"], False)):
+        project.set_labels(clean_labels(labels))
+        score_project(project, [model], progress=SilentProgress())
+        assert (stopped.id in {run.id for run in project.runs()}) == stays
+
+
 def test_another_model_under_the_same_alias_makes_a_new_run(project: Project) -> None:
     (old,) = score_project(project, [named(FakeModel())], progress=SilentProgress())
     (new,) = score_project(project, [named(FakeModel(fingerprint="tuned"))], progress=SilentProgress())
@@ -156,7 +187,7 @@ def test_progress_counts_over_all_models(project: Project, monkeypatch: pytest.M
     done = [done for done, _, _ in progress.reports]
     assert done == sorted(done)
     assert done[0] == 10
-    assert progress.reports[-1] == (2 * SCORED, 2 * SCORED, "scoring (near)")
+    assert progress.reports[-1] == (2 * SCORED, 2 * SCORED, "scoring with near")
 
 
 def test_chunks_grow_and_shrink_towards_their_time() -> None:
