@@ -99,7 +99,7 @@ class ExportDialog(ProjectDialog):
         layout.addWidget(self.problem)
         layout.addLayout(foot)
         self.export_button.setDefault(True)  # only in its dialog does it become the one that Return presses
-        self.resize(px(640), px(430))
+        self.resize(px(640), self.sizeHint().height())
 
     def _rows_box(self) -> QWidget:
         box, layout = _box("Rows")

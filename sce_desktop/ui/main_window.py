@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMessageBox,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -67,20 +66,14 @@ class MainWindow(QMainWindow):
         self.setAccessibleName(TITLE)
         self.setAcceptDrops(True)
 
-        self.strip = MessageStrip()
         self.start_page = StartPage(recent)
         self.workspace = Workspace(session, parts)
         self.pages = QStackedWidget()
         self.pages.setAccessibleName("Pages")
         self.pages.addWidget(self.start_page)
         self.pages.addWidget(self.workspace)
-        centre = QWidget()
-        layout = QVBoxLayout(centre)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.strip)
-        layout.addWidget(self.pages, 1)
-        self.setCentralWidget(centre)
+        self.setCentralWidget(self.pages)
+        self.strip = MessageStrip(self.pages)
 
         self.status = StatusBar(session.lanes)
         self.setStatusBar(self.status)
@@ -259,7 +252,7 @@ class MainWindow(QMainWindow):
     def show_palette(self) -> None:
         """Show every action to choose from by typing."""
         palette = CommandPalette(self.menus.all_actions(), self)
-        palette.move((self.width() - palette.width()) // 2, self.menuBar().height())
+        palette.move((self.width() - palette.width()) // 2, self.pages.y())
         palette.show()
         palette.field.setFocus()
 

@@ -1,18 +1,24 @@
-"""One sentence in place, above the rows: what went wrong or was done. Never modal, never two at a time."""
+"""One sentence over the foot of its parent: what went wrong or was done. Never modal, never two at a time."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from sce_desktop.ui.icons import icon, set_icon
-from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
+MOST_WIDTH = 660
+_ABOVE_FOOT = 44  # leaves the line below the table free, which says what to do next
 INFO_MS = 8000  # good news goes by itself; a warning stays until it is closed
 
 
 class MessageStrip(QFrame):
-    """Shows the newest sentence. The older ones are in the log."""
+    """Shows the newest sentence. The older ones are in the log.
+
+    It lies over its parent instead of taking part in a layout: nothing that one looks at or aims at moves
+    when it comes or goes.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,14 +37,18 @@ class MessageStrip(QFrame):
         set_icon(close, "close", "muted")
         close.clicked.connect(self.hide)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(px(SPACE_M), px(2), px(SPACE_S), px(2))
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_S), px(SPACE_S))
+        layout.setSpacing(px(SPACE_S))
         layout.addWidget(self._icon)
         layout.addWidget(self.text, 1)
         layout.addWidget(close)
         self._timer = QTimer(self, singleShot=True, interval=INFO_MS)
         self._timer.timeout.connect(self.hide)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "strip")
         self.hide()
+        if parent is not None:
+            parent.installEventFilter(self)
 
     @Slot(object, object)
     def show_message(self, sentence: str, tone: str = "info") -> None:
@@ -56,7 +66,29 @@ class MessageStrip(QFrame):
             self._timer.stop()
         else:
             self._timer.start()
+        self._place()
         self.show()
+        self.raise_()
+
+    def _place(self) -> None:
+        """Be as wide as the sentence, up to a limit, in the middle of the parent's foot."""
+        parent = self.parentWidget()
+        if parent is None:
+            return
+        self.ensurePolished()
+        layout = self.layout()
+        words = self.text.fontMetrics().horizontalAdvance(self.text.text()) + 2
+        beside = self.sizeHint().width() - self.text.sizeHint().width()
+        width = min(words + beside, px(MOST_WIDTH), parent.width() - 2 * px(SPACE_L))
+        height = max(layout.heightForWidth(width), self.minimumSizeHint().height()) if layout else 0
+        left = (parent.width() - width) // 2
+        self.setGeometry(left, parent.height() - height - px(_ABOVE_FOOT), width, height)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay in place when the parent becomes larger or smaller."""
+        if event.type() is QEvent.Type.Resize and not self.isHidden():
+            self._place()
+        return super().eventFilter(watched, event)
 
     def _draw_icon(self) -> None:
         name, role = ("warning", "warn") if self._warn else ("info", "accent")

@@ -73,6 +73,8 @@ class CommandPalette(QFrame):
         layout.addWidget(self.field)
         layout.addWidget(self.list)
         self.resize(px(460), px(340))
+        self.ensurePolished()  # before the first row is measured: all rows are as high as that one
+        self.list.ensurePolished()
         self._filter("")
 
     @Slot(str)

@@ -1,4 +1,4 @@
-"""The settings, one line for each that `sce_desktop.settings` declares."""
+"""The settings: a field for each that `sce_desktop.settings` declares, in groups."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from PySide6.QtWidgets import (
     QDialog,
     QDoubleSpinBox,
     QFileDialog,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
-    QSpacerItem,
+    QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -23,10 +22,27 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
+from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.dialog_buttons import ok_and_cancel
-from sce_desktop.ui.theme import SPACE_L, SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
+_GROUPS = (
+    ("Scoring", ("model", "baseline", "device", "threads", "threshold")),
+    ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
+    ("Window", ("theme", "row_height", "label_cells")),
+)
+_OTHERS = "More"
+_AT_LEAST = {"threads": "All but one", "threshold": "Never"}  # what the least value means, in words
+_UNITS = {"cache_megabytes": " MB"}
+_EDITOR_WIDTH = 250
 _LARGEST_INT = 2**31 - 1  # of a QSpinBox
+
+
+def grouped() -> list[tuple[str, list[Setting]]]:
+    """Return all settings under their headings; one that no group names comes last."""
+    by_key = {setting.key: setting for setting in SETTINGS}
+    groups = [(title, [by_key.pop(key) for key in keys if key in by_key]) for title, keys in _GROUPS]
+    return [(title, settings) for title, settings in (*groups, (_OTHERS, [*by_key.values()])) if settings]
 
 
 def _number_field(setting: Setting, value: Value) -> QSpinBox | QDoubleSpinBox:
@@ -36,6 +52,7 @@ def _number_field(setting: Setting, value: Value) -> QSpinBox | QDoubleSpinBox:
             setting.least if setting.least is not None else -1e9,
             setting.most if setting.most is not None else 1e9,
         )
+        decimal.setSpecialValueText(_AT_LEAST.get(setting.key, ""))
         decimal.setValue(float(value))
         return decimal
     whole = QSpinBox()
@@ -43,6 +60,8 @@ def _number_field(setting: Setting, value: Value) -> QSpinBox | QDoubleSpinBox:
         int(setting.least) if setting.least is not None else -_LARGEST_INT,
         int(setting.most) if setting.most is not None else _LARGEST_INT,
     )
+    whole.setSpecialValueText(_AT_LEAST.get(setting.key, ""))
+    whole.setSuffix(_UNITS.get(setting.key, ""))
     whole.setValue(int(value))
     return whole
 
@@ -61,8 +80,10 @@ class SettingField(QWidget):
             self.editor.setChecked(bool(value))
         elif setting.choices:
             self.editor = QComboBox()
-            self.editor.addItems(list(setting.choices))
-            self.editor.setCurrentText(str(value))
+            for choice in setting.choices:
+                words = DEVICES.get(choice) if setting.key == "device" else None
+                self.editor.addItem(words or choice.capitalize(), choice)
+            self.editor.setCurrentIndex(setting.choices.index(str(value)))
         elif setting.type in (int, float):
             self.editor = _number_field(setting, value)
             inner = self.editor.findChild(QLineEdit)
@@ -86,7 +107,7 @@ class SettingField(QWidget):
         if isinstance(self.editor, QCheckBox):
             return self.editor.isChecked()
         if isinstance(self.editor, QComboBox):
-            return self.editor.currentText()
+            return str(self.editor.currentData())
         if isinstance(self.editor, QLineEdit):
             return self.editor.text().strip()
         return self.editor.value()
@@ -111,22 +132,19 @@ class SettingsDialog(QDialog):
         self.setWindowTitle("Settings")
         self.setAccessibleName("Settings")
         self.fields = {setting.key: SettingField(setting, settings[setting.key]) for setting in SETTINGS}
-        form = QFormLayout()
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.setVerticalSpacing(px(2))
-        form.setHorizontalSpacing(px(SPACE_L))
-        for field in self.fields.values():
-            name = "" if field.setting.type is bool else field.setting.label
-            label = QLabel(name)
-            label.setBuddy(field.editor)
-            form.addRow(label, field)
-            hint = QLabel(field.setting.help, wordWrap=True)
-            hint.setAlignment(Qt.AlignmentFlag.AlignTop)
-            set_role(hint, "muted")
-            form.addRow("", hint)
-            form.addItem(_gap())
         page = QWidget()
-        page.setLayout(form)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, px(SPACE_M), 0)
+        column.setSpacing(px(SPACE_M))
+        for place, (title, settings_of_group) in enumerate(grouped()):
+            heading = QLabel(title)
+            set_role(heading, "heading")
+            if place:
+                column.addSpacing(px(SPACE_S))
+            column.addWidget(heading)
+            for setting in settings_of_group:
+                column.addWidget(_line(self.fields[setting.key]))
+        column.addStretch()
         scroll = QScrollArea(widgetResizable=True)
         scroll.setAccessibleName("All settings")
         scroll.setWidget(page)
@@ -140,7 +158,7 @@ class SettingsDialog(QDialog):
         layout.addWidget(scroll, 1)
         layout.addWidget(self.problem)
         layout.addWidget(ok_and_cancel(self))
-        self.resize(px(560), px(600))
+        self.resize(px(620), px(620))
 
     def accept(self) -> None:
         """Take the values, write the file and close; stay open with a sentence if that fails."""
@@ -161,5 +179,28 @@ class SettingsDialog(QDialog):
             self.changed.emit(changed)
 
 
-def _gap() -> QSpacerItem:
-    return QSpacerItem(0, px(SPACE_S))
+def _line(field: SettingField) -> QWidget:
+    """What a setting is called and means at the left, its field at the right."""
+    setting = field.setting
+    line, words = QWidget(), QVBoxLayout()
+    words.setSpacing(0)
+    if setting.type is bool:
+        words.addWidget(field)
+    else:
+        name = QLabel(setting.label)
+        name.setBuddy(field.editor)
+        words.addWidget(name)
+    hint = QLabel(setting.help, wordWrap=True)
+    if setting.type is bool:
+        hint.setIndent(px(22))  # under the words of its box
+    set_role(hint, "muted")
+    words.addWidget(hint)
+    both = QHBoxLayout(line)
+    both.setContentsMargins(0, 0, 0, 0)
+    both.setSpacing(px(SPACE_XL))
+    both.addLayout(words, 1)
+    if setting.type is not bool:
+        field.setFixedWidth(px(_EDITOR_WIDTH))
+        both.addWidget(field, 0, Qt.AlignmentFlag.AlignTop)
+    line.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    return line

@@ -24,7 +24,9 @@ def duration(seconds: float) -> str:
 def progress_text(job: Job, *, title: bool = True) -> str:
     """What a job does, its share, rate and time left, as far as they are known."""
     stage = "stopping…" if job.state is JobState.CANCELLING else job.stage
-    parts = [": ".join(filter(None, (job.title if title else "", stage)))]
+    if title and not stage.startswith(job.title.lower()):  # "Scoring" and "scoring with SCE" say it twice
+        stage = ": ".join(filter(None, (job.title, stage)))
+    parts = [stage[:1].upper() + stage[1:] if title else stage]
     if job.state is JobState.CANCELLING:
         return parts[0]
     if job.total:

@@ -35,9 +35,8 @@ QLabel[role="good"] {{ color: {t.good}; }}
 QLabel[role="warn"] {{ color: {t.warn}; }}
 QLabel[role="key"] {{ color: {t.muted}; background: {t.window}; border: 1px solid {t.line};
     border-radius: 3px; padding: 0 {gap}px; }}
-QFrame[role="strip"] {{ background: {t.pane}; border: none; border-left: 3px solid {t.warn};
-    border-bottom: 1px solid {t.line}; }}
-QFrame[role="strip"][tone="info"] {{ border-left-color: {t.accent}; }}
+QFrame[role="strip"] {{ background: {t.pane}; border: 1px solid {t.warn}; border-radius: {radius}px; }}
+QFrame[role="strip"][tone="info"] {{ border-color: {t.accent}; }}
 QFrame[role="card"] {{ background: {t.window}; border: 1px solid {t.muted}; border-radius: {radius}px; }}
 QFrame[role="drop"] {{ background: {t.pane}; border: 2px dashed {t.line}; border-radius: {2 * radius}px; }}
 QFrame[role="drop"][over="true"] {{ border-color: {t.accent}; background: {t.selection}; }}
@@ -77,7 +76,10 @@ QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleS
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {{ color: {t.muted};
     background: {t.window}; }}
 QPlainTextEdit[role="plain"], QTextEdit[role="plain"] {{ border: none; border-radius: 0; padding: 0; }}
-QLineEdit[role="quiet"] {{ border-style: dashed; background: transparent; }}
+QLineEdit {{ lineedit-clear-button-icon: {_url("close", t.muted)}; }}
+QLineEdit > QToolButton {{ background: transparent; border: none; padding: 0; min-height: 0; }}
+QLineEdit[role="quiet"] {{ border: 1px dashed {t.muted}; background: transparent; }}
+QLineEdit[role="quiet"]:focus {{ border: 1px solid {t.accent}; background: {t.pane}; }}
 QComboBox {{ padding-right: {px(22)}px; min-height: {px(18)}px; }}
 QComboBox::drop-down {{ border: none; width: {px(20)}px; subcontrol-origin: padding;
     subcontrol-position: center right; }}
@@ -118,6 +120,9 @@ QTableCornerButton::section {{ background: {t.pane}; border: none; }}
 
 QToolBar {{ background: {t.pane}; border: none; border-bottom: 1px solid {t.line}; spacing: {pad}px;
     padding: {px(7)}px {wide}px; }}
+QToolBar QPushButton, QToolBar QToolButton, QToolBar QLineEdit {{ min-height: {px(20)}px;
+    max-height: {px(20)}px; }}
+QToolBar QPushButton[role="chip"] {{ padding: {gap}px {wide}px; border-radius: {px(14)}px; }}
 QToolBar::separator {{ background: transparent; width: {pad}px; }}
 QMenuBar {{ background: {t.pane}; color: {t.ink}; }}
 QMenuBar::item {{ padding: {gap}px {pad}px; background: transparent; border-radius: {radius}px; }}
@@ -152,8 +157,9 @@ QScrollArea {{ background: transparent; border: none; }}
 QScrollBar {{ background: transparent; border: none; margin: 0; }}
 QScrollBar:vertical {{ width: {px(10)}px; }}
 QScrollBar:horizontal {{ height: {px(10)}px; }}
-QScrollBar::handle {{ background: {t.line}; border-radius: {px(4)}px; margin: {px(1)}px; }}
+QScrollBar::handle {{ background: {t.line}; border-radius: {px(3)}px; margin: {px(2)}px; }}
 QScrollBar::handle:hover {{ background: {t.muted}; }}
+QScrollBar::handle:disabled {{ background: transparent; }}
 QScrollBar::handle:vertical {{ min-height: {px(28)}px; }}
 QScrollBar::handle:horizontal {{ min-width: {px(28)}px; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}

@@ -203,7 +203,7 @@ def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> 
     window.show_settings()
     dialog = window.findChild(SettingsDialog)
     assert dialog is not None
-    dialog.fields["theme"].editor.setCurrentText("dark")  # type: ignore[union-attr]
+    dialog.fields["theme"].editor.setCurrentText("Dark")  # type: ignore[union-attr]
     dialog.accept()
     assert tokens() == DARK
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
@@ -25,9 +26,9 @@ from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.message_strip import INFO_MS, MessageStrip
 from sce_desktop.ui.palette import CommandPalette, matches
 from sce_desktop.ui.recent import RecentProjects
-from sce_desktop.ui.settings_dialog import SettingsDialog
+from sce_desktop.ui.settings_dialog import SettingsDialog, grouped
 from sce_desktop.ui.start_page import StartPage, ago
-from sce_desktop.ui.status_bar import StatusBar, duration
+from sce_desktop.ui.status_bar import StatusBar, duration, progress_text
 
 
 @pytest.fixture
@@ -68,6 +69,24 @@ def test_message_is_plain_text_and_readable_aloud(qtbot: QtBot) -> None:
     assert strip.text.textFormat() is Qt.TextFormat.PlainText
     assert strip.accessibleDescription() == "<b>a&b</b>.csv is not a table."
     assert unnamed(strip) == []
+
+
+def test_message_lies_over_its_parent_and_moves_nothing(qtbot: QtBot) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.resize(800, 600)
+    strip = MessageStrip(parent)
+    parent.show()
+    strip.show_message("Short.")
+    short = strip.geometry()
+    assert short.width() < 300
+    assert parent.rect().contains(short)
+    strip.show_message("A sentence that is much longer than the window is wide. " * 4, "warn")
+    assert strip.height() > short.height()
+    assert strip.width() <= 720
+    parent.resize(400, 300)
+    assert parent.rect().contains(strip.geometry())
+    assert strip.heightForWidth(strip.width()) <= strip.height()  # no line is cut
 
 
 # --- start page --------------------------------------------------------------------------------------------
@@ -152,6 +171,21 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
         assert "stopping" in status.progress.text()
         assert not status.stop_button.isEnabled()
     qtbot.waitUntil(lambda: not status.bar.isVisible())
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ("scoring with SCE", "Scoring with SCE"),
+        ("starting torch", "Scoring: starting torch"),
+        ("", "Scoring"),
+    ],
+)
+def test_what_runs_is_said_once(qtbot: QtBot, lane: Lane, stage: str, words: str) -> None:
+    job = lane.submit(lambda *, progress: None, title="Scoring")
+    qtbot.waitUntil(lambda: not lane.busy)
+    job.stage = stage
+    assert progress_text(job).split(" · ")[0] == words
 
 
 def test_quiet_jobs_are_not_shown(qtbot: QtBot, lane: Lane) -> None:
@@ -266,7 +300,7 @@ def test_settings_dialog_has_a_field_for_each_and_writes_what_changed(qtbot: QtB
     theme, threads = dialog.fields["theme"].editor, dialog.fields["threads"].editor
     assert isinstance(theme, QComboBox)
     assert isinstance(threads, QSpinBox)
-    theme.setCurrentText("dark")
+    theme.setCurrentText("Dark")
     threads.setValue(1)
     with qtbot.waitSignal(dialog.changed) as changed:
         dialog.accept()
@@ -274,6 +308,19 @@ def test_settings_dialog_has_a_field_for_each_and_writes_what_changed(qtbot: QtB
     read = Settings.load(tmp_path / "settings.json")
     assert (read["theme"], read["threads"]) == ("dark", 1)
     assert unnamed(dialog) == []
+
+
+def test_settings_say_what_their_least_value_means(qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = SettingsDialog(Settings(tmp_path / "settings.json"))
+    qtbot.addWidget(dialog)
+    threads = dialog.fields["threads"].editor
+    assert isinstance(threads, QSpinBox)
+    assert threads.text() == "All but one"
+    assert sorted(s.key for _, group in grouped() for s in group) == sorted(dialog.fields)
+    dialog.show()
+    fields = [dialog.fields[key] for key in ("model", "baseline", "device", "threads")]
+    tops = [field.mapTo(dialog, QPoint()).y() for field in fields]
+    assert len({below - above for above, below in pairwise(tops)}) <= 2  # no gaps but for a second line
 
 
 def test_settings_that_cannot_be_written_keep_the_dialog_open(qtbot: QtBot, tmp_path: Path) -> None:
@@ -284,7 +331,7 @@ def test_settings_that_cannot_be_written_keep_the_dialog_open(qtbot: QtBot, tmp_
     dialog.show()
     editor = dialog.fields["theme"].editor
     assert isinstance(editor, QComboBox)
-    editor.setCurrentText("dark")
+    editor.setCurrentText("Dark")
     with qtbot.assertNotEmitted(dialog.changed):
         dialog.accept()
     assert dialog.isVisible()
