@@ -1,64 +1,79 @@
 """Labels that rows without a fitting one may need: groups of similar texts and the words that set them apart.
 
-Latent semantic analysis and k-means over tf-idf, as in scikit-learn's guide to clustering texts: it needs no
-model, so it works before the first scoring and for any language that is written with spaces.
+Where the model has read the texts already, its own vectors say which are alike (k-means), whatever words
+they use; before that, latent semantic analysis of their words does, as in scikit-learn's guide to clustering
+texts.
+The names come from the words either way: those with more tf-idf in a group than elsewhere.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label, Run
+from sce_desktop.core.types import FloatArray, IdArray, Label, Run, VectorCache
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 MOST_ROWS: Final = 3000
 FEWEST_ROWS: Final = 20
 MOST_GROUPS: Final = 12
-_SHARE: Final = 0.25  # of the scored rows: the least certain ones
+UNSURE: Final = 0.6  # below this confidence no label fits a row well
 _TERMS: Final = 5
 _DIMENSIONS: Final = 20
 
 
+@dataclass(frozen=True, slots=True)
+class KnownVectors:
+    """The text vectors that an embedder has made before: nothing is embedded here."""
+
+    embedder: str  # its key in the cache
+    cache: VectorCache
+
+
 def unfitting_rows(project: Project, run: Run | None) -> IdArray:
-    """Return the rows that no label fits: answered so, else the least certain quarter; all without a run."""
+    """Return the rows that no label fits: answered so, or unsure and unlabelled; without a run all others."""
     none = project.row_ids(RowQuery(state=RowState.NONE, blank=False))
-    if run is None or not run.scored:
-        rest = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
-    else:
+    rest = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
+    if run is not None and run.scored:
         arrays = project.run_arrays(run.id)
-        order = np.argsort(arrays.confidence, kind="stable")
-        rest = arrays.row_ids[order[: max(FEWEST_ROWS, int(_SHARE * len(order)))]]
-    chosen = np.concatenate([none, rest[~np.isin(rest, none)]])
+        rest = rest[np.isin(rest, arrays.row_ids[arrays.confidence < UNSURE])]
+    chosen = np.concatenate([none, rest])
     if len(chosen) > MOST_ROWS:
         chosen = np.random.default_rng(0).choice(chosen, MOST_ROWS, replace=False)
     return np.sort(chosen)
 
 
-def suggest_labels(project: Project, run: Run | None, *, progress: Progress) -> list[tuple[Label, int]]:
+def suggest_labels(
+    project: Project, run: Run | None, *, vectors: KnownVectors | None = None, progress: Progress
+) -> list[tuple[Label, int]]:
     """Return labels named by key terms, each with the number of rows behind it, the largest group first.
 
     Args:
         project: Whose rows.
         run: The scores that tell which rows no label fits; None: no row has scores.
+        vectors: What says which texts are alike; None, or for fewer than `FEWEST_ROWS` texts: their words.
         progress: Cancelled between steps.
 
     Raises:
         UserError: There are too few rows, or their texts have no words in common.
     """
-    ids = unfitting_rows(project, run)
-    texts = list(dict.fromkeys(project.texts(ids)))
+    texts = list(dict.fromkeys(project.texts(unfitting_rows(project, run))))
     if len(texts) < FEWEST_ROWS:
+        if run is not None and run.scored and project.row_count() >= FEWEST_ROWS:
+            raise UserError("Nearly every row has a label that fits it well: there is nothing to suggest.")
         raise UserError(f"There are too few texts for suggestions: it takes {FEWEST_ROWS} different ones.")
     progress.report(0, None, stage="reading words")
+    texts, found = _with_vectors(texts, vectors)
     from sklearn.cluster import KMeans
-    from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.preprocessing import normalize
 
     vectorizer = TfidfVectorizer(
         ngram_range=(1, 2), min_df=2, max_df=0.5, stop_words="english", sublinear_tf=True, max_features=20_000
@@ -71,21 +86,45 @@ def suggest_labels(project: Project, run: Run | None, *, progress: Progress) -> 
         raise UserError("The texts have no words in common: no label can be suggested.")
     progress.check()
     progress.report(0, None, stage="grouping")
-    dimensions = min(_DIMENSIONS, weights.shape[1] - 1, len(texts) - 1)
-    vectors = normalize(TruncatedSVD(dimensions, random_state=0).fit_transform(weights))
+    points = _latent(weights) if found is None else found
     groups = int(np.clip(np.sqrt(len(texts) / 2), 2, MOST_GROUPS))
-    members = KMeans(groups, n_init=10, random_state=0).fit_predict(vectors)
+    members = KMeans(groups, n_init=10, random_state=0).fit_predict(points)
     progress.check()
     progress.report(0, None, stage="naming")
-    names = vectorizer.get_feature_names_out()
+    return _named(members, weights, [str(name) for name in vectorizer.get_feature_names_out()])
+
+
+def _with_vectors(texts: list[str], known: KnownVectors | None) -> tuple[list[str], FloatArray | None]:
+    """Return the texts that have vectors, and these (n, d) of length 1; all texts and None if few have."""
+    if known is None:
+        return texts, None
+    there, vectors = known.cache.get(known.embedder, texts)
+    if vectors is None or there.sum() < FEWEST_ROWS:
+        return texts, None
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return [text for text, has in zip(texts, there, strict=True) if has], vectors / lengths
+
+
+def _latent(weights: csr_matrix) -> FloatArray:
+    """Return points (n, d) of length 1 that lie together where texts share words."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    dimensions = min(_DIMENSIONS, weights.shape[1] - 1, weights.shape[0] - 1)
+    points: FloatArray = normalize(TruncatedSVD(dimensions, random_state=0).fit_transform(weights))
+    return points
+
+
+def _named(members: IdArray, weights: csr_matrix, words: list[str]) -> list[tuple[Label, int]]:
+    """Return a label for each group (n,) of rows, named by what has more weight in it than elsewhere."""
     overall = np.asarray(weights.mean(axis=0)).ravel()
     found: dict[str, tuple[Label, int]] = {}
-    for group in np.argsort(-np.bincount(members, minlength=groups)):
+    for group in np.argsort(-np.bincount(members), kind="stable"):
         inside = members == group
         if inside.sum() < 2:
             continue
         lift = np.asarray(weights[inside].mean(axis=0)).ravel() - overall
-        terms = _distinct_terms([str(names[place]) for place in np.argsort(-lift)[: 4 * _TERMS]])
+        terms = _distinct_terms([words[place] for place in np.argsort(-lift)[: 4 * _TERMS]])
         name = " and ".join(terms[:2]).capitalize()
         label = Label(name, description=f"Texts with words such as {', '.join(terms)}")
         found.setdefault(name, (label, int(inside.sum())))

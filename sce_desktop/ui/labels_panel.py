@@ -228,6 +228,7 @@ class LabelsPanel(QWidget):
                 table_work.suggest_labels,
                 self._session.project,
                 self._session.runs[:1],
+                self._session.scorer.known_vectors,
                 title="Suggesting labels",
                 quiet=True,
                 tell_failure=False,

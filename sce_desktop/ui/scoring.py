@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.core.types import Run
+from sce_desktop.core.types import Run, VectorCache
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
@@ -122,6 +122,11 @@ class Scorer(QObject):
     def devices(self) -> tuple[Device, ...]:
         """What models can run on, and what they cannot; empty until torch has been asked."""
         return self._shelf.devices
+
+    @property
+    def known_vectors(self) -> tuple[str, VectorCache] | None:
+        """Key and cache of the text vectors that the model has made; None before it is loaded."""
+        return self._shelf.known_vectors
 
     def warm_up(self) -> None:
         """Load the model behind the window, so that it is there when it is needed."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, LabelSet, Run, TableOptions, TablePreview
+from sce_desktop.core.types import Label, LabelSet, Run, TableOptions, TablePreview, VectorCache
 from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
@@ -111,8 +111,15 @@ def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progres
     return merge_labels(project, into, progress=progress)
 
 
-def suggest_labels(project: Project, runs: Sequence[Run], *, progress: Progress) -> list[tuple[Label, int]]:
+def suggest_labels(
+    project: Project,
+    runs: Sequence[Run],
+    vectors: tuple[str, VectorCache] | None,
+    *,
+    progress: Progress,
+) -> list[tuple[Label, int]]:
     """Suggest labels for the rows that fit none, as far as the first of ``runs`` tells which."""
-    from sce_desktop.tasks.suggest import suggest_labels
+    from sce_desktop.tasks.suggest import KnownVectors, suggest_labels
 
-    return suggest_labels(project, runs[0] if runs else None, progress=progress)
+    known = None if vectors is None else KnownVectors(*vectors)
+    return suggest_labels(project, runs[0] if runs else None, vectors=known, progress=progress)

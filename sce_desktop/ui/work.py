@@ -38,6 +38,7 @@ class ModelShelf:
         self._place: tuple[str, int] | None = None
         self._cache: VectorCache | None = None
         self._seen: set[ModelChoice] = set()
+        self.known_vectors: tuple[str, VectorCache] | None = None  # of the main model, for any thread
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
 
@@ -57,6 +58,7 @@ class ModelShelf:
             self.devices = self.devices or devices()
         baselines = parse_baselines(choice.baselines)
         models = load_models(self._session, [choice.model], baselines, progress).models
+        self.known_vectors = (_embedder(models[0]).key, self.cache)
         if choice not in self._seen:  # a baseline may have brought libraries of its own
             self._seen.add(choice)
             keep_what_is_loaded()
@@ -66,7 +68,7 @@ class ModelShelf:
         """Return about how many seconds a loaded model needs for ``rows`` rows; ``texts`` are a sample."""
         assert self._session is not None
         model: Any = named.model
-        embedder = getattr(model, "text_embedder", None) or model.embedder
+        embedder = _embedder(named)
         found, _ = self.cache.get(embedder.key, texts)
         tokens = float(embedder.token_counts(texts).mean())
         return self._session.estimate(model, rows, tokens, labels, cached=int(found.mean() * rows))
@@ -79,6 +81,12 @@ class ModelShelf:
         if self._cache is None:
             self._cache = open_vector_cache(self._cache_megabytes)
         return self._cache
+
+
+def _embedder(named: NamedModel) -> Any:
+    """What makes the text vectors of a model."""
+    model: Any = named.model
+    return getattr(model, "text_embedder", None) or model.embedder
 
 
 def score(

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.core.types import Decision, FloatArray, Label, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.suggest import suggest_labels, unfitting_rows
+from sce_desktop.tasks.suggest import UNSURE, KnownVectors, suggest_labels, unfitting_rows
 
 THEMES = {"refund": "money invoice charged", "courier": "driver polite kind", "login": "password app account"}
 
@@ -35,7 +37,41 @@ def test_few_texts_are_told(tmp_path: Path) -> None:
         suggest_labels(project, None, progress=SilentProgress())
 
 
-def test_least_certain_rows_and_those_without_a_fitting_label(tmp_path: Path) -> None:
+class Vectors:
+    """A cache that knows some texts, each at the end of an axis of its own group."""
+
+    def __init__(self, group_of: dict[str, int]) -> None:
+        self.group_of = group_of
+
+    def get(self, embedder: str, texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
+        assert embedder == "ours"
+        found = np.array([text in self.group_of for text in texts])
+        if not found.any():
+            return found, None
+        return found, np.eye(4, dtype=np.float32)[[self.group_of[t] for t in texts if t in self.group_of]]
+
+    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
+        raise AssertionError("nothing is embedded")
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")  # two points are all there is
+def test_the_models_vectors_decide_what_is_alike(tmp_path: Path) -> None:
+    """Texts of two themes of words, of which the model has read some: it tells first cases from later ones."""
+    with make(tmp_path / "p.sce", 20) as project:
+        texts = project.texts(project.row_ids())
+        seen = [text for text in texts if not text.startswith("login")]
+        cache = Vectors({text: int(int(text.split()[-1]) < 4) for text in seen})
+        found = suggest_labels(project, None, vectors=KnownVectors("ours", cache), progress=SilentProgress())
+        assert sum(count for _, count in found) == len(seen)  # what has no vector is left out
+        assert 8 in [count for _, count in found]  # the first cases of both themes, together
+        few = Vectors(dict.fromkeys(texts[:5], 0))
+        by_words = suggest_labels(project, None, progress=SilentProgress())
+        assert by_words == suggest_labels(
+            project, None, vectors=KnownVectors("ours", few), progress=SilentProgress()
+        )
+
+
+def test_unsure_rows_and_those_without_a_fitting_label(tmp_path: Path) -> None:
     with make(tmp_path / "p.sce", 40) as project:
         labels = project.set_labels([Label("A"), Label("B")]).labels
         run = project.open_run("sce", "sce", "m", "f", labels)
@@ -43,5 +79,17 @@ def test_least_certain_rows_and_those_without_a_fitting_label(tmp_path: Path) ->
         sure = np.linspace(0.99, 0.51, len(ids), dtype=np.float32)
         project.add_scores(run.id, ids, Scores(np.stack([sure, 1 - sure], axis=1)))
         project.decide([1], Decision.NONE)
+        project.decide([120], Decision.LABEL, [labels[0].id or 0])
         run = project.active_run("sce") or run
-        assert unfitting_rows(project, run).tolist() == [1, *ids[-30:].tolist()]
+        unsure = ids[sure < UNSURE]
+        assert unfitting_rows(project, run).tolist() == [1, *unsure[unsure != 120].tolist()]
+
+
+def test_where_every_label_fits_nothing_is_suggested(tmp_path: Path) -> None:
+    with make(tmp_path / "p.sce", 10) as project:
+        labels = project.set_labels([Label("A"), Label("B")]).labels
+        run = project.open_run("sce", "sce", "m", "f", labels)
+        ids = project.row_ids()
+        project.add_scores(run.id, ids, Scores(np.tile(np.float32([0.9, 0.1]), (len(ids), 1))))
+        with pytest.raises(UserError, match="fits it well"):
+            suggest_labels(project, project.active_run("sce"), progress=SilentProgress())
