@@ -59,7 +59,7 @@ SETTINGS: tuple[Setting, ...] = (
         str,
         "auto",
         "Device",
-        "Where models run; auto takes the GPU when there is one that works.",
+        "Where models run; automatic takes a GPU that works.",
         choices=("auto", "cpu", "cuda", "mps"),
     ),
     Setting(
@@ -67,7 +67,7 @@ SETTINGS: tuple[Setting, ...] = (
         int,
         0,
         "Processor cores",
-        "How many a model may use; 0 leaves one free.",
+        "How many a model may use; 0: all but one.",
         least=0,
         most=1024,
     ),

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWi
 from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
-from sce_desktop.ui.theme import SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
 
 def duration(seconds: float) -> str:
@@ -26,7 +26,7 @@ def progress_text(job: Job, *, title: bool = True) -> str:
     stage = "stopping…" if job.state is JobState.CANCELLING else job.stage
     if title and not stage.startswith(job.title.lower()):  # "Scoring" and "scoring with SCE" say it twice
         stage = ": ".join(filter(None, (job.title, stage)))
-    parts = [stage[:1].upper() + stage[1:] if title else stage]
+    parts = [stage[:1].upper() + stage[1:]]
     if job.state is JobState.CANCELLING:
         return parts[0]
     if job.total:
@@ -53,6 +53,7 @@ class StatusBar(QStatusBar):
         self._lanes = tuple(lanes)
         self._job: Job | None = None
         self.counts = self._label("Rows, labelled, scored")
+        self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
         self.addWidget(self.counts)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(px(140))
