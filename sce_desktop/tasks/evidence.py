@@ -1,0 +1,204 @@
+"""What a project knows about its rows, as arrays: who decided what and how, and what each model says.
+
+Every figure that the program tells rests on this. The ways in which decisions come about are kept apart here
+once, so that nothing that follows mixes them by mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Annotation, Decision, FloatArray, IdArray, Label, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+
+UNDECIDED = -1
+PARENT_SIGN = " > "
+
+
+class Source(IntEnum):
+    """How a row came to its decision."""
+
+    UNDECIDED = 0
+    AUDIT = 1  # by hand, in a random sample
+    HAND = 2  # by hand, in an order that the user or the model chose
+    BULK = 3  # a model's answer, accepted for many rows at once
+    IMPORTED = 4  # came with the table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AuditSample:
+    """A random sample of rows. ``row_ids`` in the random order in which they are shown.
+
+    Where only its beginning is decided, that is a random sample too: the order is random.
+    ``frame_ids`` are the rows it was drawn from; None: all rows with text.
+    """
+
+    row_ids: IdArray
+    frame_ids: IdArray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """The n rows with text, in file order, and what is known of each.
+
+    ``answers`` are the label set's K labels in order, then "none of these" as number K.
+    """
+
+    row_ids: IdArray  # (n,)
+    labels: tuple[Label, ...]
+    multi_label: bool
+    answer: IdArray  # (n,) the first answer, -1: undecided or skipped
+    source: NDArray[np.int8]  # (n,) of `Source`
+    hits: tuple[IdArray, ...]  # for each of the K + 1 answers, the places decided so
+    audit: IdArray  # places of the sample's decided rows
+    waiting: int = 0  # rows of the sample that are not decided yet
+    frame: NDArray[np.bool_] | None = None  # (n,) what the sample stands for; None: there is no sample
+    probabilities: dict[str, FloatArray] = field(default_factory=dict)  # alias: (n, K), nan where unscored
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the K labels."""
+        return tuple(label.name for label in self.labels)
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """(n,) whether a person answered; a model's answer accepted in bulk is not a person's."""
+        return (self.answer >= 0) & (self.source != Source.BULK)
+
+    def has(self, answer: int) -> NDArray[np.bool_]:
+        """Return (n,) whether each row was given ``answer`` (K: none of these)."""
+        found = np.zeros(len(self.row_ids), dtype=bool)
+        found[self.hits[answer]] = True
+        return found
+
+
+def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | None = None) -> Evidence:
+    """Read the evidence of ``project``.
+
+    Args:
+        project: Whose rows.
+        aliases: Models whose active runs' probabilities are wanted; those without a run are left out, and so
+            is a run that knows none of the labels in use.
+        audit: The random sample that table-wide claims rest on.
+
+    Raises:
+        UserError: The project has no labels, or no row with text.
+    """
+    label_set = project.label_set()
+    if label_set is None or not label_set.labels:
+        raise UserError("The project has no labels yet: give it some first.")
+    row_ids = np.sort(project.row_ids(RowQuery(blank=False)))
+    if not len(row_ids):
+        raise UserError("The project has no rows with text: import a table first.")
+    place_of = {label.id: place for place, label in enumerate(label_set.labels)}
+    n, none = len(row_ids), len(label_set.labels)
+    answer = np.full(n, UNDECIDED, dtype=np.int64)
+    source = np.zeros(n, dtype=np.int8)
+    hits: list[list[int]] = [[] for _ in range(none + 1)]
+    sampled = np.zeros(n, dtype=bool)
+    if audit is not None:
+        sampled[places_of(row_ids, audit.row_ids)] = True
+    for place, annotation in _annotations(project, row_ids):
+        given = [place_of[label_id] for label_id in annotation.label_ids]
+        if annotation.decision is Decision.NONE:
+            given = [none]
+        for one in given:
+            hits[one].append(place)
+        answer[place] = given[0]
+        source[place] = _SOURCES[annotation.origin]
+        if sampled[place] and annotation.origin is Origin.HAND:
+            source[place] = Source.AUDIT
+    decided_sample = np.flatnonzero(sampled & (answer >= 0) & (source != Source.BULK))
+    return Evidence(
+        row_ids,
+        label_set.labels,
+        label_set.multi_label,
+        answer,
+        source,
+        tuple(np.asarray(sorted(places), dtype=np.int64) for places in hits),
+        decided_sample,
+        int(sampled.sum()) - len(decided_sample),
+        None if audit is None else _frame(row_ids, audit),
+        {
+            alias: found
+            for alias in aliases
+            if (found := _scores(project, alias, row_ids, place_of)) is not None
+        },
+    )
+
+
+def rolled_up(evidence: Evidence) -> Evidence:
+    """Return ``evidence`` with labels named "Parent > Child" as one label "Parent".
+
+    Probabilities of children add up where one label fits a row; where several may, the highest counts.
+    """
+    parents = [name.split(PARENT_SIGN)[0] for name in evidence.names]
+    names = list(dict.fromkeys(parents))
+    parent_of = np.asarray([names.index(parent) for parent in parents] + [len(names)], dtype=np.int64)
+    merge = np.fmax if evidence.multi_label else np.add
+    probabilities = {}
+    for alias, matrix in evidence.probabilities.items():
+        merged = np.zeros((len(matrix), len(names)), dtype=np.float32)
+        for child in range(matrix.shape[1]):
+            column = merged[:, parent_of[child]]
+            merge(column, matrix[:, child], out=column)
+        merged[np.isnan(matrix).any(axis=1)] = np.nan
+        probabilities[alias] = merged
+    return replace(
+        evidence,
+        labels=tuple(Label(name) for name in names),
+        answer=np.where(evidence.answer < 0, UNDECIDED, parent_of[evidence.answer]),
+        hits=tuple(
+            np.unique(np.concatenate([evidence.hits[child] for child in np.flatnonzero(parent_of == parent)]))
+            for parent in range(len(names) + 1)
+        ),
+        probabilities=probabilities,
+    )
+
+
+def places_of(row_ids: IdArray, wanted: IdArray) -> IdArray:
+    """Return where ``wanted`` stand in the sorted ``row_ids``; those that are not among them are left out."""
+    if not len(row_ids):
+        return np.zeros(0, dtype=np.int64)
+    places = np.minimum(np.searchsorted(row_ids, wanted), len(row_ids) - 1)
+    return places[row_ids[places] == wanted]
+
+
+_SOURCES = {Origin.HAND: Source.HAND, Origin.BULK: Source.BULK, Origin.IMPORTED: Source.IMPORTED}
+
+
+def _annotations(project: Project, row_ids: IdArray) -> Iterator[tuple[int, Annotation]]:
+    for state in (RowState.LABELLED, RowState.NONE):
+        ids = np.sort(project.row_ids(RowQuery(state=state, blank=False)))
+        found = project.annotations(ids)
+        for place in places_of(row_ids, ids).tolist():
+            yield place, found[int(row_ids[place])]
+
+
+def _frame(row_ids: IdArray, audit: AuditSample) -> NDArray[np.bool_]:
+    if audit.frame_ids is None:
+        return np.ones(len(row_ids), dtype=bool)
+    return np.isin(row_ids, audit.frame_ids)
+
+
+def _scores(
+    project: Project, alias: str, row_ids: IdArray, place_of: dict[int | None, int]
+) -> FloatArray | None:
+    run = project.active_run(alias)
+    if run is None or not any(label.id in place_of for label in run.labels):
+        return None
+    ids, matrix = project.run_matrix(run.id)
+    kept = np.isin(ids, row_ids)
+    rows = places_of(row_ids, ids[kept])
+    found = np.full((len(row_ids), len(place_of)), np.nan, dtype=np.float32)
+    for column, label in enumerate(run.labels):
+        if label.id in place_of:
+            found[rows, place_of[label.id]] = matrix[kept, column]
+    return found

@@ -1,0 +1,185 @@
+"""How good the models are on a project's own rows, and what such figures are worth.
+
+Which rows were decided decides what a figure means, so the ways of deciding are measured apart. Only the
+random sample speaks for the table; a model's own answers accepted in bulk speak for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sce_desktop.core.estimates import suggested_sample
+from sce_desktop.core.metrics import Measures, measure
+from sce_desktop.core.scoring import top
+from sce_desktop.core.thresholds import (
+    AtThreshold,
+    ReliabilityBin,
+    coverage_curve,
+    reliability,
+    suggest_threshold,
+)
+from sce_desktop.core.types import IdArray
+from sce_desktop.tasks.evidence import Evidence, Source
+
+DEFAULT_WIDTH = 0.1
+SUGGESTED_LEAST = 50
+
+_WORTH = {
+    Source.AUDIT: "Drawn at random: these figures hold for the whole table, within the interval.",
+    Source.HAND: (
+        "Decided in an order that you or the model chose: uncertain rows are harder than the table, sure "
+        "ones easier, so the figures hold for these rows and not for the table."
+    ),
+    Source.BULK: (
+        "A model's own answers, accepted together: they agree with the model that gave them by construction, "
+        "so they are counted and nothing is measured on them."
+    ),
+    Source.IMPORTED: (
+        "Labels that came with the table: as good as whoever gave them, and for the whole table only if the "
+        "rows that have one were not chosen."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Rows of one label that a model gives another."""
+
+    gold: str
+    predicted: str
+    rows: int
+    row_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelQuality:
+    """How one model fares on the rows of a `Part`."""
+
+    alias: str
+    measures: Measures
+    confusions: tuple[Confusion, ...]  # the most frequent first
+    reliability: tuple[ReliabilityBin, ...]
+    curve: tuple[AtThreshold, ...]  # the coverage is that of all rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Rows that were decided in one way. All models are measured on the same ``rows``."""
+
+    source: Source
+    decided: int
+    rows: int  # with one of the labels and scored by every model: those that are measured
+    none: int  # decided as "none of these", which a model without that answer cannot get right
+    worth: str  # a sentence: what figures on these rows say
+    models: tuple[ModelQuality, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quality:
+    """Everything that there is to say about the models of a project, the random sample first."""
+
+    labels: tuple[str, ...]
+    parts: tuple[Part, ...]
+    waiting: int  # rows of the random sample that are still to be decided
+
+
+def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusions: int = 20) -> Quality:
+    """Measure every model of ``evidence``, or ``aliases``, side by side on each kind of decision.
+
+    A model must not have been trained on the rows of the random sample; training leaves them out.
+    Several labels a row: the first one counts as the right one, and a model is right if it puts it first.
+    """
+    chosen = list(evidence.probabilities if aliases is None else aliases)
+    scored = np.ones(len(evidence.row_ids), dtype=bool)
+    for alias in chosen:
+        scored &= ~np.isnan(evidence.probabilities[alias]).any(axis=1)
+    confidences = {
+        alias: np.nanmax(evidence.probabilities[alias][scored], axis=1, initial=0) for alias in chosen
+    }
+    none = len(evidence.labels)
+    parts = []
+    for source in _WORTH:
+        decided = (evidence.source == source) & (evidence.answer >= 0)
+        if not decided.any():
+            continue
+        rows = np.flatnonzero(decided & scored & (evidence.answer < none))
+        measured: tuple[ModelQuality, ...] = ()
+        if len(rows) and source is not Source.BULK:
+            measured = tuple(
+                _model(evidence, alias, rows, confidences[alias], confusions) for alias in chosen
+            )
+        parts.append(
+            Part(
+                source,
+                int(decided.sum()),
+                len(rows) if measured else 0,
+                int((decided & (evidence.answer == none)).sum()),
+                _WORTH[source],
+                measured,
+            )
+        )
+    return Quality(evidence.names, tuple(parts), evidence.waiting)
+
+
+def _model(evidence: Evidence, alias: str, rows: IdArray, every: np.ndarray, most: int) -> ModelQuality:
+    gold, probabilities = evidence.answer[rows], evidence.probabilities[alias][rows]
+    measures = measure(gold, probabilities)
+    predicted, confidence, _ = top(probabilities)
+    if evidence.multi_label:
+        for answer, places in enumerate(evidence.hits[:-1]):  # any of a row's labels is a right one
+            also = (predicted == answer) & np.isin(rows, places)
+            gold = np.where(also, answer, gold)
+        measures = measure(gold, probabilities)
+    right = predicted == gold
+    return ModelQuality(
+        alias,
+        measures,
+        _confusions(evidence, rows, gold, predicted, most),
+        reliability(confidence, right),
+        coverage_curve(confidence, right, every),
+    )
+
+
+def _confusions(
+    evidence: Evidence, rows: IdArray, gold: IdArray, predicted: IdArray, most: int
+) -> tuple[Confusion, ...]:
+    count = len(evidence.labels)
+    wrong = gold != predicted
+    pairs, where = gold[wrong] * count + predicted[wrong], rows[wrong]
+    kinds, sizes = np.unique(pairs, return_counts=True)
+    return tuple(
+        Confusion(
+            evidence.names[kinds[place] // count],
+            evidence.names[kinds[place] % count],
+            int(sizes[place]),
+            tuple(evidence.row_ids[where[pairs == kinds[place]]].tolist()),
+        )
+        for place in np.argsort(-sizes, kind="stable")[:most]
+    )
+
+
+def threshold_for(evidence: Evidence, alias: str, precision: float) -> tuple[AtThreshold | None, Source]:
+    """Suggest a threshold for the wanted ``precision``, and say from which decisions.
+
+    From the random sample if some of it is decided; else from what was decided by hand, which promises
+    nothing for the table. None: no threshold reaches the precision with its interval.
+    """
+    source = Source.AUDIT if len(evidence.audit) else Source.HAND
+    probabilities = evidence.probabilities[alias]
+    scored = ~np.isnan(probabilities).any(axis=1)
+    rows = np.flatnonzero(scored & (evidence.source == source) & (evidence.answer >= 0))
+    predicted, confidence, _ = top(probabilities[rows])
+    right = predicted == evidence.answer[rows]
+    every = probabilities[scored].max(axis=1, initial=0)
+    return suggest_threshold(precision, confidence, right, every), source
+
+
+def suggested_audit(rows: int, *, width: float = DEFAULT_WIDTH, accuracy: float = 0.5) -> int:
+    """Return how many of ``rows`` to draw for an interval of about ``width``, never fewer than 50.
+
+    ``accuracy``: what to expect; 0.5 is the safe choice.
+    """
+    return min(rows, max(SUGGESTED_LEAST, suggested_sample(width, share=accuracy, rows=rows)))

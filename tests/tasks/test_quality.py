@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.types import Label
+from sce_desktop.tasks.evidence import Evidence, Source
+from sce_desktop.tasks.quality import assess, suggested_audit, threshold_for
+
+GOLD = [0, 0, 1, 1, 2, 0]
+
+
+def evidence(sources: list[Source], gold: list[int] = GOLD, **more: object) -> Evidence:
+    answer = np.asarray(gold)
+    source = np.asarray(sources, dtype=np.int8)
+    p = np.asarray([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.3, 0.7], [0.8, 0.2], [np.nan, np.nan]])
+    return Evidence(
+        np.arange(1, len(gold) + 1),
+        (Label("a", id=1), Label("b", id=2)),
+        bool(more.get("multi_label")),
+        answer,
+        source,
+        more.get("hits") or tuple(np.flatnonzero(answer == k) for k in range(3)),  # type: ignore[arg-type]
+        np.flatnonzero(source == Source.AUDIT),
+        probabilities={
+            "sce": p.astype(np.float32),
+            "similarity": np.nan_to_num(p[:, ::-1], nan=0.5).astype(np.float32),
+        },
+    )
+
+
+def test_every_model_on_the_same_rows() -> None:
+    found = assess(evidence([Source.AUDIT] * 6))
+    (part,) = found.parts
+    assert (part.decided, part.rows, part.none) == (6, 4, 1)  # the last row has no score of one model
+    sce, similarity = part.models
+    assert (sce.alias, sce.measures.accuracy, sce.measures.rows) == ("sce", 0.75, 4)
+    assert (similarity.alias, similarity.measures.accuracy) == ("similarity", 0.25)
+    assert sce.measures.confusion.tolist() == [[1, 1], [0, 2]]
+    (confusion,) = sce.confusions
+    assert (confusion.gold, confusion.predicted, confusion.rows, confusion.row_ids) == ("a", "b", 1, (2,))
+    assert sce.curve[0].coverage == 1.0
+    assert sum(b.rows for b in sce.reliability) == 4
+
+
+def test_ways_of_deciding_are_kept_apart_and_bulk_measures_nothing() -> None:
+    sources = [Source.BULK, Source.BULK, Source.HAND, Source.IMPORTED, Source.AUDIT, Source.UNDECIDED]
+    found = assess(evidence(sources, [0, 0, 1, 1, 0, -1]))
+    parts = {part.source: part for part in found.parts}
+    assert list(parts) == [Source.AUDIT, Source.HAND, Source.BULK, Source.IMPORTED]
+    assert parts[Source.BULK].decided == 2
+    assert parts[Source.BULK].models == ()
+    assert parts[Source.BULK].rows == 0
+    assert "by construction" in parts[Source.BULK].worth
+    assert [parts[s].rows for s in (Source.AUDIT, Source.HAND, Source.IMPORTED)] == [1, 1, 1]
+
+
+def test_any_of_several_labels_is_right() -> None:
+    several = (np.asarray([0, 1]), np.asarray([1, 2, 3]), np.asarray([4]))
+    found = assess(evidence([Source.HAND] * 6, [0, 0, 1, 1, 2, -1], multi_label=True, hits=several))
+    assert found.parts[0].models[0].measures.accuracy == 1.0
+
+
+def test_without_models_the_decisions_are_still_counted() -> None:
+    found = assess(evidence([Source.HAND] * 6), aliases=[])
+    assert found.parts[0].decided == 6
+    assert found.parts[0].models == ()
+
+
+def test_a_threshold_comes_from_the_sample_if_there_is_one() -> None:
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.5, 1, 800)
+    right = rng.random(800) < confidence
+    p = np.stack([confidence, 1 - confidence], axis=1).astype(np.float32)
+    answer = np.where(right, 0, 1)
+    source = np.where(np.arange(800) < 600, Source.AUDIT, Source.HAND).astype(np.int8)
+    found = Evidence(
+        np.arange(800),
+        (Label("a"), Label("b")),
+        False,
+        answer,
+        source,
+        tuple(np.flatnonzero(answer == k) for k in range(3)),
+        np.arange(600),
+        probabilities={"sce": p},
+    )
+    suggestion, where = threshold_for(found, "sce", 0.85)
+    assert where is Source.AUDIT
+    assert suggestion is not None
+    assert suggestion.interval[0] >= 0.85
+    assert suggestion.rows == (confidence[:600].astype(np.float32) >= suggestion.threshold).sum()
+    assert suggestion.coverage == pytest.approx((confidence >= suggestion.threshold).mean())
+
+
+def test_the_size_of_a_sample() -> None:
+    assert suggested_audit(100_000) == pytest.approx(381, abs=3)
+    assert suggested_audit(40) == 40
+    assert suggested_audit(100_000, width=0.9) == 50
+    assert suggested_audit(100_000, accuracy=0.95) < 381
