@@ -1,0 +1,183 @@
+"""Rows that are like others: the most similar, copies, near copies, and labels that do not fit theirs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from zlib import crc32
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, IdArray
+
+# scikit-learn, scipy, datasketch and cleanlab take seconds to import: they come with the first call.
+
+NEAR: Final = 0.9
+"""Texts from this similarity up are near copies: twice the common part over both lengths (rapidfuzz)."""
+FOLDS: Final = 5
+_BLOCK: Final = 100_000
+_PERMUTATIONS: Final = 64
+_SHINGLE: Final = 4  # characters; words would leave out languages that do not part them
+_BATCH: Final = 1000
+_BUCKET: Final = 50  # candidates looked at for one text
+_LONGEST: Final = 2000  # characters of a text that are compared
+_SPACE = re.compile(r"\W+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suspects:
+    """Decided rows that probably have a wrong label, the most doubtful first.
+
+    ``places`` (m,) are places among the decided rows that were given; ``given`` and ``proposed`` (m,) label
+    indices; ``confidence`` (m,) what a model that did not see the row gives to its label.
+    """
+
+    places: IdArray
+    given: IdArray
+    proposed: IdArray
+    confidence: FloatArray
+    too_few: tuple[int, ...]  # labels with fewer rows than folds: nothing can be said about them
+
+
+def similar(vectors: FloatArray, wanted: FloatArray, count: int = 20) -> tuple[IdArray, FloatArray]:
+    """Return places and cosines (count,) of the rows most like one vector, the most similar first, exactly.
+
+    Args:
+        vectors: (n, d) of any length each.
+        wanted: (d,) what to be similar to: a row's own vector finds the row itself too.
+        count: How many; n if there are fewer.
+    """
+    target = wanted / max(float(np.linalg.norm(wanted)), 1e-12)
+    cosines = np.empty(len(vectors), dtype=np.float32)
+    for start in range(0, len(vectors), _BLOCK):  # no copy of a million vectors for their lengths
+        block = vectors[start : start + _BLOCK]
+        lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
+        cosines[start : start + _BLOCK] = block @ target / np.maximum(lengths, 1e-12)
+    count = min(count, len(vectors))
+    if count == 0:
+        return np.zeros(0, dtype=np.int64), cosines
+    first = np.argpartition(-cosines, count - 1)[:count]
+    first = first[np.lexsort((first, -cosines[first]))]
+    return first, cosines[first]
+
+
+def copies(texts: Sequence[str]) -> list[IdArray]:
+    """Return groups of places whose texts are the same but for case, spaces and punctuation.
+
+    The largest group first; blank texts are in none, nor are those without a letter or digit.
+    """
+    groups: dict[str, list[int]] = {}
+    for place, text in enumerate(texts):
+        if plain := _plain(text):
+            groups.setdefault(plain, []).append(place)
+    found = [np.asarray(places, dtype=np.int64) for places in groups.values() if len(places) > 1]
+    return sorted(found, key=lambda places: (-len(places), int(places[0])))
+
+
+def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Progress) -> list[IdArray]:
+    """Return groups of places whose texts are copies or nearly so, the largest first.
+
+    MinHash and locality-sensitive hashing (datasketch) find candidates, rapidfuzz compares them letter by
+    letter; each member of a group is near another one, not necessarily near all. Each candidate pair is
+    compared on its first 2,000 characters.
+
+    Raises:
+        Cancelled: The user stopped.
+    """
+    from datasketch import MinHash, MinHashLSH
+    from rapidfuzz import fuzz
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    exact = copies(texts)
+    if similarity >= 1:
+        return exact
+    kept = np.ones(len(texts), dtype=bool)
+    for group in exact:
+        kept[group[1:]] = False  # one of each stands for all
+    left, right = [], []
+    for group in exact:
+        left += [int(group[0])] * (len(group) - 1)
+        right += group[1:].tolist()
+    # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
+    index = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
+    plains: dict[int, str] = {}
+    places = np.flatnonzero(kept).tolist()
+    for start in range(0, len(places), _BATCH):
+        progress.check()
+        batch = [(place, _plain(texts[place])[:_LONGEST]) for place in places[start : start + _BATCH]]
+        batch = [(place, plain) for place, plain in batch if plain]
+        shingles = [_shingles(plain) for _, plain in batch]
+        hashes = MinHash.bulk(shingles, num_perm=_PERMUTATIONS, hashfunc=crc32)
+        for (place, plain), minhash in zip(batch, hashes, strict=True):
+            for other in sorted(index.query(minhash))[:_BUCKET]:
+                if fuzz.ratio(plain, plains[other], score_cutoff=100 * similarity):
+                    left.append(place)
+                    right.append(other)
+            index.insert(place, minhash, check_duplication=False)
+            plains[place] = plain
+        progress.report(min(start + _BATCH, len(places)), len(places), stage="comparing texts")
+    graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(len(texts), len(texts)))
+    _, member = connected_components(graph, directed=False)
+    order = np.argsort(member, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(member[order])) + 1)
+    found = [np.sort(group) for group in groups if len(group) > 1]
+    return sorted(found, key=lambda group: (-len(group), int(group[0])))
+
+
+def suspects(vectors: FloatArray, labels: IdArray, count: int, *, seed: int = 0) -> Suspects:
+    """Find decided rows whose label does not fit what the other decided rows teach.
+
+    Every row's probabilities come from a logistic regression on its vector that was fitted without it
+    (5 folds); which rows are suspicious, and in which order, says confident learning (Northcutt, Jiang and
+    Chuang 2021, JAIR 70), by the library cleanlab. Labels with fewer than 5 rows are told and left out.
+
+    Args:
+        vectors: (n, d) of the decided rows.
+        labels: (n,) their label indices.
+        count: How many labels there are.
+        seed: Of the folds.
+    """
+    sizes = np.bincount(labels, minlength=count)
+    few = tuple(np.flatnonzero((sizes > 0) & (sizes < FOLDS)).tolist())
+    rows = np.flatnonzero(sizes[labels] >= FOLDS)
+    kinds, y = np.unique(labels[rows], return_inverse=True)
+    nothing = np.zeros(0, dtype=np.int64)
+    if len(kinds) < 2:
+        return Suspects(nothing, nothing, nothing, np.zeros(0, dtype=np.float32), few)
+    from cleanlab.filter import find_label_issues
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    model = LogisticRegression(C=10, max_iter=300)
+    p = cross_val_predict(model, vectors[rows], y, cv=folds, method="predict_proba")
+    # One process: a pool of them starts the whole program again where it is frozen.
+    worst = find_label_issues(
+        y, p, filter_by="prune_by_noise_rate", return_indices_ranked_by="self_confidence", n_jobs=1
+    )
+    worst = np.asarray(worst, dtype=np.int64)
+    others = p[worst].copy()
+    others[np.arange(len(worst)), y[worst]] = -1
+    return Suspects(
+        rows[worst],
+        kinds[y[worst]],
+        kinds[others.argmax(axis=1)],
+        p[worst, y[worst]].astype(np.float32),
+        few,
+    )
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def _shingles(text: str) -> list[bytes]:
+    return [
+        shingle.encode("utf-8", "replace")
+        for shingle in {text[at : at + _SHINGLE] for at in range(max(1, len(text) - _SHINGLE + 1))}
+    ]

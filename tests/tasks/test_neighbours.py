@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.errors import Cancelled
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.tasks.neighbours import copies, near_copies, similar, suspects
+from tests.tasks.fakes import StoppingProgress
+
+
+def lists(groups: list[np.ndarray]) -> list[list[int]]:
+    return [group.tolist() for group in groups]
+
+
+def test_similar_is_exact_whatever_the_lengths() -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((5000, 24)).astype(np.float32) * rng.uniform(0.1, 9, (5000, 1))
+    vectors = vectors.astype(np.float32)
+    vectors[7] = 0
+    places, cosines = similar(vectors, vectors[42], 10)
+    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    expected = unit @ unit[42]
+    assert places[0] == 42
+    assert places.tolist() == np.argsort(-expected)[:10].tolist()
+    assert cosines == pytest.approx(expected[places], abs=1e-5)
+
+
+def test_similar_with_few_rows() -> None:
+    assert similar(np.ones((2, 3), dtype=np.float32), np.ones(3, dtype=np.float32), 20)[0].tolist() == [0, 1]
+    assert similar(np.ones((0, 3), dtype=np.float32), np.ones(3, dtype=np.float32))[0].tolist() == []
+
+
+def test_copies_but_for_case_spaces_and_punctuation() -> None:
+    texts = [
+        "Late  delivery!",
+        "other",
+        "late delivery",
+        " ",
+        "",
+        "Café",
+        "Cafe\u0301",
+        "LATE, delivery",
+        "??",
+        "!!",
+    ]
+    assert lists(copies(texts)) == [[0, 2, 7], [5, 6]]
+
+
+NEAR = [
+    "The parcel came two weeks late and nobody answered my letters about it.",
+    "the parcel came two weeks late, and nobody answered my letter about it",
+    "The refund was paid at once, thank you very much for the quick help.",
+    "The parcel came two weeks late and nobody answered my letters about it!",
+    "包裹晚了两个星期才到，没有人回复我的信件，真的很失望。",
+    "包裹晚了两个星期才到，没有人回复我的信，真的很失望。",
+    "",
+]
+
+
+def test_near_copies_in_any_language() -> None:
+    assert lists(near_copies(NEAR, progress=SilentProgress())) == [[0, 1, 3], [4, 5]]
+    assert lists(near_copies(NEAR, similarity=1.0, progress=SilentProgress())) == [[0, 3]]
+    assert near_copies([], progress=SilentProgress()) == []
+
+
+def test_near_copies_are_found_and_nothing_else() -> None:
+    """Against comparing every pair by hand."""
+    from rapidfuzz import fuzz
+
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefghij"), 6)) for _ in range(300)]
+    texts = [" ".join(rng.choice(words, 14)) for _ in range(120)]
+    for place in range(0, 120, 3):  # one word of fourteen is another
+        parts = texts[place].split()
+        parts[int(rng.integers(14))] = "changed"
+        texts.append(" ".join(parts))
+    found = {tuple(pair) for group in near_copies(texts, progress=SilentProgress()) for pair in _pairs(group)}
+    truth = {
+        (a, b)
+        for a in range(len(texts))
+        for b in range(a + 1, len(texts))
+        if fuzz.ratio(texts[a], texts[b]) >= 90
+    }
+    assert len(truth) >= 35
+    assert len(found & truth) >= 0.95 * len(truth)
+    assert found <= truth
+
+
+def _pairs(group: np.ndarray) -> list[tuple[int, int]]:
+    return [(a, b) for i, a in enumerate(group.tolist()) for b in group.tolist()[i + 1 :]]
+
+
+def test_near_copies_can_be_stopped() -> None:
+    with pytest.raises(Cancelled):
+        near_copies([f"text {n} and more" for n in range(5000)], progress=StoppingProgress(2))
+
+
+def clusters(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((4, 16))
+    labels = np.repeat(np.arange(4), 50)
+    vectors = centres[labels] + rng.standard_normal((200, 16)) * 0.3
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), labels
+
+
+def test_wrong_labels_are_found_with_the_right_one_proposed() -> None:
+    vectors, labels = clusters()
+    wrong = np.asarray([3, 60, 110, 160, 199])
+    given = labels.copy()
+    given[wrong] = (labels[wrong] + 1) % 4
+    found = suspects(vectors, given, 6)
+    assert set(wrong) <= set(found.places.tolist())
+    assert len(found.places) <= 10
+    first = found.places[: len(wrong)]
+    assert set(first) == set(wrong)
+    assert found.proposed[: len(wrong)].tolist() == labels[first].tolist()
+    assert found.given[: len(wrong)].tolist() == given[first].tolist()
+    assert (np.diff(found.confidence) >= 0).all()
+    assert found.too_few == ()
+
+
+def test_labels_with_few_rows_are_told_and_left_out() -> None:
+    vectors, labels = clusters()
+    few = labels.copy()
+    few[:3] = 5
+    found = suspects(vectors, few, 6)
+    assert found.too_few == (5,)
+    assert not set(found.places.tolist()) & {0, 1, 2}
+    nothing = suspects(vectors[:4], np.asarray([0, 1, 2, 3]), 6)
+    assert nothing.places.tolist() == []
+    assert nothing.too_few == (0, 1, 2, 3)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from sce_desktop.core.types import FloatArray
+from sce_desktop.tasks.queues import (
+    DEFAULT_QUEUE,
+    Queue,
+    diverse,
+    least_certain,
+    models_disagree,
+    rare_label,
+    shuffled,
+    smallest_margin,
+)
+
+P: FloatArray = np.asarray(
+    [[0.5, 0.4, 0.1], [0.9, 0.05, 0.05], [0.4, 0.3, 0.3], [0.5, 0.5, 0.0], [0.1, 0.1, 0.8]], dtype=np.float32
+)
+
+
+def test_uncertain_rows_lead_by_what_uncertain_means() -> None:
+    assert least_certain(P).tolist() == [2, 0, 3, 4, 1]
+    assert smallest_margin(P).tolist() == [3, 0, 2, 4, 1]
+
+
+def test_disagreement_leads_and_the_farthest_apart_first() -> None:
+    other = np.asarray(
+        [[0.5, 0.4, 0.1], [0.0, 1.0, 0.0], [0.3, 0.4, 0.3], [0.6, 0.4, 0.0], [0.0, 0.0, 1.0]],
+        dtype=np.float32,
+    )
+    assert models_disagree(P, other).tolist() == [1, 2, 4, 3, 0]
+
+
+def test_rare_labels_take_turns() -> None:
+    """Tops are 0, 0, 0, 0, 2: the label with no decision comes before the second row of a frequent one."""
+    assert rare_label(P, np.asarray([3, 0, 0])).tolist() == [4, 1, 0, 3, 2]
+    assert rare_label(P, np.asarray([0, 0, 2])).tolist() == [1, 0, 4, 3, 2]
+
+
+def test_diverse_visits_every_cluster_and_not_what_is_decided() -> None:
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((10, 32)).astype(np.float32) * 10
+    members = np.repeat(np.arange(10), 100)
+    vectors = centres[members] + rng.standard_normal((1000, 32)).astype(np.float32) * 0.1
+    order = diverse(vectors, count=10, seed=3)
+    assert sorted(order.tolist()) == list(range(1000))
+    assert set(members[order[:10]]) == set(range(10))
+    assert diverse(vectors, count=10, seed=3).tolist() == order.tolist()
+    spared = diverse(vectors, near=centres[:6], count=4, seed=3)
+    assert set(members[spared[:4]]) == {6, 7, 8, 9}
+
+
+def test_diverse_with_copies_and_with_nothing() -> None:
+    copies = np.ones((5, 3), dtype=np.float32)
+    assert sorted(diverse(copies).tolist()) == [0, 1, 2, 3, 4]
+    assert diverse(copies[:0]).tolist() == []
+    assert sorted(diverse(copies, near=copies).tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_diverse_on_a_large_table_stays_bounded() -> None:
+    vectors = np.random.default_rng(0).standard_normal((150_000, 16), dtype=np.float32)
+    started = time.perf_counter()
+    assert len(diverse(vectors)) == 150_000
+    assert time.perf_counter() - started < 30  # a scan of all rows for each would take minutes
+
+
+def test_random_is_a_permutation_of_its_seed() -> None:
+    assert sorted(shuffled(50, seed=1).tolist()) == list(range(50))
+    assert shuffled(50, seed=1).tolist() != shuffled(50, seed=2).tolist()
+    assert DEFAULT_QUEUE in Queue
