@@ -1,0 +1,295 @@
+"""Findings to hand on: a page that opens anywhere, a workbook, and cells to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sce_desktop.core.estimates import Share
+from sce_desktop.core.types import IdArray
+from sce_desktop.data.atomic import replacing
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.evidence import Evidence
+from sce_desktop.tasks.findings import Findings, Group, LabelShare, examples
+from sce_desktop.tasks.svg import Bar, Line, bar_chart, escape, line_chart
+
+EXAMPLE_LENGTH = 300
+MOST_LINES = 6
+MOST_CELLS = 400
+"""Parts times answers: beyond it only the examples of the whole table are given."""
+_HEADER = ("label", "share", "from", "to", "decided by a person", "predicted")
+_PERCENT = "0.0%"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A row that shows what an answer looks like; ``number`` counts from 1 as the table does."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is written. ``examples`` by (answer, place of the part; -1: the whole table)."""
+
+    title: str
+    created: str  # a date for people
+    findings: Findings
+    examples: Mapping[tuple[int, int], Sequence[Example]] = field(default_factory=dict)
+    over_time: bool = False  # the parts are periods: lines instead of columns
+
+
+def collect_examples(
+    project: Project, evidence: Evidence, findings: Findings, *, alias: str = "", count: int = 3
+) -> dict[tuple[int, int], tuple[Example, ...]]:
+    """Return example rows of every answer, over the whole table and in each part."""
+    cells = [(answer, -1) for answer in range(len(findings.answers))]
+    if findings.codes is not None and len(findings.groups) * len(findings.answers) <= MOST_CELLS:
+        cells += [
+            (answer, part) for answer in range(len(findings.answers)) for part in range(len(findings.groups))
+        ]
+    chosen: dict[tuple[int, int], IdArray] = {}
+    for answer, part in cells:
+        codes = None if part < 0 else findings.codes
+        chosen[answer, part] = examples(evidence, answer, alias=alias, codes=codes, group=part, count=count)
+    ids = sorted({int(row_id) for row_ids in chosen.values() for row_id in row_ids})
+    rows = {row.id: Example(row.position + 1, _cut(row.text)) for row in project.rows(ids)}
+    return {cell: tuple(rows[int(row_id)] for row_id in row_ids) for cell, row_ids in chosen.items()}
+
+
+def as_cells(group: Group) -> list[list[str]]:
+    """Return the shares as text, header first: what goes to the clipboard."""
+    return [
+        list(_HEADER),
+        *(
+            [
+                *(one.name, _percent(one.share.value)),
+                *(("", "") if one.share.interval is None else map(_percent, one.share.interval)),
+                *(str(one.decided), str(one.predicted)),
+            ]
+            for one in group.shares
+        ),
+    ]
+
+
+def write_html(path: Path, report: Report) -> None:
+    """Write one page that needs no other file, no script and no network. UserError for a bad place."""
+    page = _page(report).encode("utf-8", "replace")
+    with replacing(path) as temporary:
+        temporary.write_bytes(page)
+
+
+def write_xlsx(path: Path, report: Report) -> None:
+    """Write a workbook: shares with a chart, parts, examples, what it rests on. UserError as `write_html`."""
+    import xlsxwriter
+
+    found = report.findings
+    with replacing(path) as temporary:
+        options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+        with xlsxwriter.Workbook(temporary, options) as book:
+            styles = {
+                "bold": book.add_format({"bold": True}),
+                "percent": book.add_format({"num_format": _PERCENT}),
+                "wrap": book.add_format({"text_wrap": True, "valign": "top"}),
+            }
+            sheet = book.add_worksheet("Shares")
+            _write_shares(sheet, found.whole.shares, 0, styles)
+            chart = book.add_chart({"type": "bar"})
+            last = len(found.whole.shares)
+            chart.add_series(
+                {"categories": ["Shares", 1, 0, last, 0], "values": ["Shares", 1, 1, last, 1], "gap": 40}
+            )
+            chart.set_legend({"none": True})
+            chart.set_title({"name": _cell(report.title)[:200]})
+            chart.set_y_axis({"reverse": True})
+            sheet.insert_chart(0, len(_HEADER) + 1, chart)
+            if found.groups:
+                _write_parts(book.add_worksheet("Parts"), found, styles)
+            if report.examples:
+                _write_examples(book.add_worksheet("Examples"), report, styles)
+            about = book.add_worksheet("About")
+            about.set_column(0, 0, 100, styles["wrap"])
+            for line, text in enumerate([report.title, report.created, *_sentences(found)]):
+                about.write_string(line, 0, _cell(text))
+
+
+def _write_shares(sheet: Any, shares: Sequence[LabelShare], top: int, styles: Mapping[str, Any]) -> None:
+    sheet.set_column(0, 0, 36)
+    for column, name in enumerate(_HEADER):
+        sheet.write_string(top, column, name, styles["bold"])
+    for line, one in enumerate(shares, top + 1):
+        sheet.write_string(line, 0, _cell(one.name))
+        _write_share(sheet, line, 1, one.share, styles)
+        sheet.write_number(line, 4, one.decided)
+        sheet.write_number(line, 5, one.predicted)
+
+
+def _write_share(sheet: Any, line: int, column: int, share: Share, styles: Mapping[str, Any]) -> None:
+    for place, value in enumerate((share.value, *(share.interval or ()))):
+        sheet.write_number(line, column + place, value, styles["percent"])
+
+
+def _write_parts(sheet: Any, found: Findings, styles: Mapping[str, Any]) -> None:
+    header = (_cell(found.column), "rows", "of them sampled", *_HEADER)
+    for column, name in enumerate(header):
+        sheet.write_string(0, column, name, styles["bold"])
+    sheet.set_column(0, 0, 30)
+    sheet.set_column(3, 3, 36)
+    line = 1
+    for group in found.groups:
+        for one in group.shares:
+            sheet.write_string(line, 0, _cell(group.name))
+            sheet.write_number(line, 1, group.rows)
+            sheet.write_number(line, 2, group.sampled)
+            sheet.write_string(line, 3, _cell(one.name))
+            _write_share(sheet, line, 4, one.share, styles)
+            sheet.write_number(line, 7, one.decided)
+            sheet.write_number(line, 8, one.predicted)
+            line += 1
+    sheet.autofilter(0, 0, max(1, line - 1), len(header) - 1)
+
+
+def _write_examples(sheet: Any, report: Report, styles: Mapping[str, Any]) -> None:
+    found = report.findings
+    for column, name in enumerate(("label", _cell(found.column) or "part", "row", "text")):
+        sheet.write_string(0, column, name, styles["bold"])
+    sheet.set_column(0, 1, 30)
+    sheet.set_column(3, 3, 100, styles["wrap"])
+    line = 1
+    for (answer, part), shown in sorted(report.examples.items()):
+        for example in shown:
+            sheet.write_string(line, 0, _cell(found.answers[answer]))
+            sheet.write_string(line, 1, "all rows" if part < 0 else _cell(found.groups[part].name))
+            sheet.write_number(line, 2, example.number)
+            sheet.write_string(line, 3, _cell(example.text))
+            line += 1
+
+
+_STYLE = """
+:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;
+padding:0 1rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.25rem .7rem;
+border-bottom:1px solid #8886;text-align:start;vertical-align:top}td.n,th.n{text-align:end;white-space:nowrap}
+.wide{overflow-x:auto}small,.quiet{opacity:.75}blockquote{margin:.3rem 0;padding-inline-start:.8rem;
+border-inline-start:3px solid #8886;white-space:pre-wrap;overflow-wrap:anywhere}
+svg{max-width:100%;height:auto}
+@media print{details{display:block}}
+"""
+
+
+def _page(report: Report) -> str:
+    found = report.findings
+    bars = [
+        Bar(one.name, one.share.value, one.share.interval, f"{_percent(one.share.value)} {_range(one.share)}")
+        for one in found.whole.shares
+    ]
+    parts = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(report.title)}</title><style>{_STYLE}</style></head><body>",
+        f'<h1 dir="auto">{escape(report.title)}</h1><p class="quiet">{escape(report.created)}</p>',
+        *(f'<p dir="auto">{escape(sentence)}</p>' for sentence in _sentences(found)),
+        "<h2>Shares</h2>",
+        bar_chart(bars, title="Share of each label, with intervals"),
+        _shares_table(found.whole.shares),
+    ]
+    if found.groups:
+        parts.append(f'<h2 dir="auto">By {escape(found.column)}</h2>')
+        if report.over_time:
+            parts.append(_lines(found))
+        parts.append(_parts_table(found))
+    if report.examples:
+        parts += ["<h2>Examples</h2>", *_examples(report)]
+    return "".join([*parts, "</body></html>\n"])
+
+
+def _sentences(found: Findings) -> list[str]:
+    said = [f"{found.rows:,} rows with text, {found.decided:,} of them decided by a person. {found.basis}"]
+    if found.unreadable:
+        said.append(f"{found.unreadable:,} rows are in no period: their date cannot be read.")
+    if any(group.shares and group.shares[0].share.interval is None for group in found.groups):
+        said.append(
+            "Shares without an interval have too few randomly sampled rows for one: take them as hints."
+        )
+    return said
+
+
+def _shares_table(shares: Sequence[LabelShare]) -> str:
+    head = "".join(
+        f"<th{'' if place == 0 else ' class=n'}>{escape(name)}</th>" for place, name in enumerate(_HEADER)
+    )
+    lines = []
+    for one in shares:
+        ends = ("", "") if one.share.interval is None else tuple(map(_percent, one.share.interval))
+        cells = (_percent(one.share.value), *ends, f"{one.decided:,}", f"{one.predicted:,}")
+        numbers = "".join(f'<td class="n">{cell}</td>' for cell in cells)
+        lines.append(f'<tr><td dir="auto">{escape(one.name)}</td>{numbers}</tr>')
+    return f'<div class="wide"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
+
+
+def _parts_table(found: Findings) -> str:
+    names = "".join(f'<th class="n" dir="auto">{escape(name)}</th>' for name in found.answers)
+    lines = []
+    for group in found.groups:
+        cells = "".join(
+            f'<td class="n">{_percent(one.share.value)}<br><small>{_range(one.share)}</small></td>'
+            for one in group.shares
+        )
+        lines.append(
+            f'<tr><td dir="auto">{escape(group.name)}</td><td class="n">{group.rows:,}</td>{cells}</tr>'
+        )
+    return (
+        f'<div class="wide"><table><tr><th dir="auto">{escape(found.column)}</th><th class="n">rows</th>'
+        f"{names}</tr>{''.join(lines)}</table></div>"
+    )
+
+
+def _lines(found: Findings) -> str:
+    order = sorted(range(len(found.answers)), key=lambda answer: -found.whole.shares[answer].share.value)
+    lines = [
+        Line(
+            found.answers[answer],
+            [group.shares[answer].share.value if group.rows else None for group in found.groups],
+        )
+        for answer in order[:MOST_LINES]
+    ]
+    return line_chart(lines, [group.name for group in found.groups], title=f"Shares by {found.column}")
+
+
+def _examples(report: Report) -> list[str]:
+    found, parts = report.findings, []
+    for answer, name in enumerate(found.answers):
+        inside = []
+        for part in range(-1, len(found.groups)):
+            shown = report.examples.get((answer, part), ())
+            if shown and part >= 0:
+                inside.append(f'<h4 dir="auto">{escape(found.groups[part].name)}</h4>')
+            inside += [
+                f'<blockquote dir="auto">{escape(example.text)}<br><small>row {example.number:,}</small>'
+                "</blockquote>"
+                for example in shown
+            ]
+        if inside:
+            parts.append(f'<details><summary dir="auto">{escape(name)}</summary>{"".join(inside)}</details>')
+    return parts
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _range(share: Share) -> str:
+    return "" if share.interval is None else f"({share.interval[0]:.1%} to {share.interval[1]:.1%})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= EXAMPLE_LENGTH else text[:EXAMPLE_LENGTH].rstrip() + "…"
+
+
+def _cell(text: str) -> str:
+    """Return ``text`` as Excel can hold it: no half of a surrogate pair, not too long."""
+    return text.encode("utf-8", "replace").decode("utf-8")[:16_000]

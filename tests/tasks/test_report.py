@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Decision, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.evidence import AuditSample, gather
+from sce_desktop.tasks.findings import by_value, column_values, find
+from sce_desktop.tasks.report import Report, as_cells, collect_examples, write_html, write_xlsx
+from sce_desktop.tasks.svg import Bar, Line, bar_chart, line_chart
+
+EVIL = "<script>alert('x')</script> & \"quotes\" \x00\x08 \ud800"
+FORMULA = '=HYPERLINK("http://example.org","click")'
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    rng = np.random.default_rng(0)
+    rows = [
+        (
+            (EVIL.replace("\ud800", ""), FORMULA, "שלום")[n % 3],
+            f"{FORMULA if n % 5 == 0 else '<b>text</b>'} {n}",
+        )
+        for n in range(200)
+    ]
+    with Project.create(tmp_path_factory.mktemp("report") / "p.sce") as project:
+        project.add_rows(["place", "text"], [rows], text_columns=[1], source={})
+        labels = project.set_labels(clean_labels(["<i>a</i>", FORMULA])).labels
+        run = project.open_run("sce", "sce", "m", "f", labels)
+        p = rng.random(200).astype(np.float32)
+        project.add_scores(run.id, range(1, 201), Scores(np.stack([p, 1 - p], axis=1)))
+        sample = rng.permutation(np.arange(1, 201))[:60]
+        for row_id in sample.tolist():
+            project.decide([row_id], Decision.LABEL, [labels[int(p[row_id - 1] < 0.5)].id])  # type: ignore[list-item]
+        evidence = gather(project, ["sce"], AuditSample(sample))
+        codes, names = by_value(column_values(project, evidence.row_ids, 0, SilentProgress()))
+        found = find(evidence, alias="sce", column="<place>", codes=codes, names=names, unreadable=3)
+        shown = collect_examples(project, evidence, found, alias="sce")
+    return Report(f"Report {EVIL}", "1 March 2026", found, shown, over_time=True)
+
+
+class Tags(HTMLParser):
+    """Notes every tag and whether they close."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.links += [
+            value or "" for name, value in attrs if name in ("src", "href") or name.startswith("on")
+        ]
+        if tag not in ("meta", "br", "rect", "path"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_stands_alone_and_runs_nothing(report: Report, tmp_path: Path) -> None:
+    write_html(tmp_path / "r.html", report)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.links == []
+    assert not tags.seen & {"script", "img", "link", "iframe", "b", "i", "a"}
+    assert "<script>alert('x')</script>" in tags.text  # shown as it is, not run
+    assert "<i>a</i>" in tags.text
+    assert not re.search("[\x00\x08]", page)
+    assert "http://www.w3.org/2000/svg" in page
+    assert "שלום" in page
+    assert "3 rows are in no period" in tags.text
+    for name in ("svg", "table", "blockquote"):
+        assert name in tags.seen
+
+
+def test_the_workbook_holds_numbers_and_no_formula(report: Report, tmp_path: Path) -> None:
+    write_xlsx(tmp_path / "r.xlsx", report)
+    book = openpyxl.load_workbook(tmp_path / "r.xlsx")
+    assert book.sheetnames == ["Shares", "Parts", "Examples", "About"]
+    shares = list(book["Shares"].iter_rows(values_only=True))
+    first = report.findings.whole.shares[0]
+    assert shares[1][0] == "<i>a</i>"
+    assert shares[1][1:4] == pytest.approx((first.share.value, *(first.share.interval or ())))
+    assert shares[2][0] == FORMULA
+    assert len(list(book["Parts"].iter_rows())) == 1 + 3 * 3
+    assert all(cell.data_type != "f" for sheet in book for row in sheet.iter_rows() for cell in row)
+    assert book["Shares"]._charts
+
+
+def test_a_place_that_cannot_be_written(report: Report, tmp_path: Path) -> None:
+    for write in (write_html, write_xlsx):
+        with pytest.raises(UserError):
+            write(tmp_path / "missing" / "r", report)
+
+
+def test_cells_to_paste(report: Report) -> None:
+    cells = as_cells(report.findings.whole)
+    assert cells[0] == ["label", "share", "from", "to", "decided by a person", "predicted"]
+    assert len(cells) == 4
+    assert re.fullmatch(r"\d+\.\d%", cells[1][2])
+
+
+def test_examples_are_of_their_cell(report: Report) -> None:
+    for (answer, part), shown in report.examples.items():
+        assert answer in (0, 1, 2)
+        assert len(shown) <= 3
+        if part >= 0 and report.findings.codes is not None:
+            assert {int(report.findings.codes[example.number - 1]) for example in shown} <= {part}
+
+
+def test_charts_are_sound_xml() -> None:
+    bars = ET.fromstring(bar_chart([Bar(EVIL, 0.5, (0.4, 0.6), "50 %"), Bar("b", 0.0)], title=EVIL))
+    widths = [float(rect.get("width", "")) for rect in bars.iter("{http://www.w3.org/2000/svg}rect")]
+    assert widths == [pytest.approx(400 * 0.5 / 0.6, abs=0.1), 0]
+    lines = [
+        Line(EVIL, [0.1, None, 0.3, 0.2]),
+        Line("empty", [None] * 4),
+        Line("one", [None, 0.2, None, None]),
+    ]
+    chart = ET.fromstring(line_chart(lines, ["1", "2", "3", EVIL], title="t"))
+    paths = [path.get("d", "") for path in chart.iter("{http://www.w3.org/2000/svg}path")]
+    assert sum(path.count("M") == 2 and "L" in path for path in paths) == 1  # a gap parts a line
+    ET.fromstring(line_chart([Line("x", [1.0])], ["only"], title="t"))
+    ET.fromstring(bar_chart([], title="t"))
