@@ -1,20 +1,23 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, window (all of them if none is named).
+Parts: embed, score, import, window (these if none is named), and findings, queues, which need ``--data``,
+the folder of labelled sets.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 PARTS = ("embed", "score", "import", "window")
+DATA_PARTS = ("findings", "queues")
 
 
 def main() -> None:
     """Run the parts that were asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS + DATA_PARTS))
     parser.add_argument("--model", default="sce-mini", help="name or folder of the model to score with")
     parser.add_argument(
         "--labels", type=int, nargs="+", default=[4, 10, 50, 200], help="label counts to score"
@@ -24,9 +27,23 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
+    parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues)")
+    parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues)")
+    parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
+    parser.add_argument("--draws", type=int, default=100, help="random samples (findings)")
+    parser.add_argument("--sample", type=int, default=200, help="rows of a random sample (findings)")
+    parser.add_argument("--seeds", type=int, default=5, help="users that are played (queues)")
+    parser.add_argument("--plot", type=Path, help="SVG file to draw (queues)")
+    parser.add_argument(
+        "--vectors", type=Path, help="file that keeps text vectors for the next time (findings, queues)"
+    )
     args = parser.parse_args()
-    if wrong := set(args.parts) - set(PARTS):
-        parser.error(f"no part is named {', '.join(sorted(wrong))}; there are {', '.join(PARTS)}")
+    if wrong := set(args.parts) - set(PARTS + DATA_PARTS):
+        parser.error(
+            f"no part is named {', '.join(sorted(wrong))}; there are {', '.join(PARTS + DATA_PARTS)}"
+        )
+    if args.data is None and set(args.parts) & set(DATA_PARTS):
+        parser.error("findings and queues need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from tests.benchmarks import embed, score, tables, window
     from tests.benchmarks.measure import machine
@@ -39,8 +56,34 @@ def main() -> None:
             score.run(model=args.model, label_counts=args.labels, seconds=args.seconds)
         elif part == "import":
             tables.run(rows=args.rows)
+        elif part in DATA_PARTS:
+            run_on_sets(part, args)
         else:
             window.run(rows=args.window_rows, seconds=args.window_seconds)
+
+
+def run_on_sets(part: str, args: argparse.Namespace) -> None:
+    """Run a part that needs labelled sets; their names and number default to what the documents report."""
+    import tempfile
+
+    from tests.benchmarks import findings, queues
+    from tests.benchmarks.labelled import scored_sets
+
+    names = args.sets or ["us_congress_bills", "search_snippets"]
+    if part == "queues" and not args.sets:
+        names.append("book_titles")
+    with tempfile.TemporaryDirectory() as folder:
+        sets = scored_sets(
+            args.data,
+            names,
+            model=args.model,
+            rows=args.set_rows,
+            cache_file=args.vectors or Path(folder) / "vectors.db",
+        )
+    if part == "findings":
+        findings.run(sets, sample=args.sample, draws=args.draws)
+    else:
+        queues.run(sets, seeds=args.seeds, plot=args.plot)
 
 
 if __name__ == "__main__":
