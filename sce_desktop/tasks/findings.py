@@ -20,7 +20,7 @@ EMPTY_NAME = "(empty)"
 OTHER_NAME = "(other values)"
 MOST_GROUPS = 30
 FEWEST_SAMPLED = 10
-"""A part of the table with fewer sampled rows gets no interval: it would tell hardly more than 0 to 1."""
+"""A part with fewer sampled rows gets no interval: it would tell hardly more than 0 to 1."""
 _BATCH = 5000
 
 
@@ -144,6 +144,7 @@ def _groups(
         return np.bincount(codes[chosen], None if weights is None else weights[chosen], minlength=count)
 
     sizes, known_rows = tally(np.ones(len(codes), dtype=bool)), tally(known)
+    sample = np.flatnonzero(sampled)
     order = np.flatnonzero(sampled & inside)
     order = order[np.argsort(codes[order], kind="stable")]
     ends = np.searchsorted(codes[order], np.arange(count + 1))
@@ -165,6 +166,10 @@ def _groups(
                 found = sample_share(
                     hit[drawn], None if guess is None else guess[drawn], mean=mean, rows=rows
                 )
+            elif by_sample and guess is not None:
+                # Too few of its own: the part's predictions, corrected as those of the whole table are
+                # (a synthetic estimate, Särndal, Swensson and Wretman 1992, section 10.6).
+                found = Share(sample_share(hit[sample], guess[sample], mean=mean).value)
             elif guesses is not None:
                 found = Share(min(1.0, mean))
             else:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Unit = Literal["day", "week", "month", "quarter", "year"]
 UNITS: dict[Unit, str] = {"day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
 MOST_PERIODS = 400
+FEW_PERIODS = 45
+"""So many at most where nobody chose the unit."""
 
 # The parser fills what is missing from today: "5" would be a day of this month, "14:30" a time of today.
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|2[01])\d\d(?:[01]\d[0-3]\d)?(?!\d)")
@@ -37,7 +39,7 @@ class Periods:
 
 
 def by_period(values: Sequence[Cell], *, unit: Unit | None = None, progress: Progress) -> Periods:
-    """Sort ``values`` (n,) into periods; without ``unit`` into about 10 to 60 of them.
+    """Sort ``values`` (n,) into periods; without ``unit`` into at most 45 of them.
 
     The date counts as it is written: a time zone does not move a row to another day. In 03/04/2024 the month
     comes first unless another cell shows that it cannot (25/04/2024); `progress` is told of a doubt.
@@ -73,7 +75,7 @@ _DAYS: dict[Unit, float] = {"day": 1, "week": 7, "month": 30.4, "quarter": 91.3,
 
 
 def _fitting(days: int) -> Unit:
-    return next((unit for unit in UNITS if unit != "quarter" and days / _DAYS[unit] <= 60), "year")
+    return next((unit for unit in UNITS if days / _DAYS[unit] <= FEW_PERIODS), "year")
 
 
 def _read(written: pd.Series, progress: Progress) -> pd.Series:

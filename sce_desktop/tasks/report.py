@@ -213,7 +213,7 @@ def _sentences(found: Findings) -> list[str]:
         said.append(f"{found.unreadable:,} rows are in no period: their date cannot be read.")
     if any(group.shares and group.shares[0].share.interval is None for group in found.groups):
         said.append(
-            "Shares without an interval have too few randomly sampled rows for one: take them as hints."
+            "Shares without an interval rest on predictions: there are too few sampled rows in their part."
         )
     return said
 

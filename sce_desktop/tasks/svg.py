@@ -16,7 +16,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#000000", "#e
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
 _ROW, _LABELS, _BARS, _NUMBERS = 24, 220, 400, 170
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 760, 360, 56, 34, 44, 190
-_MOST_TICKS = 12
+_TICK_LETTERS = 60  # below all of the axis
 _NAME_LENGTH = 32
 _CONTROLS = dict.fromkeys(range(32), " ") | {0xFFFE: None, 0xFFFF: None}  # none of them is XML
 
@@ -91,7 +91,8 @@ def line_chart(lines: Sequence[Line], ticks: Sequence[str], *, title: str, backg
             f'<path d="M{_LEFT} {at:.1f}h{width}" stroke="currentColor" opacity=".2"/>'
             f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{number * step:.0%}</text>'
         )
-    every = -(-len(ticks) // _MOST_TICKS)
+    longest = min(14, max((len(tick) for tick in ticks), default=1)) + 3
+    every = -(-len(ticks) * longest // _TICK_LETTERS)
     for place, tick in enumerate(ticks):
         if place % every == 0:
             parts.append(
