@@ -209,18 +209,15 @@ class NativeEmbedder(Embedder):
         whole = [readable(self.prompt + text) for text in texts]
         return [text.lower() for text in whole] if self.lower_case else whole
 
-    @cached_property
-    def _counter(self) -> Tokenizer:
-        tokenizer = Tokenizer.from_str(self.tokenizer.to_str())
-        tokenizer.no_truncation()
-        return tokenizer
-
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones included."""
+        # What is cut off is counted where it lies: a second tokenizer that cuts nothing would have to be
+        # parsed, and that stops every thread meanwhile.
+        special = self.tokenizer.num_special_tokens_to_add(False)
         counts = [
-            len(e.ids)
+            special + sum(len(piece.ids) - special for piece in (found, *found.overflowing))
             for _, part in windows(texts)
-            for e in self._counter.encode_batch_fast(self._prepared(part))
+            for found in self.tokenizer.encode_batch_fast(self._prepared(part))
         ]
         return np.array(counts, dtype=np.int64)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
@@ -149,6 +150,14 @@ def test_a_long_text_is_read_up_to_the_limit_and_counted_whole(embedder: Countin
     found = embedder.encode([long, short])
     np.testing.assert_allclose(found[0], embedder.encode(["word " * 100])[0], atol=1e-6)
     np.testing.assert_allclose(found[1], embedder.encode([short])[0], atol=1e-6)
+
+
+def test_counting_is_exact_around_the_limit(embedder: CountingEmbedder) -> None:
+    whole = Tokenizer.from_str(embedder.tokenizer.to_str())
+    whole.no_truncation()
+    texts = ["late " * words for words in (0, 1, *range(MAX_TOKENS - 3, 2 * MAX_TOKENS + 3))]
+    expected = [len(whole.encode(text).ids) for text in texts]
+    np.testing.assert_array_equal(embedder.token_counts(texts), expected)
 
 
 def test_a_model_is_not_read_further_than_it_has_positions() -> None:
