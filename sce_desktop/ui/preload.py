@@ -10,8 +10,12 @@ import ctypes
 import importlib.util
 import os
 import sys
+import threading
 from pathlib import Path
 
+# The system maps one library at a time. A thread that imports another one meanwhile would wait for its turn
+# with Python's lock held, and all the window with it: so imports in lanes wait here first, without.
+MAPPING = threading.Lock()
 _NAMES = {"linux": "libtorch.so", "darwin": "libtorch.dylib"}  # it needs, and so brings, all the others
 
 
@@ -28,4 +32,5 @@ def preload_torch() -> bool:
     dlopen = ctypes.CDLL(None).dlopen
     dlopen.restype = ctypes.c_void_p
     dlopen.argtypes = [ctypes.c_char_p, ctypes.c_int]
-    return bool(dlopen(os.fsencode(library), os.RTLD_NOW))
+    with MAPPING:
+        return bool(dlopen(os.fsencode(library), os.RTLD_NOW))

@@ -18,7 +18,7 @@ from sce_desktop.tasks.models import NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.garbage import keep_what_is_loaded
-from sce_desktop.ui.preload import preload_torch
+from sce_desktop.ui.preload import MAPPING, preload_torch
 
 if TYPE_CHECKING:
     from sce_desktop.ml.session import Device, ModelSession
@@ -129,8 +129,9 @@ def count_tokens(shelf: ModelShelf, choice: ModelChoice, text: str, *, progress:
 
 def import_libraries(*, progress: Progress) -> None:
     """Import what opening a table or a project needs, before somebody waits for it."""
-    import sce_desktop.tasks.export
-    import sce_desktop.tasks.tables  # noqa: F401
+    with MAPPING:
+        import sce_desktop.tasks.export
+        import sce_desktop.tasks.tables  # noqa: F401
 
 
 # --- projects ----------------------------------------------------------------------------------------------

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import pytest
+
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.ui import preload, work
 
 CODE = """
 import sys
@@ -27,8 +31,22 @@ def test_libraries_are_mapped_and_torch_works() -> None:
 
 
 def test_without_torch_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sce_desktop.ui import preload
-
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     monkeypatch.setattr(preload.importlib.util, "find_spec", lambda _name: None)
     assert not preload.preload_torch()
+
+
+def test_libraries_are_imported_one_lane_after_another() -> None:
+    """Two threads in the system's loader: the second holds Python's lock, and the window stands still."""
+    done = threading.Event()
+
+    def import_libraries() -> None:
+        work.import_libraries(progress=SilentProgress())
+        done.set()
+
+    thread = threading.Thread(target=import_libraries)
+    with preload.MAPPING:
+        thread.start()
+        assert not done.wait(0.1)
+    assert done.wait(30)
+    thread.join()
