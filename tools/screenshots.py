@@ -1,9 +1,10 @@
 """Make the pictures of the window: every screen and state, from a scripted state, offscreen, light and dark.
 
-Usage: screenshots.py [--scene NAME ...] [--format webp|png] [FOLDER]        (default: build/screenshots)
+Usage: screenshots.py [--scene NAME ...] [--scale 100|200] [--format webp|png] [FOLDER]
 
-Needs the bundled model: what is shown is what it says. The main window comes at 200 % too, by a second
-process, as Qt reads the scale once. Nothing of the user's is read or written.
+FOLDER is build/screenshots where none is given. Needs the bundled model: what is shown is what it says. Every
+picture comes at 100 % and, by a second process as Qt reads the scale once, at 200 %. Nothing of the user's is
+read or written.
 """
 
 from __future__ import annotations
@@ -61,13 +62,16 @@ class Studio:
     """The program's own window in a home of its own, and a camera."""
 
     def __init__(self, folder: Path, home: Path, ending: str) -> None:
+        from sce_desktop import paths
         from sce_desktop.app import make_application, make_window
+        from sce_desktop.log import start_log
         from sce_desktop.settings import Settings
         from sce_desktop.ui.jobs import Lanes
         from sce_desktop.ui.session import Session
         from sce_desktop.ui.theme import Theme
 
         self.folder, self.home, self.ending = folder, home, ending
+        start_log(paths.log_file())
         self.app = make_application()
         self.lanes = Lanes()
         self.theme = Theme(self.app, "light")
@@ -106,6 +110,8 @@ class Studio:
         """Take a picture in light and in dark; ``dialog`` lies over the window."""
         from PySide6.QtGui import QColor, QPainter
 
+        from sce_desktop.ui.theme import tokens
+
         for mode in ("light", "dark"):
             self.theme.set_mode(mode)
             self.rest(rest)
@@ -116,6 +122,8 @@ class Studio:
                 painter.fillRect(place, QColor(0, 0, 0, 70))
                 corner = place.center() - dialog.rect().center()
                 painter.drawPixmap(corner, dialog.grab())
+                painter.setPen(QColor(tokens().line))  # the frame that a window manager would give
+                painter.drawRect(dialog.rect().translated(corner).adjusted(-1, -1, 0, 0))
                 painter.end()
             scale = os.environ.get(SCALED, "1")
             file = (
@@ -167,6 +175,7 @@ class Studio:
         """Score every row."""
         self.session.scorer.score()
         self.until(lambda: self.session.scorer.job is None)
+        self.window.strip.hide()
         self.rest()
 
     def sample(self) -> None:
@@ -209,6 +218,9 @@ def start(studio: Studio) -> None:
     studio.session.close_project()
     studio.until(lambda: studio.session.project is None)
     studio.shot("start")
+    studio.window.start_page.set_drag_over(True)
+    studio.shot("start-drag")
+    studio.window.start_page.set_drag_over(False)
 
 
 def imports(studio: Studio) -> None:
@@ -239,12 +251,51 @@ def running(studio: Studio) -> None:
     studio.open_table(studio.table("Running.csv", texts), [*_sample_labels()])
     studio.session.scorer.score()
     studio.until(lambda: any(run.scored for run in studio.session.runs))
+    studio.window.strip.hide()
     studio.shot("running", rest=1.2)
     studio.window.jobs_dock.show()
     studio.shot("jobs")
     studio.window.jobs_dock.hide()
     studio.session.scorer.stop()
     studio.until(lambda: studio.session.scorer.job is None)
+
+
+def adding(studio: Studio) -> None:
+    """Rows for the open project, with labels of their own."""
+    from sce_desktop.ui.import_dialog import ImportDialog
+
+    texts = sample_texts()
+    studio.open_table(studio.table("Answers so far.csv", texts[:40]), _sample_labels())
+    more = studio.home / "Answers of June.csv"
+    with more.open("w", encoding="utf-8", newline="") as file:
+        rows = [(label, text) for label, text in zip(_sample_labels() * 5, texts[30:70], strict=True)]
+        csv.writer(file).writerows([("ticket", "message"), *rows])
+    studio.window._show_import(more, append=True)
+    dialog = studio.window.findChildren(ImportDialog)[-1]
+    studio.until(lambda: dialog._scan is not None)
+    dialog.columns.label_column.setCurrentIndex(1)
+    dialog.columns.changed.emit()
+    studio.until(lambda: dialog._scan is not None)
+    studio.rest(0.3)
+    studio.shot("add-rows", dialog)
+    dialog.reject()
+
+
+def label_dialogs(studio: Studio) -> None:
+    """A label's details, and labels that are suggested."""
+    studio.sample()
+    studio.window.strip.hide()
+    panel = studio.window.workspace.labels
+    panel.select(studio.session.labels[2].id)
+    editor = panel.show_details()
+    assert editor is not None
+    studio.shot("label-details", editor)
+    editor.reject()
+    suggestions = panel.suggest()
+    assert suggestions is not None
+    studio.until(lambda: not studio.session.lanes.files.busy)
+    studio.shot("suggestions", suggestions)
+    suggestions.reject()
 
 
 def main_window(studio: Studio) -> None:
@@ -259,8 +310,6 @@ def main_window(studio: Studio) -> None:
     studio.sample()
     studio.window.strip.hide()
     studio.shot("main")
-    if SCALED in os.environ:
-        return
     window, session = studio.window, studio.session
     ours, theirs = (run.id for run in session.runs)
     session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
@@ -305,7 +354,7 @@ def many_labels(studio: Studio) -> None:
         studio.table("Two hundred.csv", sample_texts()[:60]), [*names, *(f"not {name}" for name in names)]
     )
     studio.score()
-    studio.shot("200-labels")
+    studio.shot("labels-200")
 
 
 def long_names(studio: Studio) -> None:
@@ -337,6 +386,8 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     labels_empty,
     main_window,
     running,
+    adding,
+    label_dialogs,
     many_labels,
     long_names,
     languages,
@@ -350,13 +401,14 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "screenshots")
     parser.add_argument("--format", choices=("webp", "png"), default="webp", help="webp is a third as large")
     parser.add_argument("--scene", action="append", choices=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument("--scale", choices=("100", "200"), help="per cent; both where none is given")
     args = parser.parse_args()
     scenes = [scene for scene in SCENES if args.scene is None or scene.__name__ in args.scene]
     args.folder.mkdir(parents=True, exist_ok=True)
-    if SCALED not in os.environ and main_window in scenes:
-        chosen = ["--format", args.format, "--scene", main_window.__name__]
-        command = [sys.executable, __file__, str(args.folder), *chosen]
-        subprocess.run(command, check=True, env=os.environ | {SCALED: "2"})
+    if SCALED not in os.environ and args.scale != "100":
+        subprocess.run([sys.executable, __file__, *sys.argv[1:]], check=True, env=os.environ | {SCALED: "2"})
+        if args.scale == "200":
+            return 0
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"QT_QPA_PLATFORM": "offscreen", "SCE_DESKTOP_HOME": folder, "HF_HUB_OFFLINE": "1"}
         studio = Studio(args.folder.absolute(), Path(folder), args.format)

@@ -56,7 +56,7 @@ class Vectors:
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")  # two points are all there is
 def test_the_models_vectors_decide_what_is_alike(tmp_path: Path) -> None:
-    """Texts of two themes of words, of which the model has read some: it tells first cases from later ones."""
+    """Texts of two themes of words, some read by the model: it tells first cases from later ones."""
     with make(tmp_path / "p.sce", 20) as project:
         texts = project.texts(project.row_ids())
         seen = [text for text in texts if not text.startswith("login")]
