@@ -45,7 +45,7 @@ from sce_desktop.ml.embedder import (
 )
 from sce_desktop.ml.model_config import ModelConfig, read_config, wordings_of
 from sce_desktop.ml.published import load_embedder
-from sce_desktop.ml.sce import SCE, LabelVectors, mean_token_embeddings
+from sce_desktop.ml.sce import SCE, LabelVectors, Passed, mean_token_embeddings
 from sce_desktop.ml.scorer import Scorer, make_scorer
 
 LABEL_TOKENIZER = "label_tokenizer.json"
@@ -175,7 +175,7 @@ class SCEModel(
     ) -> Scores:
         """Score non-blank ``texts`` against ``labels``; `Progress.check` is called every batch.
 
-        Rows sum to 1. With ``multi_label`` each label has a probability of its own (see `YesNo`), which the
+        Rows sum to 1; `Scores.none` is there where the model says it. With ``multi_label`` each label has a probability of its own (see `YesNo`), which the
         other labels do not change.
 
         Raises:
@@ -204,28 +204,38 @@ class SCEModel(
         self.eval()
         scorer = self._scorer_for(labels, progress)
 
+        says_none = self.config.sce.says_none and not multi_label
+
         def run(rows: FloatArray) -> FloatArray:
             q = torch.tensor(rows, dtype=torch.float32, device=self.device)
-            scores = self._alone(q, scorer.labels) if multi_label else scorer(q)
-            if self.correction is not None:
-                scores = scores + self.correction(q, labels)
+            correction = 0.0 if self.correction is None else self.correction(q, labels)
             if multi_label:
-                return self.config.yes_no(scores.cpu().numpy())
-            return torch.softmax(scores / self.config.temperature, -1).cpu().numpy()
+                return self.config.yes_no(self._alone(q, scorer.labels, correction).cpu().numpy())
+            passed = scorer.passed(q)
+            passed = Passed(passed.scores + correction, passed.text)
+            found = torch.softmax(passed.scores / self.config.temperature, -1).cpu().numpy()
+            if not says_none:
+                return found
+            none = self.config.none(self.head.none(passed).cpu().numpy())
+            return np.column_stack([found, none])
 
-        out = np.empty((len(vectors), len(labels)), dtype=np.float32)
+        out = np.empty((len(vectors), len(labels) + says_none), dtype=np.float32)
         for start in range(0, len(vectors), scorer.rows):
             out[start : start + scorer.rows] = in_halves(run, vectors[start : start + scorer.rows])
             if progress is not None:
                 progress.check()
+        if says_none:
+            return Scores(np.ascontiguousarray(out[:, :-1]), out[:, -1].copy())
         return Scores(out)
 
-    def _alone(self, q: Tensor, labels: LabelVectors) -> Tensor:
-        """Return each label's score (B, K) as if there were no other: the cosine part where there is one."""
+    def _alone(self, q: Tensor, labels: LabelVectors, correction: Tensor | float) -> Tensor:
+        """Return for each label (B, K) what `YesNo` makes a probability of, whatever the other labels are."""
+        if self.config.sce.says_none:
+            return self.head.yes(q, labels, correction)
         if self.config.sce.architecture == "plus":
-            return self.head.cosine(q, labels)
+            return self.head.cosine(q, labels) + correction
         one_each = LabelVectors(labels.tokens[:, None])
-        return self.head.grouped(q.expand(len(labels.tokens), *q.shape), one_each)[..., 0].T
+        return self.head.grouped(q.expand(len(labels.tokens), *q.shape), one_each)[..., 0].T + correction
 
     def _scorer_for(self, labels: Sequence[Label], progress: Progress | None) -> Scorer:
         wordings = tuple(wordings_of(label) for label in labels)

@@ -21,10 +21,10 @@ MODEL_TYPE = "sce"
 
 @dataclass(frozen=True, slots=True)
 class YesNo:
-    """Turns a label's own score into a probability of its own: sigmoid(scale (s - bias)).
+    """Turns a score or logit into a probability of its own: sigmoid(scale (s - bias)).
 
-    Scores are 20 times a cosine unless the model says otherwise; the defaults put one half at a cosine of
-    0.25. They are not calibrated: they rank, they do not count.
+    Where the model has no yes/no scores, a score is 20 times a cosine unless it says otherwise; the defaults
+    put one half at a cosine of 0.25. Those are not calibrated: they rank, they do not count.
     """
 
     scale: float = 1.0
@@ -53,6 +53,7 @@ class ModelConfig:
     token_table: Literal["embedder", "own"] = "embedder"
     temperature: float = 1.0
     yes_no: YesNo = field(default_factory=YesNo)
+    none: YesNo = field(default_factory=lambda: YesNo(1.0, 0.0))
     labels: tuple[Label, ...] = ()
     corrected: tuple[str, ...] = ()
 
@@ -74,6 +75,7 @@ class ModelConfig:
             token_table=config.get("token_table", "embedder"),
             temperature=float(config.get("temperature", 1.0)),
             yes_no=YesNo(**config.get("yes_no", {})),
+            none=YesNo(**config.get("none", {"scale": 1.0, "bias": 0.0})),
             labels=tuple(
                 Label(**{**label, "synonyms": tuple(label.get("synonyms", ()))})
                 for label in config.get("labels", ())
@@ -93,6 +95,7 @@ class ModelConfig:
             "token_table": self.token_table,
             "temperature": self.temperature,
             "yes_no": asdict(self.yes_no),
+            "none": asdict(self.none),
             "labels": labels,
             **({"corrected": list(self.corrected)} if self.corrected else {}),
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
@@ -37,6 +37,7 @@ class SCEConfig:
     layers: int = 2
     alpha: float = 20.0
     scale: float = 0.05
+    says_none: bool = False  # has a null score and yes/no scores (issue 4)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
 
     @classmethod
@@ -62,9 +63,24 @@ class LabelVectors:
     tokens: Tensor
     sentence: Tensor | None = None
 
+    def one_group(self) -> LabelVectors:
+        """Return the same labels as the only group, (1, K, ·)."""
+        return LabelVectors(self.tokens[None], None if self.sentence is None else self.sentence[None])
+
+
+class Passed(NamedTuple):
+    """What one pass over texts and labels gives."""
+
+    scores: Tensor  # (..., K)
+    text: Tensor  # (..., d): e_0
+
 
 class SCE(nn.Module):
-    """Query adaptor, label encoder without positions, dot-product scores."""
+    """Query adaptor, label encoder without positions, dot-product scores.
+
+    With ``says_none`` the same pass also tells whether any label fits (`none`, from e_0 and the scores), and
+    `yes` whether a label fits whatever the others are: what a softmax over the labels cannot say.
+    """
 
     def __init__(self, config: SCEConfig, *, dropout: float = 0.0) -> None:
         super().__init__()
@@ -77,6 +93,14 @@ class SCE(nn.Module):
             self.label_map = nn.Linear(config.text_width, d)  # A
             self.alpha = nn.Parameter(torch.tensor(config.alpha), requires_grad=False)
             self.scale = nn.Parameter(torch.tensor(config.scale))
+        if config.says_none:
+            self.none_text = nn.Linear(d, 1)
+            self.none_scores = nn.Linear(2, 1)
+            self.yes_score = nn.Linear(1, 1)
+            self.yes_text = nn.Linear(config.text_width, 1, bias=False)
+            self.yes_label = nn.Linear(config.text_width, 1, bias=False)
+            for layer in (self.none_text, self.none_scores, self.yes_score, self.yes_text, self.yes_label):
+                nn.init.zeros_(layer.weight)
 
     def forward(self, q: Tensor, labels: LabelVectors, mask: Tensor | None = None) -> Tensor:
         """Return scores (B, K) of text vectors ``q`` (B, d_q).
@@ -86,20 +110,36 @@ class SCE(nn.Module):
         """
         if labels.tokens.dim() == 3:  # one set a text: as many groups as texts
             return self.grouped(q[:, None], labels, None if mask is None else mask[:, None])[:, 0]
-        sentence = None if labels.sentence is None else labels.sentence[None]
-        one = LabelVectors(labels.tokens[None], sentence)
-        return self.grouped(q[None], one, None if mask is None else mask[None])[0]
+        return self.grouped(q[None], labels.one_group(), None if mask is None else mask[None])[0]
 
     def grouped(self, q: Tensor, labels: LabelVectors, mask: Tensor | None = None) -> Tensor:
         """Return scores (P, T, K) of P groups of T texts, each group with its own K labels (P, K, ·).
 
         ``mask`` (P, T, K). With attention "shared", labels that any text of the group has see each other.
         """
+        return self.passed(q, labels, mask).scores
+
+    def passed(self, q: Tensor, labels: LabelVectors, mask: Tensor | None = None) -> Passed:
+        """Return the scores of `grouped` with e_0 (P, T, d)."""
         run = self._joint if self.config.attention == "joint" else self._shared
-        scores = run(q, labels, mask)
+        scores, text = run(q, labels, mask)
         if self.config.architecture == "plus":
             scores = self.cosine(q, labels) + self.scale * scores
-        return scores if mask is None else scores.masked_fill(~mask, MASKED)
+        return Passed(scores if mask is None else scores.masked_fill(~mask, MASKED), text)
+
+    def none(self, passed: Passed) -> Tensor:
+        """Return the logit (...) that none of the labels fits."""
+        scores = torch.stack([passed.scores.amax(-1), passed.scores.logsumexp(-1)], -1) / self.config.alpha
+        return (self.none_text(passed.text) + self.none_scores(scores))[..., 0]
+
+    def yes(self, q: Tensor, labels: LabelVectors, correction: Tensor | float = 0.0) -> Tensor:
+        """Return the logit (..., K) that a label fits: its cosine, and how easily text and label match.
+
+        ``correction`` is added to alpha cos. No label changes another's.
+        """
+        assert labels.sentence is not None
+        own = self.yes_score((self.cosine(q, labels) + correction)[..., None])[..., 0]
+        return own + self.yes_text(q) + self.yes_label(labels.sentence).transpose(-1, -2)
 
     def cosine(self, q: Tensor, labels: LabelVectors) -> Tensor:
         """Return alpha cos(q, g(label)) (..., K), the part of SCE+ that sees one label at a time."""
@@ -117,16 +157,16 @@ class SCE(nn.Module):
         """Return q' = W q + b (..., d), normalised as embeddings are."""
         return self.norm(self.adapt(q))
 
-    def _joint(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> Tensor:
+    def _joint(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> Passed:
         p, t, _ = q.shape
         e = self.label_inputs(labels)[:, None].expand(-1, t, -1, -1)
         x = torch.cat([self.query_input(q)[:, :, None], e], 2).flatten(0, 1)
         seen = None if mask is None else F.pad(mask.flatten(0, 1), (1, 0), value=True)[:, None, None, :]
         for layer in self.layers:
             x = layer(x, seen)
-        return (x[:, 1:] @ x[:, 0, :, None]).view(p, t, -1)
+        return Passed((x[:, 1:] @ x[:, 0, :, None]).view(p, t, -1), x[:, 0].view(p, t, -1))
 
-    def _shared(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> Tensor:
+    def _shared(self, q: Tensor, labels: LabelVectors, mask: Tensor | None) -> Passed:
         x, e = self.query_input(q), self.label_inputs(labels)
         seen = None if mask is None else mask[:, None]
         among = None if mask is None else mask.any(1)[:, None, None, :]
@@ -136,7 +176,7 @@ class SCE(nn.Module):
             q_label, k, v = layer.split(layer.qkv(e))
             x = layer.finish(x, layer.attend(q_text, k, v, seen))
             e = layer.finish(e, layer.attend(q_label, k, v, among))
-        return x @ e.transpose(-1, -2)
+        return Passed(x @ e.transpose(-1, -2), x)
 
 
 def mean_token_embeddings(table: Tensor, ids: list[list[int]]) -> Tensor:

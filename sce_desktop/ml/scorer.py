@@ -17,7 +17,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
 from sce_desktop.ml.bert import EncoderLayer
-from sce_desktop.ml.sce import SCE, LabelVectors
+from sce_desktop.ml.sce import SCE, LabelVectors, Passed
 
 TOKENS_PER_BATCH = {"cpu": 768, "cuda": 65536, "mps": 16384}
 """Vectors that go through a layer at once: on a CPU what stays in its cache."""
@@ -38,12 +38,18 @@ class Scorer(ABC):
 
     def __call__(self, q: Tensor) -> Tensor:
         """Return scores (B, K) of text vectors ``q`` (B, d_q)."""
-        scores = self.context(q)
-        return self.head.cosine(q, self.labels) + self.head.scale * scores if self.plus else scores
+        return self.passed(q).scores
+
+    def passed(self, q: Tensor) -> Passed:
+        """Return the scores (B, K) with e_0 (B, d), from which the head tells whether none fits."""
+        scores, text = self.context(q)
+        if self.plus:
+            scores = self.head.cosine(q, self.labels) + self.head.scale * scores
+        return Passed(scores, text)
 
     @abstractmethod
-    def context(self, q: Tensor) -> Tensor:
-        """Return e_0.e_k (B, K)."""
+    def context(self, q: Tensor) -> Passed:
+        """Return e_0.e_k (B, K) and e_0 (B, d)."""
 
 
 def make_scorer(head: SCE, labels: LabelVectors) -> Scorer:
@@ -76,8 +82,8 @@ class SharedScorer(Scorer):
             e = layer.finish(e, layer.attend(q, k, v, None))
         self.labels_out = e[0]
 
-    def context(self, q: Tensor) -> Tensor:
-        """Return e_0.e_k (B, K)."""
+    def context(self, q: Tensor) -> Passed:
+        """Return e_0.e_k (B, K) and e_0 (B, d)."""
         x = self.head.query_input(q)
         for layer, seen in self.layers:
             if seen.into is None or seen.out_of is None:
@@ -90,7 +96,7 @@ class SharedScorer(Scorer):
                 weights = logits.softmax(-1).flatten(1)
                 x = layer.norm_attention(x + F.linear(weights, seen.out_of, layer.out.bias))
                 x = layer.norm_output(x + layer.down(F.gelu(layer.up(x), approximate=layer.approximate)))
-        return x @ self.labels_out.T
+        return Passed(x @ self.labels_out.T, x)
 
 
 def _fold(layer: EncoderLayer, keys: Tensor, values: Tensor) -> _SeenLabels:
@@ -121,15 +127,15 @@ class JointScorer(Scorer):
         self.mass = among.logsumexp(-1)[:, None]  # (heads, 1, K)
         self.mixed = (among.softmax(-1) @ self.values).transpose(0, 1)  # (K, heads, d_h)
 
-    def context(self, q: Tensor) -> Tensor:
-        """Return e_0.e_k (B, K)."""
+    def context(self, q: Tensor) -> Passed:
+        """Return e_0.e_k (B, K) and e_0 (B, d)."""
         text = self.head.query_input(q)
         first, *others = self.layers
         x = torch.cat([text[:, None], self.label_in.expand(len(text), -1, -1)], 1)
         x = first.finish(x, self._attend_first(first, text))
         for layer in others:
             x = layer(x)
-        return (x[:, 1:] @ x[:, 0, :, None])[..., 0]
+        return Passed((x[:, 1:] @ x[:, 0, :, None])[..., 0], x[:, 0])
 
     def _attend_first(self, layer: EncoderLayer, text: Tensor) -> Tensor:
         """Return the first layer's attention output (B, K + 1, d).

@@ -15,7 +15,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.ml.bert import TextEncoder, label_encoder_state, text_encoder_state
 from sce_desktop.ml.embedder import Embedder
 from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.model_config import ModelConfig
+from sce_desktop.ml.model_config import ModelConfig, YesNo
 from sce_desktop.ml.pretrain.config import PretrainConfig
 from sce_desktop.ml.pretrain.mixture import Mixture
 from sce_desktop.ml.pretrain.sets import Material
@@ -127,7 +127,8 @@ class Builder:
 
     def native_model(self, encoder: TextEncoder, head: SCE) -> SCEModel:
         """Return encoder and head as a whole model, on the CPU."""
-        config = ModelConfig.native(self.config.model.name, head.config, encoder.config, max_tokens=256)
+        yes_no = YesNo(1.0, 0.0) if head.config.says_none else YesNo()
+        config = ModelConfig.native(self.config.model.name, head.config, encoder.config, yes_no=yes_no)
         return SCEModel(config, encoder.cpu(), head.cpu(), self.labels.tokenizer)
 
     @property
@@ -147,6 +148,7 @@ class Builder:
                 text_width=width,
                 layers=layers,
                 alpha=m.alpha,
+                says_none=m.says_none,
                 encoder=replace(shape, num_hidden_layers=layers),
             ),
             dropout=m.dropout,

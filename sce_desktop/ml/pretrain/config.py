@@ -25,6 +25,7 @@ class ModelConfig:
     dropout: float = 0.1
     train_embedder: bool = True
     train_token_table: bool = False
+    says_none: bool = False  # trains a null score and yes/no scores too
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class OptimConfig:
     warmup: int = 200
     clip: float = 1.0
     cosine_loss: float = 0.5  # weight of the cosine part's own cross-entropy
+    none_loss: float = 0.1  # weight of the null score's and the yes/no scores' loss, where the model has them
     keep_loss: float = 0.0  # weight of 1 - cos(vector, vector before training)
     noise: float = 0.0  # norm of noise on the text vectors
     average: float = 0.999  # decay of the moving average of weights; 0: none

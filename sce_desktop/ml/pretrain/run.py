@@ -18,6 +18,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.pretrain.average import averaged, save_member
 from sce_desktop.ml.pretrain.build import Builder
+from sce_desktop.ml.pretrain.calibrate import fit, leaving_each_out, set_scores
 from sce_desktop.ml.pretrain.config import PretrainConfig, member_configs, read_config
 from sce_desktop.ml.pretrain.sets import Material, read_material
 from sce_desktop.ml.pretrain.state import clear_state, load_state, save_state
@@ -77,8 +78,9 @@ def run(config_path: Path, out: Path, *, progress: Progress, resume: bool = True
         if trainer.average is not None:
             trainer.average.swap()
         model = builder.model(trainer)
+    calibrated = _calibrate(model.to(device), material, progress)
     result = Trained(True, time.monotonic() - started, _last(trainer))
-    _write(model, out, config, traces, result)
+    _write(model.cpu(), out, config, traces | {"calibration": calibrated}, result)
     shutil.rmtree(work, ignore_errors=True)
     return result
 
@@ -98,6 +100,19 @@ def _train(trainer: Trainer, work: Path, fingerprint: str, progress: Progress) -
         if trainer.step_number:
             save()
         raise
+
+
+def _calibrate(model: SCEModel, material: Material, progress: Progress) -> dict[str, Any]:
+    """Fit what makes probabilities of scores, and return how that did on sets left out."""
+    sets = {}
+    for one in material.validation:
+        progress.check()
+        texts = [material.texts.strings[n] for n in one.texts]
+        sets[one.name] = set_scores(model, texts, [material.labels.strings[n] for n in one.labels], one.right)
+    if not sets:
+        return {}
+    fit(list(sets.values())).of(model)
+    return leaving_each_out(sets)
 
 
 def _write(

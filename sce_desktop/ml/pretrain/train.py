@@ -192,7 +192,25 @@ class Trainer:
         if c.cosine_loss and self.config.model.architecture == "plus":
             cosine = self.head.cosine(q, labels).masked_fill(~mask, MASKED)
             loss = loss + c.cosine_loss * F.cross_entropy(cosine.flatten(0, 1), right)
+        if self.config.model.says_none and c.none_loss:
+            loss = loss + c.none_loss * (
+                self._none_loss(q, labels, mask, right) + self._yes_loss(q, labels, mask, right)
+            )
         return loss
+
+    def _none_loss(self, q: Tensor, labels: LabelVectors, mask: Tensor, right: Tensor) -> Tensor:
+        # Some labels of each group are taken away; texts that lose theirs fit none.
+        gone = torch.rand(mask.shape[0], 1, mask.shape[2], device=self.device) < 0.4
+        left = mask & ~gone
+        none = ~left.gather(2, right.view(*mask.shape[:2], 1))[..., 0]
+        judged = left.any(2)
+        left = left | ~judged[..., None]
+        logit = self.head.none(self.head.passed(q, labels, left))
+        return _balanced(logit, none, judged)
+
+    def _yes_loss(self, q: Tensor, labels: LabelVectors, mask: Tensor, right: Tensor) -> Tensor:
+        yes = F.one_hot(right.view(mask.shape[:2]), mask.shape[2]).bool()
+        return _balanced(self.head.yes(q, labels), yes, mask)
 
     def _lengths(self, batch: Batch) -> np.ndarray | None:
         # Some texts are read to a shorter length, as a title or a first sentence would be.
@@ -225,6 +243,26 @@ class Trainer:
             if self.average is not None:
                 self.average.swap()
 
+    def _none_measures(self, q: Tensor, labels: LabelVectors, right: Tensor) -> dict[str, float]:
+        # AUROC of texts without their own label against the same texts with it; of a text's right label
+        # against its others by yes/no alone (MODEL.md 4).
+        fits = torch.cat(
+            [self.head.none(self.head.passed(part[None], labels.one_group()))[0] for part in q.split(256)]
+        )
+        lacks = torch.empty_like(fits)
+        for k in right.unique().tolist():
+            rows = right == k
+            rest = torch.arange(len(labels.tokens), device=self.device) != k
+            kept = LabelVectors(
+                labels.tokens[rest], None if labels.sentence is None else labels.sentence[rest]
+            )
+            lacks[rows] = self.head.none(self.head.passed(q[rows][None], kept.one_group()))[0]
+        found = {"none": _auroc(lacks, fits)}
+        if labels.sentence is not None:
+            yes, own = self.head.yes(q, labels), F.one_hot(right, len(labels.tokens)).bool()
+            found["yes"] = _auroc(yes[own], yes[~own])
+        return found
+
     def _accuracy(self, one: ValidationSet) -> dict[str, float]:
         right = torch.tensor(one.right, device=self.device)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
@@ -233,10 +271,28 @@ class Trainer:
         labels, q = LabelVectors(labels.tokens.float(), sentence), q.float()
         scores = torch.cat([self.head(part, labels) for part in q.split(256)])
         found = {"sce": 100 * (scores.argmax(1) == right).float().mean().item()}
+        if self.config.model.says_none:
+            found |= self._none_measures(q, labels, right)
         if self.config.model.architecture == "plus":
             cosine = self.head.cosine(q, labels)
             found["cosine"] = 100 * (cosine.argmax(1) == right).float().mean().item()
         return found
+
+
+def _auroc(positive: Tensor, negative: Tensor) -> float:
+    """Return the area under the ROC curve in per cent: how often a positive ranks above a negative."""
+    both = torch.cat([positive, negative]).double()
+    _, place, count = torch.unique(both, return_inverse=True, return_counts=True)
+    rank = count.cumsum(0) - (count - 1) / 2  # mean rank of ties
+    above = rank[place[: len(positive)]].sum() - len(positive) * (len(positive) + 1) / 2
+    return 100 * (above / (len(positive) * len(negative))).item()
+
+
+def _balanced(logit: Tensor, target: Tensor, judged: Tensor) -> Tensor:
+    """Return the binary cross-entropy over ``judged`` entries, as if half of them were positive."""
+    each = F.binary_cross_entropy_with_logits(logit, target.float(), reduction="none")
+    sides = (target & judged, ~target & judged)
+    return torch.stack([(each * side).sum() / side.sum().clamp_min(1) for side in sides]).mean()
 
 
 def use_half(config: PretrainConfig, device: torch.device) -> bool:

@@ -14,6 +14,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.pretrain import run
+from sce_desktop.ml.pretrain.calibrate import SetScores, fit
 from sce_desktop.ml.pretrain.config import member_configs, read_config
 from sce_desktop.ml.pretrain.towers import TokenLists, TrainedTowers, encode_packed
 from sce_desktop.ml.published import load_embedder
@@ -35,6 +36,39 @@ def test_training_learns_and_the_model_loads(world: Path, write_config) -> None:
     facts = json.loads((world / "out" / "training.json").read_text())
     assert facts["members"]["model"]["steps"] == [20, 40, 60]
     assert not list(world.glob(".out.training"))
+
+
+def test_a_model_that_says_none_knows_what_fits_and_is_calibrated(world: Path, write_config) -> None:
+    done = run(write_config(steps=120, model="says_none = true"), world / "out", progress=SilentProgress())
+    assert done.validation["more"]["yes"] > 80
+    model = SCEModel.from_pretrained(str(world / "out"))
+    assert model.config.temperature != 1.0
+    with_own = model.probabilities(TEXTS[:1], LABELS)
+    without = model.probabilities(TEXTS[:1], LABELS[1:])
+    assert with_own.none is not None
+    assert without.none is not None
+    assert without.none[0] > with_own.none[0]
+    yes = model.probabilities(TEXTS, LABELS, multi_label=True)
+    assert yes.none is None
+    assert np.argmax(yes.probabilities, 1).tolist() == [0, 1, 2, 3]
+    alone = model.probabilities(TEXTS, LABELS[:1], multi_label=True).probabilities
+    assert np.allclose(alone, yes.probabilities[:, :1], atol=1e-6)  # no label changes another's
+    facts = json.loads((world / "out" / "training.json").read_text())
+    assert 0 <= facts["members"]["calibration"]["more"]["none_auroc"] <= 1
+
+
+def test_a_platt_fit_finds_the_frequencies() -> None:
+    rng = np.random.default_rng(0)
+    logit = rng.normal(size=(4000, 1)) * 2
+    happens = rng.random(4000) < 1 / (1 + np.exp(-(0.5 * logit[:, 0] - 1)))
+    scores = np.concatenate([3 * np.log(np.array([[0.7, 0.3]])).repeat(1000, 0)])
+    right = (np.arange(1000) % 10 >= 7).astype(np.int64)
+    one = SetScores(scores, right, logit[~happens, 0], logit[happens, 0], scores)
+    found = fit([one])
+    assert found.temperature == pytest.approx(3.0, rel=0.02)  # scores are three times the true log odds
+    p = found.none(np.array([-4.0, 0.0, 4.0], dtype=np.float32))
+    truth = 1 / (1 + np.exp(1 - 0.5 * np.array([-4.0, 0.0, 4.0])))
+    assert np.abs(p - truth).max() < 0.05
 
 
 class StopAfter(SilentProgress):

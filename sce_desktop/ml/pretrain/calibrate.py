@@ -1,0 +1,137 @@
+"""Fits the few numbers that turn a finished model's scores into probabilities, on the validation sets.
+
+A temperature for the labels' softmax; scale and bias for the null score and for the yes/no scores (Platt).
+Every set weighs the same. `leaving_each_out` fits on all other sets, for honest figures (MODEL.md 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax, logsumexp
+from torch import Tensor
+
+from sce_desktop.core.metrics import expected_calibration_error
+from sce_desktop.core.types import Label
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.model_config import YesNo
+from sce_desktop.ml.sce import LabelVectors
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SetScores:
+    """Raw scores of n texts of one set over its K labels."""
+
+    scores: Floats  # (n, K)
+    right: NDArray[np.int64]  # (n,)
+    fits: Floats  # (n,) null logits with all labels there
+    lacks: Floats  # (n,) null logits where the text's own label was taken away
+    yes: Floats  # (n, K) yes/no logits
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What config.json keeps of it."""
+
+    temperature: float
+    none: YesNo
+    yes_no: YesNo
+
+    def of(self, model: SCEModel) -> None:
+        """Put it into ``model``."""
+        model.config = replace(model.config, temperature=self.temperature, none=self.none, yes_no=self.yes_no)
+
+
+@torch.inference_mode()
+def set_scores(
+    model: SCEModel, texts: Sequence[str], labels: Sequence[str], right: Sequence[int]
+) -> SetScores:
+    """Score one labelled set, also with each text's own label taken away."""
+    head, device = model.head.eval(), model.device
+    q = torch.tensor(model.embed(texts), device=device)
+    known = model.label_vectors([Label(name) for name in labels])
+    own = torch.tensor(right, device=device)
+    whole = head.passed(q[None], known.one_group())
+    if not head.config.says_none:
+        nothing = np.zeros(len(texts))
+        return SetScores(
+            _numpy(whole.scores[0]), np.array(right), nothing, nothing, np.zeros((len(texts), 0))
+        )
+    lacks = q.new_zeros(len(q))
+    for k in range(len(labels)):
+        rest = torch.arange(len(labels), device=device) != k
+        sentence = None if known.sentence is None else known.sentence[rest]
+        kept = LabelVectors(known.tokens[rest], sentence).one_group()
+        lacks[own == k] = head.none(head.passed(q[own == k][None], kept))[0]
+    fits, yes = head.none(whole)[0], head.yes(q, known)
+    return SetScores(_numpy(whole.scores[0]), np.array(right), _numpy(fits), _numpy(lacks), _numpy(yes))
+
+
+def fit(sets: Sequence[SetScores]) -> Calibration:
+    """Fit temperature, null score and yes/no scores on ``sets``."""
+
+    def loss(log_temperature: float) -> float:
+        t = float(np.exp(log_temperature))
+        return float(np.mean([-_own(log_softmax(s.scores / t, 1), s.right).mean() for s in sets]))
+
+    best = minimize_scalar(loss, bounds=(np.log(0.2), np.log(10.0)), method="bounded")
+    if not sets[0].yes.shape[1]:
+        return Calibration(float(np.exp(best.x)), YesNo(1.0, 0.0), YesNo())
+    none = _platt(
+        [(np.append(s.lacks, s.fits), np.repeat([1.0, 0.0], [len(s.lacks), len(s.fits)])) for s in sets]
+    )
+    yes = _platt([(s.yes.ravel(), np.eye(s.yes.shape[1])[s.right].ravel()) for s in sets])
+    return Calibration(float(np.exp(best.x)), none, yes)
+
+
+def leaving_each_out(sets: Mapping[str, SetScores]) -> dict[str, dict[str, float]]:
+    """Return by set: ECE and null ECE (fractions) calibrated on the other sets, AUROC of the null score.
+
+    A null score is judged on the texts with their own label there and on the same texts without it.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    found = {}
+    for name, one in sets.items():
+        others = fit([s for other, s in sets.items() if other != name] or [one])
+        p = np.exp(log_softmax(one.scores / others.temperature, 1))
+        found[name] = {"ece": expected_calibration_error(p.max(1), p.argmax(1) == one.right)}
+        if one.yes.shape[1]:
+            logits, lacks = np.concatenate([one.lacks, one.fits]), np.repeat([1, 0], len(one.right))
+            said = others.none(logits.astype(np.float32))
+            found[name]["none_auroc"] = float(roc_auc_score(lacks, logits))
+            found[name]["none_ece"] = expected_calibration_error(said, lacks == 1)
+            own = np.eye(one.yes.shape[1])[one.right].ravel()
+            found[name]["yes_auroc"] = float(roc_auc_score(own, one.yes.ravel()))
+            found[name]["yes_ece"] = expected_calibration_error(
+                others.yes_no(one.yes.ravel().astype(np.float32)), own == 1
+            )
+    return found
+
+
+def _platt(sets: Sequence[tuple[Floats, Floats]]) -> YesNo:
+    # sigmoid(a x + c) by maximum likelihood, every set weighing the same.
+    def loss(at: Floats) -> float:
+        each = [
+            np.mean(logsumexp([np.zeros_like(x), -(2 * y - 1) * (at[0] * x + at[1])], 0)) for x, y in sets
+        ]
+        return float(np.mean(each))
+
+    a, c = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead").x
+    a = max(float(a), 1e-3)  # a logit never counts against what it says
+    return YesNo(scale=a, bias=float(-c / a))
+
+
+def _own(values: Floats, right: NDArray[np.int64]) -> Floats:
+    return np.take_along_axis(values, right[:, None], 1)[:, 0]
+
+
+def _numpy(values: Tensor) -> Floats:
+    return values.double().cpu().numpy()
