@@ -69,7 +69,7 @@ class AddLabelsDialog(ProjectDialog):
         for widget in (self.column, self.words, self.list, buttons):
             layout.addWidget(widget)
         self.add_button.setDefault(True)  # only in its dialog does it become the one that Return presses
-        self.resize(px(420), px(460))
+        self.resize(px(520), px(440))
         self._show_count()
 
     # --- where labels come from ----------------------------------------------------------------------------

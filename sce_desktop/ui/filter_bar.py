@@ -98,6 +98,7 @@ class FilterBar(QWidget):
         session.countsChanged.connect(self._on_counts)
         session.labelsChanged.connect(self._on_labels)
         session.scoresChanged.connect(self._on_scores)
+        session.scorer.modelsChanged.connect(self._on_models)
         self._show()
 
     def _chip(
@@ -215,6 +216,12 @@ class FilterBar(QWidget):
         """Other runs may be shown now: ask about those."""
         self._set(self._session.query)
         self._show()
+
+    @Slot()
+    def _on_models(self) -> None:
+        """Count at once when scoring has ended."""
+        if self._session.scorer.job is None:
+            self._count_disagreement()
 
     @Slot()
     def _count_disagreement(self) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
@@ -93,7 +92,7 @@ class ImportDialog(ProjectDialog):
         form.setSpacing(px(SPACE_S))
         for widget in (self.target, *self._forms):
             form.addWidget(widget)
-            if widget is self.reading:
+            if widget in (self.target, self.reading):
                 form.addSpacing(px(SPACE_S))
         self._show_forms(False)
         form.addStretch()
@@ -117,6 +116,7 @@ class ImportDialog(ProjectDialog):
         self.table.horizontalHeader().setHighlightSections(False)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.horizontalHeader().setMinimumSectionSize(px(64))
+        self.table.viewport().installEventFilter(self)
         self.unread = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self.unread.setTextFormat(Qt.TextFormat.PlainText)
         self.unread.setAccessibleName("Why the file cannot be read")
@@ -316,10 +316,11 @@ class ImportDialog(ProjectDialog):
         for column, width in enumerate(self._wanted):
             self.table.horizontalHeader().resizeSection(column, width + spare * (column == widest))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Leave no place beside the preview empty."""
-        super().resizeEvent(event)
-        QTimer.singleShot(0, self, self._spread)  # once the table has its size
+        if event.type() is QEvent.Type.Resize:
+            self._spread()
+        return super().eventFilter(watched, event)
 
     @Slot()
     def _on_target(self) -> None:

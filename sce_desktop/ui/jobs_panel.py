@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
 from sce_desktop.ui.status_bar import duration, progress_text
-from sce_desktop.ui.theme import px, set_role
+from sce_desktop.ui.theme import SPACE_S, px, set_role
 
 _MOST_JOBS = 200
 _MOST_LINES = 500
@@ -159,6 +159,7 @@ class JobsPanel(QWidget):
         self.log = QPlainTextEdit(readOnly=True, maximumBlockCount=_MOST_LINES)
         self.log.setAccessibleName("Log")
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.log.document().setDocumentMargin(px(SPACE_S))
         set_role(self.log, "plain")
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.table)

@@ -144,18 +144,26 @@ class RowsTable(QTableView):
             digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
             return (digits + around + px(16),) * 2  # and a mark
         heading = self.header.sectionSizeHint(column)
+        last = column == self.model().columnCount() - 1
+        if last and self._corner is not None:
+            heading += self._corner.width()
+        if not self._says_something(column):
+            return heading, heading
         if column == Column.CELLS:
             return (max(heading, strip_width(len(self._rows_model().labels)) + around),) * 2
-        if column == Column.YOURS and not self._decided:
-            return heading, heading
         beside = around + px(LABEL_INDENT)
         if column == Column.SCE:
             beside += px(NUMBER_WIDTH + BAR_WIDTH + PADDING)
-        elif column == self.model().columnCount() - 1 and self._corner is not None:
-            heading += self._corner.width()
         name = px(_LEAST_NAME[Column(min(column, Column.BASELINE))])
         best = max(name, min(px(_MOST_NAME), self._name_width))
         return max(heading, beside + name), max(heading, beside + best)
+
+    def _says_something(self, column: int) -> bool:
+        """Whether there is more in a column than its heading: decisions, or scores."""
+        if column == Column.YOURS:
+            return self._decided
+        runs = len(self._rows_model().runs)
+        return runs > (0 if column < Column.BASELINE else 1 + column - Column.BASELINE)
 
     def setColumnHidden(self, column: int, hide: bool) -> None:
         """Hide or show a column; the text takes or gives the room."""

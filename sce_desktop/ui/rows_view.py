@@ -49,6 +49,7 @@ class RowsView(QWidget):
         super().__init__(parent)
         self._session = session
         self._answered: RowQuery | None = None  # the query that the present list answers
+        self._aliases: list[str] = []  # of the runs that the columns have room for
         self._keep_place = 0  # where the current row was before the list was found anew
         self.setAccessibleName("Rows of the project")
         self.model = RowsModel(session, self)
@@ -106,7 +107,7 @@ class RowsView(QWidget):
         session.currentRowChanged.connect(self._follow_current)
         session.labelsChanged.connect(self._on_labels)
         session.projectOpened.connect(self._on_labels)
-        session.scoresChanged.connect(self._show_state)
+        session.scoresChanged.connect(self._on_scores)
         session.scorer.modelsChanged.connect(self._on_models)
         session.settingsChanged.connect(self._apply_settings)
         session.countsChanged.connect(self._on_counts)
@@ -247,6 +248,7 @@ class RowsView(QWidget):
 
     @Slot()
     def _on_labels(self) -> None:
+        self._aliases = [run.alias for run in self._session.runs]
         self.table.fit_columns()
         self._show_state()
 
@@ -255,6 +257,15 @@ class RowsView(QWidget):
         counts = self._session.counts
         if counts is not None:
             self.table.set_decided(counts.labelled + counts.states[RowState.SKIPPED] > 0)
+
+    @Slot()
+    def _on_scores(self) -> None:
+        """Make room for the scores of runs that were not there before."""
+        aliases = [run.alias for run in self._session.runs]
+        if aliases != self._aliases:
+            self._aliases = aliases
+            self.table.fit_columns()
+        self._show_state()
 
     # --- how it looks --------------------------------------------------------------------------------------
 

@@ -312,10 +312,15 @@ def test_columns_are_as_wide_as_what_they_say(
     settle(qtbot, session)
     table = view.table
     view.resize(1400, 300)
-    undecided, text = table.columnWidth(Column.YOURS), table.columnWidth(Column.TEXT)
     name = table.fontMetrics().horizontalAdvance(long)
-    assert undecided < px(80)
+    empty = [table.columnWidth(c) for c in (Column.YOURS, Column.SCE, Column.BASELINE)]
+    assert all(width < name for width in empty), empty
+    assert session.project is not None
+    give_scores(session.project, [0, 1, 2, 0])
+    session.scorer.refresh()
     assert table.columnWidth(Column.SCE) > name
+    assert table.columnWidth(Column.BASELINE) == empty[2]
+    text = table.columnWidth(Column.TEXT)
     session.decide([1], Decision.LABEL, [session.labels[2].id or 0])
     qtbot.waitUntil(lambda: table.columnWidth(Column.YOURS) > name)
     assert table.columnWidth(Column.TEXT) < text
