@@ -27,6 +27,9 @@ FEWEST_ROWS: Final = 20
 MOST_GROUPS: Final = 12
 UNSURE: Final = 0.6  # below this confidence no label fits a row well
 _TERMS: Final = 5
+_STARTS: Final = 10  # of k-means
+_WORD: Final = r"(?<![\w'’])[^\W\d_]{2,}(?![\w'’])"  # neither numbers nor halves of "didn't" name anything
+_MORE_STOP_WORDS: Final = frozenset({"did", "does", "doing", "got", "just", "like", "said", "say", "says"})
 _DIMENSIONS: Final = 20
 
 
@@ -72,11 +75,17 @@ def suggest_labels(
         raise UserError(f"There are too few texts for suggestions: it takes {FEWEST_ROWS} different ones.")
     progress.report(0, None, stage="reading words")
     texts, found = _with_vectors(texts, vectors)
-    from sklearn.cluster import KMeans
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    progress.check()
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
     vectorizer = TfidfVectorizer(
-        ngram_range=(1, 2), min_df=2, max_df=0.5, stop_words="english", sublinear_tf=True, max_features=20_000
+        token_pattern=_WORD,
+        ngram_range=(1, 2),
+        min_df=2,
+        max_df=0.5,
+        stop_words=[*(ENGLISH_STOP_WORDS | _MORE_STOP_WORDS)],
+        sublinear_tf=True,
+        max_features=20_000,
     )
     try:
         weights = vectorizer.fit_transform(texts)
@@ -87,8 +96,9 @@ def suggest_labels(
     progress.check()
     progress.report(0, None, stage="grouping")
     points = _latent(weights) if found is None else found
-    groups = int(np.clip(np.sqrt(len(texts) / 2), 2, MOST_GROUPS))
-    members = KMeans(groups, n_init=10, random_state=0).fit_predict(points)
+    different = len(np.unique(points.round(5), axis=0))
+    groups = min(int(np.clip(np.sqrt(len(texts) / 2), 2, MOST_GROUPS)), different)
+    members = _grouped(points, groups, progress)
     progress.check()
     progress.report(0, None, stage="naming")
     return _named(members, weights, [str(name) for name in vectorizer.get_feature_names_out()])
@@ -103,6 +113,24 @@ def _with_vectors(texts: list[str], known: KnownVectors | None) -> tuple[list[st
         return texts, None
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     return [text for text, has in zip(texts, there, strict=True) if has], vectors / lengths
+
+
+def _grouped(points: FloatArray, groups: int, progress: Progress) -> IdArray:
+    """Return the group (n,) of each point, by the best of several starts of k-means.
+
+    One start at a time: scikit-learn's own ``n_init`` would keep the user waiting who wants to stop.
+    """
+    from sklearn.cluster import KMeans
+
+    best = None
+    for start in range(_STARTS):
+        progress.check()
+        found = KMeans(groups, n_init=1, random_state=start).fit(points)
+        if best is None or found.inertia_ < best.inertia_:
+            best = found
+    assert best is not None
+    members: IdArray = best.labels_
+    return members
 
 
 def _latent(weights: csr_matrix) -> FloatArray:
@@ -126,7 +154,7 @@ def _named(members: IdArray, weights: csr_matrix, words: list[str]) -> list[tupl
         lift = np.asarray(weights[inside].mean(axis=0)).ravel() - overall
         terms = _distinct_terms([words[place] for place in np.argsort(-lift)[: 4 * _TERMS]])
         name = " and ".join(terms[:2]).capitalize()
-        label = Label(name, description=f"Texts with words such as {', '.join(terms)}")
+        label = Label(name, description=", ".join(terms))
         found.setdefault(name, (label, int(inside.sum())))
     return list(found.values())
 

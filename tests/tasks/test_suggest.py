@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, FloatArray, Label, Scores
 from sce_desktop.store.project import Project
@@ -32,6 +32,38 @@ def test_groups_are_named_by_their_words(tmp_path: Path) -> None:
         assert found == suggest_labels(project, None, progress=SilentProgress())
 
 
+def test_numbers_and_halves_of_words_name_nothing(tmp_path: Path) -> None:
+    with Project.create(tmp_path / "p.sce") as project:
+        rows = [(f"They didn't refund 85 for invoice {n}",) for n in range(12)]
+        rows += [(f"Doesn't open: app crashed 90 times on {n}",) for n in range(12)]
+        project.add_rows(["text"], [rows], text_columns=[0], source={})
+        found = suggest_labels(project, None, progress=SilentProgress())
+    words = {word for label, _ in found for word in label.description.replace(",", "").split()}
+    assert words <= {"refund", "invoice", "open", "app", "crashed", "times"}
+
+
+class StopAt(SilentProgress):
+    """Cancels at a check of the stage "grouping"."""
+
+    def __init__(self, checks: int) -> None:
+        self.stage = ""
+        self.checks = checks
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        self.stage = stage
+
+    def check(self) -> None:
+        self.checks -= self.stage == "grouping"
+        if not self.checks:
+            raise Cancelled
+
+
+@pytest.mark.parametrize("checks", [1, 5, 10])
+def test_grouping_can_be_stopped_between_its_starts(tmp_path: Path, checks: int) -> None:
+    with make(tmp_path / "p.sce", 20) as project, pytest.raises(Cancelled):
+        suggest_labels(project, None, progress=StopAt(checks))
+
+
 def test_few_texts_are_told(tmp_path: Path) -> None:
     with make(tmp_path / "p.sce", 2) as project, pytest.raises(UserError, match="too few texts"):
         suggest_labels(project, None, progress=SilentProgress())
@@ -54,21 +86,23 @@ class Vectors:
         raise AssertionError("nothing is embedded")
 
 
-@pytest.mark.filterwarnings("ignore:Number of distinct clusters")  # two points are all there is
 def test_the_models_vectors_decide_what_is_alike(tmp_path: Path) -> None:
-    """Texts of two themes of words, some read by the model: it tells first cases from later ones."""
-    with make(tmp_path / "p.sce", 20) as project:
+    with Project.create(tmp_path / "p.sce") as project:
+        days = ["monday"] * 8 + ["friday"] * 12 + ["sunday"] * 4
+        rows = [(f"{words} {day} {n}",) for n, day in enumerate(days) for words in THEMES.values()]
+        project.add_rows(["text"], [rows], text_columns=[0], source={})
         texts = project.texts(project.row_ids())
-        seen = [text for text in texts if not text.startswith("login")]
-        cache = Vectors({text: int(int(text.split()[-1]) < 4) for text in seen})
-        found = suggest_labels(project, None, vectors=KnownVectors("ours", cache), progress=SilentProgress())
-        assert sum(count for _, count in found) == len(seen)  # what has no vector is left out
-        assert 8 in [count for _, count in found]  # the first cases of both themes, together
-        few = Vectors(dict.fromkeys(texts[:5], 0))
+        known = KnownVectors("ours", Vectors({text: "mfs".index(text.split()[-2][0]) for text in texts}))
+        found = suggest_labels(project, None, vectors=known, progress=SilentProgress())
+        named = {label.name.split()[0]: count for label, count in found}
+        assert named == {
+            "Friday": 36,
+            "Monday": 24,
+            "Sunday": 12,
+        }  # by their words they would be other groups
+        few = KnownVectors("ours", Vectors(dict.fromkeys(texts[:5], 0)))
         by_words = suggest_labels(project, None, progress=SilentProgress())
-        assert by_words == suggest_labels(
-            project, None, vectors=KnownVectors("ours", few), progress=SilentProgress()
-        )
+        assert by_words == suggest_labels(project, None, vectors=few, progress=SilentProgress())
 
 
 def test_unsure_rows_and_those_without_a_fitting_label(tmp_path: Path) -> None:
