@@ -1,4 +1,8 @@
-"""The orders in which rows are offered for a decision, each from arrays that say what is known of them."""
+"""The orders in which rows are offered for a decision, each from arrays that say what is known of them.
+
+`RowQuery` sorts a project's rows by confidence, margin and disagreement by itself; what it cannot has
+functions that end in ``_ids`` here.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,19 @@ from typing import Final
 
 import numpy as np
 
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import top
-from sce_desktop.core.types import FloatArray, IdArray
+from sce_desktop.core.types import FloatArray, IdArray, Run
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.suggest import KnownVectors
+from sce_desktop.tasks.vectors import project_vectors
 
 SPREAD_ROWS: Final = 20_000
 """`diverse` looks at so many rows, drawn at random: the time it takes is bounded, whatever the table."""
 SPREAD_COUNT: Final = 500
+NEAR_ROWS: Final = 5_000
+"""Decided rows that `diverse_ids` keeps away from, drawn at random if there are more."""
 _BLOCK: Final = 512  # times 20,000 distances in float32: 41 MB
 
 
@@ -52,18 +63,18 @@ def models_disagree(first: FloatArray, second: FloatArray) -> IdArray:
     return np.lexsort((-apart, same))
 
 
-def rare_label(probabilities: FloatArray, decided: IdArray) -> IdArray:
+def rare_label(best: IdArray, confidence: FloatArray, decided: IdArray) -> IdArray:
     """Return the places (n,), labels with the fewest decided rows first, taking turns.
 
     Within a label its surest rows lead, so that a label without examples soon has some.
 
     Args:
-        probabilities: (n, K) of the undecided rows.
+        best: (n,) the best label of each undecided row.
+        confidence: (n,) its probability.
         decided: (K,) how many rows were decided for each label.
     """
-    best, confidence, _ = top(probabilities)
     order = np.lexsort((-confidence, best))
-    sizes = np.bincount(best, minlength=probabilities.shape[1])
+    sizes = np.bincount(best, minlength=len(decided))
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     turn = np.arange(len(order)) - starts + decided[best[order]]
     return order[np.lexsort((-confidence[order], turn))]
@@ -115,6 +126,39 @@ def diverse(
         apart[chosen[-1]] = 0
     first = pool[chosen]
     return np.concatenate([first, order[~np.isin(order, first)]])
+
+
+def rare_label_ids(project: Project, run: Run, open_ids: IdArray) -> IdArray:
+    """Return ``open_ids`` as `rare_label` orders them; rows that ``run`` has not scored come last."""
+    scored = project.run_arrays(run.id)
+    places = np.flatnonzero(np.isin(scored.row_ids, open_ids))
+    counts = project.annotation_counts()
+    decided = np.asarray([counts.get(label.id or 0, 0) for label in run.labels], dtype=np.int64)
+    first = scored.row_ids[places[rare_label(scored.top[places], scored.confidence[places], decided)]]
+    return np.concatenate([first, open_ids[~np.isin(open_ids, first)]])
+
+
+def diverse_ids(
+    project: Project, known: KnownVectors, open_ids: IdArray, *, seed: int = 0, progress: Progress
+) -> IdArray:
+    """Return ``open_ids`` as `diverse` orders them, away from the decided rows; those without vector last.
+
+    Vectors are looked up for as many rows as `diverse` looks at, drawn at random, and not for all.
+
+    Raises:
+        UserError: No row has been read by the model yet.
+        Cancelled: The user stopped.
+    """
+    rng = np.random.default_rng(seed)
+    pool = np.sort(rng.permutation(open_ids)[:SPREAD_ROWS])
+    decided = project.row_ids(RowQuery(state=RowState.LABELLED, blank=False))
+    found, vectors = project_vectors(project, known, pool, progress=progress)
+    near = None
+    if len(decided):
+        near = project_vectors(project, known, rng.permutation(decided)[:NEAR_ROWS], progress=progress)[1]
+    first = found[diverse(vectors, near=near, seed=seed)]
+    rest = open_ids[~np.isin(open_ids, first)]
+    return np.concatenate([first, rest])
 
 
 def shuffled(rows: int, *, seed: int = 0) -> IdArray:

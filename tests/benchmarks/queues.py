@@ -63,7 +63,8 @@ def simulate(scored: ScoredSet, queue: Queue, seed: int) -> list[float]:
             case Queue.DISAGREE:
                 order = models_disagree(now, scored.similarity[open_])
             case Queue.RARE_LABEL:
-                order = rare_label(now, np.bincount(scored.gold[done], minlength=labels))
+                counts = np.bincount(scored.gold[done], minlength=labels)
+                order = rare_label(now.argmax(axis=1), now.max(axis=1), counts)
             case Queue.DIVERSE:
                 order = diverse(scored.vectors[open_], near=scored.vectors[done], seed=seed)
             case _:

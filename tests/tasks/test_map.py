@@ -50,6 +50,7 @@ def test_without_umap_it_says_what_to_do() -> None:
 
 @pytest.mark.skipif(not has_umap(), reason="the extra map is not installed")
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # the first import compiles
 def test_umap_is_the_same_every_time() -> None:
     vectors, member = clusters(120)
     first = umap_map(vectors, progress=SilentProgress())

@@ -1,20 +1,31 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
+import pytest
 
-from sce_desktop.core.types import FloatArray
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Decision, FloatArray, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.store.vector_cache import VectorCache
 from sce_desktop.tasks.queues import (
     DEFAULT_QUEUE,
     Queue,
     diverse,
+    diverse_ids,
     least_certain,
     models_disagree,
     rare_label,
+    rare_label_ids,
     shuffled,
     smallest_margin,
 )
+from sce_desktop.tasks.suggest import KnownVectors
 
 P: FloatArray = np.asarray(
     [[0.5, 0.4, 0.1], [0.9, 0.05, 0.05], [0.4, 0.3, 0.3], [0.5, 0.5, 0.0], [0.1, 0.1, 0.8]], dtype=np.float32
@@ -36,8 +47,8 @@ def test_disagreement_leads_and_the_farthest_apart_first() -> None:
 
 def test_rare_labels_take_turns() -> None:
     """Tops are 0, 0, 0, 0, 2: the label with no decision comes before the second row of a frequent one."""
-    assert rare_label(P, np.asarray([3, 0, 0])).tolist() == [4, 1, 0, 3, 2]
-    assert rare_label(P, np.asarray([0, 0, 2])).tolist() == [1, 0, 4, 3, 2]
+    assert rare_label(P.argmax(axis=1), P.max(axis=1), np.asarray([3, 0, 0])).tolist() == [4, 1, 0, 3, 2]
+    assert rare_label(P.argmax(axis=1), P.max(axis=1), np.asarray([0, 0, 2])).tolist() == [1, 0, 4, 3, 2]
 
 
 def test_diverse_visits_every_cluster_and_not_what_is_decided() -> None:
@@ -71,3 +82,42 @@ def test_random_is_a_permutation_of_its_seed() -> None:
     assert sorted(shuffled(50, seed=1).tolist()) == list(range(50))
     assert shuffled(50, seed=1).tolist() != shuffled(50, seed=2).tolist()
     assert DEFAULT_QUEUE in Queue
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with Project.create(tmp_path / "p.sce") as project:
+        rows = [(f"text {n}",) for n in range(40)]
+        project.add_rows(["text"], [rows], text_columns=[0], source={})
+        project.set_labels(clean_labels(["a", "b"]))
+        yield project
+
+
+def test_rare_labels_of_a_project(project: Project) -> None:
+    label_set = project.label_set()
+    assert label_set is not None
+    run = project.open_run("sce", "sce", "m", "f", label_set.labels)
+    p = np.asarray([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.7, 0.3]], dtype=np.float32)
+    project.add_scores(run.id, [1, 2, 3, 4], Scores(p))
+    project.decide([10, 11], Decision.LABEL, [label_set.labels[0].id or 0])
+    order = rare_label_ids(project, run, np.asarray([1, 2, 3, 4, 5]))
+    assert order.tolist() == [3, 1, 2, 4, 5]
+
+
+def test_diverse_rows_of_a_project(project: Project, tmp_path: Path) -> None:
+    label_set = project.label_set()
+    assert label_set is not None
+    vectors = np.eye(4, 6, dtype=np.float32)[np.arange(40) % 4]
+    open_ids = project.row_ids()
+    with VectorCache(tmp_path / "v.db") as cache:
+        known = KnownVectors("e", cache)
+        with pytest.raises(UserError, match="score the rows"):
+            diverse_ids(project, known, open_ids, progress=SilentProgress())
+        cache.put("e", project.texts(open_ids[:36]), vectors[:36])
+        order = diverse_ids(project, known, open_ids, progress=SilentProgress())
+        assert sorted(order.tolist()) == open_ids.tolist()
+        assert set((order[:4] - 1) % 4) == {0, 1, 2, 3}
+        assert order[36:].tolist() == [37, 38, 39, 40]
+        project.decide([1, 2], Decision.LABEL, [label_set.labels[0].id or 0])
+        order = diverse_ids(project, known, open_ids[2:], progress=SilentProgress())
+        assert set((order[:2] - 1) % 4) == {2, 3}
