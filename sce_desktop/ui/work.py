@@ -166,7 +166,7 @@ def close_project(project: Project, *, progress: Progress) -> None:
 
 def backup(project: Project, copy: Path, *, progress: Progress) -> None:
     """Copy ``project`` while it is in use."""
-    project.backup(copy)
+    project.backup(copy, progress)
 
 
 def build_search_index(project: Project, *, progress: Progress) -> None:
