@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,25 +138,26 @@ def _groups(
     frame = ~known
     sampled &= frame
 
-    def tally(rows: NDArray[np.bool_], weights: NDArray[Any] | None = None) -> NDArray[Any]:
-        chosen = rows & inside
-        return np.bincount(codes[chosen], None if weights is None else weights[chosen], minlength=count)
+    def tally(places: IdArray) -> IdArray:
+        found = codes[places]
+        return np.bincount(found[found >= 0], minlength=count)
 
-    sizes, known_rows = tally(np.ones(len(codes), dtype=bool)), tally(known)
+    decided_rows = evidence.decided
+    sizes, known_rows = np.bincount(codes[inside], minlength=count), tally(np.flatnonzero(known))
+    framed = np.flatnonzero(frame & inside)
+    framed_codes = codes[framed]
+    all_decided = tally(np.flatnonzero(decided_rows))
     sample = np.flatnonzero(sampled)
     order = np.flatnonzero(sampled & inside)
     order = order[np.argsort(codes[order], kind="stable")]
     ends = np.searchsorted(codes[order], np.arange(count + 1))
-    top = np.full(len(codes), -1)
-    if probabilities is not None:
-        scored = ~np.isnan(probabilities).any(axis=1)
-        top[scored] = probabilities[scored].argmax(axis=1)
+    predicted = _predicted(probabilities, codes, inside & ~decided_rows, count, len(evidence.names) + 1)
     shares: list[list[LabelShare]] = [[] for _ in names]
     for answer, name in enumerate((*evidence.names, NONE_NAME)):
-        hit = evidence.has(answer)
+        hit, hits = evidence.has(answer), evidence.hits[answer]
         guess = _column(probabilities, answer, frame)
-        known_hits, guesses = tally(known & hit), tally(frame, guess) if guess is not None else None
-        decided, predicted = tally(evidence.decided & hit), tally(~evidence.decided & (top == answer))
+        guesses = None if guess is None else np.bincount(framed_codes, guess[framed], minlength=count)
+        known_hits, decided = tally(hits[known[hits]]), tally(hits[decided_rows[hits]])
         for group in range(count):
             rows = int(sizes[group] - known_rows[group])
             drawn = order[ends[group] : ends[group + 1]]
@@ -173,14 +173,24 @@ def _groups(
             elif guesses is not None:
                 found = Share(min(1.0, mean))
             else:
-                undecided = max(1, int(tally(evidence.decided)[group]))
-                found = Share(float(decided[group]) / undecided)
+                found = Share(float(decided[group]) / max(1, int(all_decided[group])))
             share = with_known(found, rows, known=int(known_rows[group]), known_hits=int(known_hits[group]))
-            shares[group].append(LabelShare(name, share, int(decided[group]), int(predicted[group])))
+            shares[group].append(LabelShare(name, share, int(decided[group]), int(predicted[group, answer])))
     return tuple(
         Group(name, int(sizes[place]), int(ends[place + 1] - ends[place]), tuple(shares[place]))
         for place, name in enumerate(names)
     )
+
+
+def _predicted(
+    probabilities: FloatArray | None, codes: IdArray, rows: NDArray[np.bool_], parts: int, answers: int
+) -> IdArray:
+    """Return how many of ``rows`` have each best label (parts, answers)."""
+    if probabilities is None:
+        return np.zeros((parts, answers), dtype=np.int64)
+    places = np.flatnonzero(rows & ~np.isnan(probabilities).any(axis=1))
+    cells = codes[places] * answers + probabilities[places].argmax(axis=1)
+    return np.bincount(cells, minlength=parts * answers).reshape(parts, answers)
 
 
 def _column(
