@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -15,15 +16,19 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPushButton,
     QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.ui.icons import icon, set_icon
 from sce_desktop.ui.recent import RecentProject, RecentProjects
-from sce_desktop.ui.theme import SPACE_L, SPACE_S, SPACE_XL, font, px, set_role
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, font, px, set_role, tokens
 
 _PATH_ROLE = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
 
 
 def ago(seconds: float) -> str:
@@ -61,6 +66,33 @@ class _RecentList(QListWidget):
             self.opened.emit(Path(item.data(_PATH_ROLE)))
         else:
             super().keyPressEvent(event)
+
+
+class _RecentDelegate(QStyledItemDelegate):
+    """Draws a project: its name, and below it, muted, how it stands."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Two lines and the air around them."""
+        return QSize(px(200), 2 * option.fontMetrics.lineSpacing() + px(SPACE_L))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw the ground as the style does, then icon and lines."""
+        self.initStyleOption(option, index)
+        name, _, state = option.text.partition("\n")
+        picture, option.text, option.icon = option.icon, "", QIcon()
+        style = QApplication.style() if option.widget is None else option.widget.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
+        side, middle = px(18), option.rect.center().y()
+        left = option.rect.left() + px(SPACE_S)
+        picture.paint(painter, left, middle - side // 2, side, side)
+        line = option.fontMetrics.lineSpacing()
+        words = option.rect.adjusted(px(SPACE_S) + side + px(SPACE_M), 0, -px(SPACE_S), 0)
+        painter.save()
+        for text, top, colour in ((name, middle - line, tokens().ink), (state, middle, tokens().muted)):
+            painter.setPen(QColor(colour))
+            shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideMiddle, words.width())
+            painter.drawText(words.left(), top, words.width(), line, Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.restore()
 
 
 class StartPage(QWidget):
@@ -124,7 +156,7 @@ class StartPage(QWidget):
         set_role(self._heading, "heading")
         self.recent_list = _RecentList()
         self.recent_list.setAccessibleName("Recent projects")
-        self.recent_list.setIconSize(QSize(px(18), px(18)))
+        self.recent_list.setItemDelegate(_RecentDelegate(self.recent_list))
         self.recent_list.itemActivated.connect(self._on_activated)
         self.recent_list.itemClicked.connect(self._on_activated)
         self.recent_list.opened.connect(self.pathChosen)
