@@ -21,7 +21,7 @@ from sce_desktop.core.thresholds import (
     reliability,
     suggest_threshold,
 )
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.types import FloatArray, IdArray
 from sce_desktop.tasks.evidence import Evidence, Source
 
 DEFAULT_WIDTH = 0.1
@@ -72,7 +72,7 @@ class Part:
     source: Source
     decided: int
     rows: int  # with one of the labels and scored by every model: those that are measured
-    none: int  # decided as "none of these", which a model without that answer cannot get right
+    none: int  # decided as "none of these": not in the measures, but wrong in the coverage curve
     worth: str  # a sentence: what figures on these rows say
     models: tuple[ModelQuality, ...]
 
@@ -90,7 +90,7 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
     """Measure every model of ``evidence``, or ``aliases``, side by side on each kind of decision.
 
     A model must not have been trained on the rows of the random sample; training leaves them out.
-    Several labels a row: the first one counts as the right one, and a model is right if it puts it first.
+    Several labels a row: a model is right if it puts one of them first.
     """
     chosen = list(evidence.probabilities if aliases is None else aliases)
     scored = np.ones(len(evidence.row_ids), dtype=bool)
@@ -106,10 +106,11 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
         if not decided.any():
             continue
         rows = np.flatnonzero(decided & scored & (evidence.answer < none))
+        unfitting = np.flatnonzero(decided & scored & (evidence.answer == none))
         measured: tuple[ModelQuality, ...] = ()
         if len(rows) and source is not Source.BULK:
             measured = tuple(
-                _model(evidence, alias, rows, confidences[alias], confusions) for alias in chosen
+                _model(evidence, alias, rows, unfitting, confidences[alias], confusions) for alias in chosen
             )
         parts.append(
             Part(
@@ -124,23 +125,31 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
     return Quality(evidence.names, tuple(parts), evidence.waiting)
 
 
-def _model(evidence: Evidence, alias: str, rows: IdArray, every: np.ndarray, most: int) -> ModelQuality:
-    gold, probabilities = evidence.answer[rows], evidence.probabilities[alias][rows]
-    measures = measure(gold, probabilities)
-    predicted, confidence, _ = top(probabilities)
-    if evidence.multi_label:
-        for answer, places in enumerate(evidence.hits[:-1]):  # any of a row's labels is a right one
-            also = (predicted == answer) & np.isin(rows, places)
-            gold = np.where(also, answer, gold)
-        measures = measure(gold, probabilities)
+def _model(
+    evidence: Evidence, alias: str, rows: IdArray, none: IdArray, every: FloatArray, most: int
+) -> ModelQuality:
+    probabilities = evidence.probabilities[alias]
+    predicted, confidence, _ = top(probabilities[rows])
+    gold = _gold(evidence, rows, predicted)
     right = predicted == gold
+    # Whoever accepts answers from a threshold up accepts those on rows that no label fits, too.
+    accepted = np.concatenate([confidence, probabilities[none].max(axis=1, initial=0)])
     return ModelQuality(
         alias,
-        measures,
+        measure(gold, probabilities[rows]),
         _confusions(evidence, rows, gold, predicted, most),
         reliability(confidence, right),
-        coverage_curve(confidence, right, every),
+        coverage_curve(accepted, np.concatenate([right, np.zeros(len(none), dtype=bool)]), every),
     )
+
+
+def _gold(evidence: Evidence, rows: IdArray, predicted: IdArray) -> IdArray:
+    """Return the right answer of each row: where it has several, the predicted one if it is among them."""
+    gold = evidence.answer[rows]
+    if evidence.multi_label:
+        for answer, places in enumerate(evidence.hits[:-1]):
+            gold = np.where((predicted == answer) & np.isin(rows, places), answer, gold)
+    return gold
 
 
 def _confusions(
@@ -172,7 +181,7 @@ def threshold_for(evidence: Evidence, alias: str, precision: float) -> tuple[AtT
     scored = ~np.isnan(probabilities).any(axis=1)
     rows = np.flatnonzero(scored & (evidence.source == source) & (evidence.answer >= 0))
     predicted, confidence, _ = top(probabilities[rows])
-    right = predicted == evidence.answer[rows]
+    right = predicted == _gold(evidence, rows, predicted)
     every = probabilities[scored].max(axis=1, initial=0)
     return suggest_threshold(precision, confidence, right, every), source
 

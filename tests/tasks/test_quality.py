@@ -40,6 +40,8 @@ def test_every_model_on_the_same_rows() -> None:
     (confusion,) = sce.confusions
     assert (confusion.gold, confusion.predicted, confusion.rows, confusion.row_ids) == ("a", "b", 1, (2,))
     assert sce.curve[0].coverage == 1.0
+    assert (sce.curve[0].rows, sce.curve[0].precision) == (5, 0.6)  # the row that fits no label is wrong
+    assert (sce.curve[85].rows, sce.curve[85].precision) == (1, 1.0)
     assert sum(b.rows for b in sce.reliability) == 4
 
 
