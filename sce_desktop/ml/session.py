@@ -15,6 +15,9 @@ import torch
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
 from sce_desktop.ml import catalog
+from sce_desktop.ml.known_models import DEFAULT_LLM
+from sce_desktop.ml.llm import PromptedLLM
+from sce_desktop.ml.llm_folder import load_llm
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 
@@ -103,14 +106,18 @@ class ModelSession:
         self.allow_download = allow_download
         if threads:
             torch.set_num_threads(threads)
-        self._models: dict[tuple[str, str], SCEModel | SimilarityModel] = {}  # used longest ago first
+        self._models: dict[
+            tuple[str, str], SCEModel | SimilarityModel | PromptedLLM
+        ] = {}  # used longest ago first
 
-    def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel:
-        """Return the SCE called ``name``: a name in the catalog, a folder or a hub id.
+    def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel | PromptedLLM:
+        """Return the SCE called ``name``: a catalog name, a folder or a hub id; or an LLM, "llm:MODEL".
 
         Raises:
             UserError: It is not here, damaged, or no SCE; what was loaded before stays loaded.
         """
+        if str(name).startswith("llm:"):
+            return self._llm(str(name).removeprefix("llm:"))
         folder = catalog.resolve(name, allow_download=self.allow_download)
         key = ("sce", str(folder.resolve()))
         trusted = bool(catalog.load_options(name).get("trust_remote_code"))
@@ -121,15 +128,17 @@ class ModelSession:
         self._keep(key, model)
         return model
 
-    def baseline(self, spec: str = "similarity") -> SimilarityModel:
-        """Return the baseline ``spec``: "similarity" or "similarity:MODEL".
+    def baseline(self, spec: str = "similarity") -> SimilarityModel | PromptedLLM:
+        """Return the baseline ``spec``: "similarity" or "llm", or with a model as in "similarity:MODEL".
 
         Raises:
             UserError: There is no such baseline, or its model is not here or damaged.
         """
         kind, _, name = spec.partition(":")
+        if kind == "llm":
+            return self._llm(name)
         if kind != "similarity":
-            raise UserError(f"There is no baseline {spec!r}: use similarity or similarity:MODEL.")
+            raise UserError(f"There is no baseline {spec!r}: use similarity, llm, or KIND:MODEL.")
         name = name or catalog.MINILM
         key = ("similarity", name)
         model = self._models.pop(key, None) or SimilarityModel.from_pretrained(
@@ -139,7 +148,15 @@ class ModelSession:
         self._keep(key, model)
         return model
 
-    def _keep(self, key: tuple[str, str], model: SCEModel | SimilarityModel) -> None:
+    def _llm(self, name: str) -> PromptedLLM:
+        name = name or DEFAULT_LLM
+        key = ("llm", name)
+        model = self._models.pop(key, None) or load_llm(name, device=self.device)
+        assert isinstance(model, PromptedLLM)
+        self._keep(key, model)
+        return model
+
+    def _keep(self, key: tuple[str, str], model: SCEModel | SimilarityModel | PromptedLLM) -> None:
         self._models[key] = model
         while len(self._models) > KEPT:
             del self._models[next(iter(self._models))]
@@ -152,7 +169,7 @@ class ModelSession:
 
     def estimate(
         self,
-        model: SCEModel | SimilarityModel,
+        model: SCEModel | SimilarityModel | PromptedLLM,
         rows: int,
         mean_tokens: float,
         labels: int,
@@ -168,6 +185,9 @@ class ModelSession:
             labels: Number of labels.
             cached: Rows whose vectors are in the cache already.
         """
+        if isinstance(model, PromptedLLM):
+            names = [Label(f"label {i}") for i in range(max(labels, 2))]
+            return rows * model.seconds_a_row(["a " * int(max(mean_tokens, 1))] * 2, names)
         embedder = model.text_embedder if isinstance(model, SCEModel) else model.embedder
         tokens = int(min(max(mean_tokens - 2, 1), embedder.max_tokens))
         embed = _seconds_each(lambda n: embedder.encode(["a " * tokens] * n))

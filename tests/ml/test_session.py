@@ -97,7 +97,7 @@ def test_a_failed_load_keeps_what_is_loaded(tmp_path: Path) -> None:
     assert session.model(folder) is model
 
 
-@pytest.mark.parametrize("spec", ["magic", "llm", "llm:some", ""])
+@pytest.mark.parametrize("spec", ["magic", "llmx:some", ""])
 def test_unknown_baselines_are_refused(spec: str) -> None:
     with pytest.raises(UserError, match="no baseline"):
         ModelSession("cpu").baseline(spec)

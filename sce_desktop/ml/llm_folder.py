@@ -1,0 +1,154 @@
+"""Prompted LLMs by name: a model's folder, a fine-tuned adapter's, or a GGUF file's."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors import SafetensorError
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Label
+from sce_desktop.ml import catalog, folders
+from sce_desktop.ml.embedder import digest
+from sce_desktop.ml.llm import PromptedLLM
+from sce_desktop.ml.llm_gguf import gguf_file
+from sce_desktop.ml.llm_transformers import TransformersLM, load_lm
+from sce_desktop.ml.prompts import PAPER, PROMPTS, Prompt
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+
+    from sce_desktop.ml.llm import LanguageModel
+
+ADAPTER_TYPE = "sce-llm-adapter"
+ADAPTER = "adapter_config.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
+
+
+def load_llm(
+    name: str | Path,
+    *,
+    device: str | torch.device = "cpu",
+    prompt: Prompt | None = None,
+    models_dir: Path | None = None,
+) -> PromptedLLM:
+    """Load the prompted LLM ``name``: a name in the catalog, a folder or a hub id that is here.
+
+    Raises:
+        UserError: It is not here, damaged, a pickle, or no language model.
+    """
+    folder = catalog.resolve(name, models_dir=models_dir)
+    if (folder / ADAPTER).is_file():
+        return _load_adapted(folder, str(name), device, prompt, models_dir)
+    return PromptedLLM(_load_base(folder, str(name), device), str(name), prompt=prompt or PAPER)
+
+
+def _load_base(folder: Path, name: str, device: str | torch.device) -> LanguageModel:
+    gguf = gguf_file(folder)
+    if gguf is not None and importlib.util.find_spec("llama_cpp") is not None:
+        from sce_desktop.ml.llm_llamacpp import LlamaCppLM
+
+        return LlamaCppLM(gguf, name=Path(name).name)
+    return load_lm(folder, name=Path(name).name, device=device)
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFacts:
+    """What an adapter's folder says of itself in config.json."""
+
+    base: str
+    base_key: str
+    prompt: str
+    labels: tuple[Label, ...]
+
+
+def _load_adapted(
+    folder: Path, name: str, device: str | torch.device, prompt: Prompt | None, models_dir: Path | None
+) -> PromptedLLM:
+    facts = _read_facts(folder)
+    for file in (folder / ADAPTER, folder / ADAPTER_WEIGHTS):
+        if not file.is_file():
+            pickled = (folder / "adapter_model.bin").is_file()
+            raise UserError(
+                f"{folder} holds its adapter as a pickle, which may run code when opened: get it as "
+                f"{ADAPTER_WEIGHTS}."
+                if pickled
+                else f"{folder} is not a whole model folder: {file.name} is missing."
+            )
+    base = load_lm(
+        catalog.resolve(facts.base, models_dir=models_dir), name=Path(facts.base).name, device=device
+    )
+    if facts.base_key and facts.base_key != base.key:
+        raise UserError(f"{folder} was trained on another {facts.base} than the one here: train it again.")
+    from peft import PeftModel
+
+    try:
+        merged = PeftModel.from_pretrained(base.model, str(folder)).merge_and_unload()
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
+        raise UserError(f"The adapter in {folder} is damaged or of another model: get it again.") from error
+    key = f"{base.key}+{digest((), folders.known_sha256(folder / ADAPTER_WEIGHTS))[:32]}"
+    lm = TransformersLM(merged.eval(), base.tokenizer, name=Path(name).name, key=key)
+    prompt = prompt or PROMPTS.get(facts.prompt, PAPER)
+    return PromptedLLM(lm, name, prompt=prompt, labels=facts.labels, normalise=not facts.labels)
+
+
+def _read_facts(folder: Path) -> AdapterFacts:
+    config = folders.read_json(folder / folders.CONFIG) if (folder / folders.CONFIG).is_file() else {}
+    if config.get("model_type") != ADAPTER_TYPE:  # one that PEFT wrote for somebody else
+        base = folders.read_json(folder / ADAPTER).get("base_model_name_or_path") or ""
+        return AdapterFacts(str(base), "", PAPER.name, ())
+    try:
+        labels = tuple(Label(str(label)) for label in config["labels"])
+        return AdapterFacts(str(config["base"]), str(config["base_key"]), str(config["prompt"]), labels)
+    except (KeyError, TypeError):
+        raise UserError(f"{folder / folders.CONFIG} does not describe an adapter: get it again.") from None
+
+
+def save_adapter(
+    adapted: PeftModel,
+    folder: Path,
+    *,
+    base: str,
+    base_key: str,
+    prompt: Prompt,
+    labels: Sequence[Label],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write the adapter's folder, whole or not at all; the base model stays where it is.
+
+    Args:
+        adapted: What `lora.train_lora` returned.
+        folder: Where to.
+        base: Name or folder of the base model, as `load_llm` finds it.
+        base_key: The base's `key`.
+        prompt: The prompt that it was trained with.
+        labels: Those that it was trained on.
+        facts: For the card and config.json: settings, rows, accuracies.
+
+    Raises:
+        UserError: The place cannot be written, or holds other files.
+    """
+    folder = folder.expanduser().absolute()
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / ADAPTER).is_file():
+        raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
+    with folders.replaced_folder(folder) as aside:
+        adapted.save_pretrained(str(aside), safe_serialization=True)
+        config = {
+            "model_type": ADAPTER_TYPE,
+            "base": base,
+            "base_key": base_key,
+            "prompt": prompt.name,
+            "labels": [label.name for label in labels],
+            **facts,
+        }
+        text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+        (aside / folders.CONFIG).write_text(text, encoding="utf-8")
+        names = ", ".join(label.name for label in labels)
+        card = f"# {folder.name}\n\nA LoRA adapter of {base} for the labels: {names}.\n"
+        (aside / "README.md").write_text(card, encoding="utf-8")
