@@ -78,8 +78,9 @@ class _RecentDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the ground as the style does, then icon and lines."""
         self.initStyleOption(option, index)
-        name, _, state = option.text.partition("\n")
-        picture, option.text, option.icon = option.icon, "", QIcon()
+        name, _, state = index.data().partition("\n")
+        picture: QIcon = index.data(Qt.ItemDataRole.DecorationRole)
+        option.text, option.icon = "", QIcon()
         style = QApplication.style() if option.widget is None else option.widget.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
         side, middle = px(18), option.rect.center().y()

@@ -29,6 +29,7 @@ from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.settings_dialog import SettingsDialog, grouped
 from sce_desktop.ui.start_page import StartPage, ago
 from sce_desktop.ui.status_bar import StatusBar, duration, progress_text
+from sce_desktop.ui.theme import LIGHT, Theme
 
 
 @pytest.fixture
@@ -124,6 +125,26 @@ def test_recent_projects_show_their_state_and_open(qtbot: QtBot, tmp_path: Path)
     page.recent_list.setCurrentRow(1)
     qtbot.keyClick(page.recent_list, Qt.Key.Key_Delete)
     assert [project.name for project in recent.all()] == ["There"]
+
+
+def test_how_a_recent_project_stands_is_muted(qtbot: QtBot, tmp_path: Path, theme: Theme) -> None:
+    there = tmp_path / "There.sce"
+    there.write_bytes(b"x")
+    recent = RecentProjects(tmp_path / "recent.json")
+    recent.remember(there, rows=2400, labelled=258, scored=1466)
+    page = StartPage(recent)
+    qtbot.addWidget(page)
+    page.resize(800, 600)
+    page.show()
+    item = page.recent_list.visualItemRect(page.recent_list.item(0))
+    image = page.recent_list.viewport().grab(item).toImage()
+    rows = range(image.height())
+    colours = [{image.pixelColor(x, y).name() for x in range(image.width())} for y in rows]
+    middle = image.height() // 2
+    lines = [y for y in rows if LIGHT.ink in colours[y]]
+    assert lines
+    assert max(lines) <= middle + 2  # the name, whole and alone in ink
+    assert any(LIGHT.muted in colours[y] for y in rows if y > middle)
 
 
 def test_start_page_buttons_ask(qtbot: QtBot, tmp_path: Path) -> None:
