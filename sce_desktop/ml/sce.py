@@ -99,8 +99,18 @@ class SCE(nn.Module):
             self.yes_score = nn.Linear(1, 1)
             self.yes_text = nn.Linear(config.text_width, 1, bias=False)
             self.yes_label = nn.Linear(config.text_width, 1, bias=False)
-            for layer in (self.none_text, self.none_scores, self.yes_score, self.yes_text, self.yes_label):
-                nn.init.zeros_(layer.weight)
+            self._begin_with_scores()
+
+    @torch.no_grad()
+    def _begin_with_scores(self) -> None:
+        # None fits where the best score is low, a label where its own is high: training goes on from there.
+        for layer in (self.none_text, self.none_scores, self.yes_score, self.yes_text, self.yes_label):
+            nn.init.zeros_(layer.weight)
+        self.none_scores.weight[0, 0] = -10.0
+        self.none_scores.bias[0] = 4.0
+        self.none_text.bias[0] = 0.0
+        self.yes_score.weight[0, 0] = 0.5
+        self.yes_score.bias[0] = -4.0
 
     def forward(self, q: Tensor, labels: LabelVectors, mask: Tensor | None = None) -> Tensor:
         """Return scores (B, K) of text vectors ``q`` (B, d_q).

@@ -12,6 +12,7 @@ from torch import nn
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.ml import catalog
 from sce_desktop.ml.bert import TextEncoder, label_encoder_state, text_encoder_state
 from sce_desktop.ml.embedder import Embedder
 from sce_desktop.ml.model import SCEModel
@@ -49,7 +50,9 @@ class Builder:
             )
         labels = read_start(m.label_encoder or m.embedder, base)
         if not m.train_embedder:
-            embedder = load_embedder(find(m.embedder, base), name=m.embedder, device=device)
+            embedder = load_embedder(
+                find(m.embedder, base), name=m.embedder, device=device, **catalog.load_options(m.embedder)
+            )
             return cls(config, material, base, device, None, labels, None, embedder)
         strings = [*material.texts.strings, *material.labels.strings]
         tokens = _tokens(labels.tokenizer, strings, config.data.max_tokens, device)
@@ -97,6 +100,7 @@ class Builder:
             config.mixture,
             pairs=self.material.pairs if config.mixture.pairs else None,
             free=self.material.free if config.mixture.free_labels else None,
+            broader=self.material.broader if config.mixture.broader else None,
             others=self.material.others,
             weights=config.data.weights,
             seed=config.optim.seed,
@@ -117,7 +121,9 @@ class Builder:
         name, head = self.config.model.name, trainer.head.cpu()
         if isinstance(trainer.towers, TrainedTowers):
             return self.native_model(trainer.towers.encoder, head)
-        described = {"kind": "sentence-transformers", "model": self.config.model.embedder}
+        embedder = self.config.model.embedder
+        allowed = {k: v for k, v in catalog.load_options(embedder).items() if k != "trust_remote_code"}
+        described = {"kind": "sentence-transformers", "model": embedder, **allowed}
         config = ModelConfig(name, head.config, described, token_table="own")
         table = nn.Embedding.from_pretrained(_token_table(self.labels))
         assert self.embedder is not None

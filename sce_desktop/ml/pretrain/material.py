@@ -10,7 +10,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -183,25 +182,30 @@ def make_pairs(
 
 @dataclass(frozen=True)
 class Facet:
-    """Labels that answer one question of a text ("what section?"), with the texts of each."""
+    """Labels that answer one question of a text ("what section?"), with their owners."""
 
-    labels: Ints  # (L,) numbers of the label table
-    starts: Ints  # (L + 1,) label l owns rows[starts[l]:starts[l + 1]]
-    rows: Ints  # places in FreeLabels.texts, sorted by label
+    labels: Ints  # (F,) columns of FreeLabels.labels
+    starts: Ints  # (F + 1,) label f belongs to owners[starts[f]:starts[f + 1]]
+    owners: Ints
 
     @property
     def counts(self) -> Ints:
-        """Texts of each label (L,)."""
+        """Owners of each label (F,)."""
         return np.diff(self.starts)
 
 
 @dataclass(frozen=True)
 class FreeLabels:
-    """Texts with labels written for each one freely, in facets: an open vocabulary, not a label set."""
+    """An open vocabulary instead of a label set: owners with labels written for each one freely, in facets.
 
-    texts: Ints
+    An owner is a single text, or a label of a set with all its texts.
+    """
+
+    texts: Ints  # numbers of the text table, by owner
+    starts: Ints  # (O + 1,) owner o has texts[starts[o]:starts[o + 1]]
+    labels: Ints  # (L,) numbers of the label table
     facets: tuple[Facet, ...]
-    right: Lists  # of each text: labels that are right or mean the same as a right one
+    fits: Bools  # (O, L) labels that are right or mean the same as a right one
 
 
 FACETS = ((0,), (1, 2), (3,), (4, 5))
@@ -209,37 +213,48 @@ FACETS = ((0,), (1, 2), (3,), (4, 5))
 
 
 def make_free_labels(
-    lines: Sequence[tuple[str, Sequence[str]]], *, text_table: StringTable, label_table: StringTable
+    lines: Sequence[tuple[Sequence[str], Sequence[str]]],
+    facets: Sequence[Sequence[int]] | None,
+    *,
+    text_table: StringTable,
+    label_table: StringTable,
 ) -> FreeLabels:
-    """Number texts with their free labels.
+    """Number owners: their texts and their free labels. ``facets`` None: all labels answer one question.
 
     Two labels are taken to mean the same where they share a word's stem, or stand as the two wordings of one
     section somewhere: neither is ever a wrong answer where the other is right.
     """
-    numbers = [[label_table.add(name) for name in names] for _, names in lines]
-    alike: dict[int, set[int]] = defaultdict(set)
-    by_stem: dict[str, set[int]] = defaultdict(set)
-    for one in numbers:
-        for a, b in pairwise(one[1:3]):
-            alike[a].add(b)
-            alike[b].add(a)
-        for label in one:
-            for stem in _stems(label_table.strings[label]):
-                by_stem[stem].add(label)
+    names = list(dict.fromkeys(name for _, own in lines for name in own))
+    column = {name: i for i, name in enumerate(names)}
+    owned = [[column[name] for name in own] for _, own in lines]
+    alike = np.eye(len(names), dtype=bool)
+    by_stem: dict[str, list[int]] = defaultdict(list)
+    for i, name in enumerate(names):
+        for stem in _stems(name):
+            by_stem[stem].append(i)
     for same in by_stem.values():
-        for label in same:
-            alike[label] |= same
-    facets = []
-    for places in FACETS:
-        pairs = sorted({(one[p], row) for row, one in enumerate(numbers) for p in places if p < len(one)})
-        counts = Counter(label for label, _ in pairs)
-        starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
-        facets.append(Facet(np.array(list(counts)), starts, np.array([row for _, row in pairs])))
-    right = [sorted(set(one).union(*(alike[label] for label in one))) for one in numbers]
-    return FreeLabels(np.array([text_table.add(t) for t, _ in lines]), tuple(facets), Lists.of(right))
+        alike[np.ix_(same, same)] = True
+    if facets is not None:
+        for one in owned:
+            alike[one[1], one[2]] = alike[one[2], one[1]] = True
+    whole = facets or [range(max(len(one) for one in owned))]
+    starts = np.concatenate([[0], np.cumsum([len(texts) for texts, _ in lines])]).astype(np.int64)
+    return FreeLabels(
+        np.array([text_table.add(text) for texts, _ in lines for text in texts]),
+        starts,
+        np.array([label_table.add(name) for name in names]),
+        tuple(_facet(owned, places) for places in whole),
+        np.stack([alike[one].any(0) for one in owned]),
+    )
+
+
+def _facet(owned: Sequence[Sequence[int]], places: Sequence[int]) -> Facet:
+    pairs = sorted({(one[p], owner) for owner, one in enumerate(owned) for p in places if p < len(one)})
+    counts = Counter(label for label, _ in pairs)
+    starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
+    return Facet(np.array(list(counts)), starts, np.array([owner for _, owner in pairs]))
 
 
 def _stems(label: str) -> set[str]:
-    return {
-        w[:5] for w in re.findall(r"[a-z]+", label.lower()) if w not in ("and", "the", "of", "in", "or", "a")
-    }
+    small = ("and", "the", "of", "in", "or", "a", "for", "to", "with")
+    return {w[:5] for w in re.findall(r"[a-z]+", label.lower()) if w not in small}

@@ -45,11 +45,12 @@ class Mixture:
         *,
         pairs: Glosses | None = None,
         free: FreeLabels | None = None,
+        broader: FreeLabels | None = None,
         others: Ints | None = None,
         weights: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> None:
-        self.pairs, self.free = pairs, free
+        self.pairs, self.free, self.broader = pairs, free, broader
         self.others = np.array([], dtype=np.int64) if others is None else others
         self.sets, self.glosses, self.config, self.seed = list(sets), glosses, config, seed
         weight = [
@@ -71,6 +72,8 @@ class Mixture:
                 drawn.append(self._gloss_group(self.pairs, rng))
             elif self.free is not None and u < c.wordnet + c.mixed + c.pairs + c.free_labels:
                 drawn.append(self._free_group(self.free, rng))
+            elif self.broader is not None and u < c.wordnet + c.mixed + c.pairs + c.free_labels + c.broader:
+                drawn.append(self._free_group(self.broader, rng))
             else:
                 drawn.append(self._set_group(self.sets[rng.choice(len(self.sets), p=self.weight)], rng))
         width = max(len(labels) for _, labels, _, _ in drawn)
@@ -97,7 +100,7 @@ class Mixture:
         kept = rng.permutation(known)[: min(k, c.max_labels)]
         share = s.counts[kept] ** 0.5
         right = rng.choice(len(kept), size=c.rows, p=share / share.sum())
-        row = s.starts[kept[right]] + (rng.random(c.rows) * s.counts[kept[right]]).astype(np.int64)
+        row = _places(s.starts, kept[right], rng)
         labels = self._word(s, kept, rng)
         if len(kept) > 2 and rng.random() < c.merged:
             labels, right = self._merge(s, kept, labels, right, rng)
@@ -137,16 +140,16 @@ class Mixture:
     def _free_group(self, free: FreeLabels, rng: np.random.Generator) -> Group:
         # A label set drawn from one facet of the open vocabulary, with texts of each label.
         c = self.config
-        facet = free.facets[rng.choice(len(free.facets), p=FACET_SHARES)]
+        shares = np.array(FACET_SHARES[: len(free.facets)])
+        facet = free.facets[rng.choice(len(free.facets), p=shares / shares.sum())]
         share = facet.counts**0.5
         k = min(int(rng.integers(4, c.rows + 1)), len(share))
         chosen = rng.choice(len(share), size=k, replace=False, p=share / share.sum())
         right = rng.integers(k, size=c.rows)
-        at = facet.starts[chosen[right]] + (rng.random(c.rows) * facet.counts[chosen[right]]).astype(np.int64)
-        rows, labels = facet.rows[at], facet.labels[chosen]
-        mask = ~(free.right.values[rows][:, :, None] == labels[None, None]).any(1)
+        owners = facet.owners[_places(facet.starts, chosen[right], rng)]
+        mask = ~free.fits[owners[:, None], facet.labels[chosen][None]]
         mask[np.arange(c.rows), right] = True
-        return free.texts[rows], labels, mask, right
+        return free.texts[_places(free.starts, owners, rng)], free.labels[facet.labels[chosen]], mask, right
 
     def _mixed_group(self, rng: np.random.Generator) -> Group:
         # Rows of several sets, each with its own label; another row's label distracts unless it is right.
@@ -156,7 +159,7 @@ class Mixture:
             s = self.sets[at]
             n = c.rows // len(chosen) + (number < c.rows % len(chosen))
             own = rng.choice(np.flatnonzero(s.counts), size=n)
-            texts.append(s.texts[s.starts[own] + (rng.random(n) * s.counts[own]).astype(np.int64)])
+            texts.append(s.texts[_places(s.starts, own, rng)])
             labels.append(self._word(s, own, rng))
             right.extend(s.wordings.values[own])
         return _in_batch(np.concatenate(texts), np.concatenate(labels), Lists.of(right).values)
@@ -169,6 +172,11 @@ class Mixture:
         above = g.right.draw(rows, u, first=own)
         labels = np.where(broader, above, g.right.values[rows, (u * own).astype(np.int64)])
         return _in_batch(g.texts[rows], labels, g.right.values[rows])
+
+
+def _places(starts: Ints, groups: Ints, rng: np.random.Generator) -> Ints:
+    # One place for each of groups, evenly from starts[g] to starts[g + 1].
+    return starts[groups] + (rng.random(len(groups)) * (starts[groups + 1] - starts[groups])).astype(np.int64)
 
 
 def _in_batch(texts: Ints, labels: Ints, right: Ints) -> Group:

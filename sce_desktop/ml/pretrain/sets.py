@@ -16,6 +16,7 @@ import numpy as np
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.pretrain.config import DataConfig
 from sce_desktop.ml.pretrain.material import (
+    FACETS,
     FreeLabels,
     Glosses,
     Ints,
@@ -62,6 +63,7 @@ class Material:
     glosses: Glosses | None
     pairs: Glosses
     free: FreeLabels | None
+    broader: FreeLabels | None
     others: Ints  # label numbers of what users call the rest
 
 
@@ -78,6 +80,8 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         {r["id"]: r["labels"] for r in _lines(base / config.free_labels)} if config.free_labels else {}
     )
     free: dict[str, list[str]] = {}
+    broader = _json(base / config.broader) if config.broader else {}
+    above: list[tuple[list[str], list[str]]] = []
     for path in _files(folder / "train", config.sets):
         name = path.name.split(".")[0]
         rows = [r for r in _lines(path) if r.get("split") != "test"]
@@ -96,6 +100,9 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
                 merges=MERGES,
             )
         )
+        for label, categories in broader.get(name, {}).items():
+            if own_texts := [text for row, text in zip(rows, cut, strict=True) if row["label"] == label]:
+                above.append((own_texts, categories))
         if free_names:
             for row, text in zip(rows, cut, strict=True):
                 if own := free_names.get(text_id(row["text"])):
@@ -119,6 +126,12 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         glosses = make_glosses(list(_lines(base / config.wordnet)), text_table=texts, label_table=labels)
     numbers = sorted({int(n) for s in train for n in s.texts})
     pairs = make_pairs([texts.strings[n] for n in numbers], text_table=texts, label_table=labels)
+
+    def _free(
+        lines: Sequence[tuple[list[str], list[str]]], facets: Sequence[Sequence[int]] | None
+    ) -> FreeLabels | None:
+        return make_free_labels(lines, facets, text_table=texts, label_table=labels) if lines else None
+
     return Material(
         texts,
         labels,
@@ -126,7 +139,8 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         validation,
         glosses,
         pairs,
-        make_free_labels(list(free.items()), text_table=texts, label_table=labels) if free else None,
+        _free([([text], own) for text, own in free.items()], FACETS),
+        _free(above, None),
         np.array([labels.add(name) for name in OTHERS]),
     )
 

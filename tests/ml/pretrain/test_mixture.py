@@ -11,7 +11,7 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.ml.pretrain.material import Lists, StringTable, make_free_labels, parts_of
+from sce_desktop.ml.pretrain.material import FACETS, Lists, StringTable, make_free_labels, parts_of
 from sce_desktop.ml.pretrain.mixture import Mixture
 from sce_desktop.ml.pretrain.prefetch import drawn
 from sce_desktop.ml.pretrain.sets import OTHERS, read_material, text_id
@@ -160,7 +160,8 @@ def test_free_labels_that_mean_the_same_never_stand_against_each_other() -> None
         ("Parliament passed the budget.", ["Budget law", "Politics", "Government", "Report", "Neutral"]),
         ("Who wrote Hamlet?", ["Playwright", "Literature", "Books", "Question", "Curiosity"]),
     ]
-    free = make_free_labels(lines, text_table=texts, label_table=labels)
+    owners = [([text], names) for text, names in lines]
+    free = make_free_labels(owners, FACETS, text_table=texts, label_table=labels)
     config = MixtureConfig(groups=8, rows=8, wordnet=0.0, free_labels=1.0)
     batch = Mixture([], None, config, free=free).batch(0)
     right = {text: set(names) for text, names in lines}
@@ -191,3 +192,24 @@ def test_a_file_of_free_labels_is_matched_by_text(world: Path) -> None:
     assert free is not None
     assert [plain.texts.strings[n] for n in free.texts] == [text]
     assert "Gone" not in read_material(DataConfig(free_labels="free.jsonl"), world).labels.strings
+
+
+def test_broader_categories_of_a_set_s_labels_are_right_for_their_texts(world: Path) -> None:
+    broader = {
+        "parcels": {
+            "late delivery": ["Shipping", "Delay"],
+            "refund money": ["Payments"],
+            "gone": ["Nothing"],
+        },
+        "news": {"sports": ["Leisure"]},
+    }
+    (world / "broader.json").write_text(json.dumps(broader))
+    material = read_material(DataConfig(broader="broader.json"), world)
+    config = MixtureConfig(groups=8, rows=16, wordnet=0.0, broader=1.0)
+    batch = Mixture(material.train, None, config, broader=material.broader).batch(0)
+    gold = _gold(material)
+    for p, t in np.ndindex(batch.right.shape):
+        label = material.labels.strings[batch.labels[p, batch.right[p, t]]]
+        own = gold[material.texts.strings[batch.texts[p, t]]]
+        assert label in broader.get("parcels", {}).get(own, []) + broader["news"].get(own, [])
+    assert len({int(n) for n in batch.labels.ravel()} - {-1}) == 4
