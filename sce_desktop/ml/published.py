@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml import folders
+from sce_desktop.ml import catalog, folders
 from sce_desktop.ml.bert import EncoderConfig, TextEncoder, text_encoder_state
 from sce_desktop.ml.embedder import Embedder, NativeEmbedder
 
@@ -22,11 +22,12 @@ def load_embedder(
     prompt: str | None = None,
     prompt_name: str | None = None,
     task: str | None = None,
+    adapter: str | None = None,
     max_tokens: int | None = None,
     trust_remote_code: bool = False,
     local_files_only: bool = True,
 ) -> Embedder:
-    """Load the text model in folder or hub id ``model``; arguments as for `SentenceTransformerEmbedder`.
+    """Load a text model: a folder, an installed one or a hub id. Arguments: `SentenceTransformerEmbedder`.
 
     Raises:
         UserError: Missing, damaged, a pickle, or it needs what was not allowed.
@@ -34,9 +35,11 @@ def load_embedder(
     folder = Path(model).expanduser()
     if not folder.is_dir():
         name = name or str(model)
-        folder = folders.hub_snapshot(str(model), code=trust_remote_code, local_files_only=local_files_only)
+        folder = catalog.installed(str(model)) or folders.hub_snapshot(
+            str(model), code=trust_remote_code, local_files_only=local_files_only
+        )
     _refuse_pickles(folder)
-    if prompt_name is None and task is None:
+    if prompt_name is None and task is None and adapter is None:
         native = native_embedder(folder, name=name, prompt=prompt, max_tokens=max_tokens)
         if native is not None:
             native.encoder.to(device)
@@ -50,6 +53,7 @@ def load_embedder(
         prompt=prompt,
         prompt_name=prompt_name,
         task=task,
+        adapter=adapter,
         max_tokens=max_tokens,
         trust_remote_code=trust_remote_code,
         local_files_only=local_files_only,

@@ -35,6 +35,8 @@ class SentenceTransformerEmbedder(Embedder):
         prompt: Put before every text.
         prompt_name: One of the prompts that the model brings.
         task: Task adapter, where the model has some (jina-embeddings-v3: "classification").
+        adapter: Subfolder with a PEFT adapter to put on the model (the native jina-embeddings-v3 has
+            "classification").
         max_tokens: Read texts less far than the model would.
         trust_remote_code: Run program code that the model brings. Only for authors you trust.
         local_files_only: False lets code that the model names in other places be fetched.
@@ -52,6 +54,7 @@ class SentenceTransformerEmbedder(Embedder):
         prompt: str | None = None,
         prompt_name: str | None = None,
         task: str | None = None,
+        adapter: str | None = None,
         max_tokens: int | None = None,
         trust_remote_code: bool = False,
         local_files_only: bool = True,
@@ -61,9 +64,12 @@ class SentenceTransformerEmbedder(Embedder):
         self.prompt = prompt
         self.prompt_name = prompt_name
         self.task = task
+        self.adapter = adapter
         self.model = _load_sentence_transformer(
             folder, str(device), trust_remote_code=trust_remote_code, local_files_only=local_files_only
         )
+        if adapter is not None:
+            _put_adapter(self.model, folder, adapter)
         own = self.model.max_seq_length
         if max_tokens is not None and (own is None or max_tokens < own):
             self.model.max_seq_length = max_tokens
@@ -84,7 +90,7 @@ class SentenceTransformerEmbedder(Embedder):
         """
         files = sorted(p for p in self.folder.rglob("*") if p.suffix in (".safetensors", ".json", ".py"))
         hashes = [(file.relative_to(self.folder).as_posix(), folders.known_sha256(file)) for file in files]
-        settings = (hashes, self.max_tokens, self.prompt, self.prompt_name, self.task)
+        settings = (hashes, self.max_tokens, self.prompt, self.prompt_name, self.task, self.adapter)
         return f"{self.name}:{digest((), *settings)[:32]}"
 
     def token_counts(self, texts: Sequence[str]) -> IdArray:
@@ -151,3 +157,15 @@ def _load_sentence_transformer(
                 f"{folder} brings program code of its own: allow it only if you trust its author."
             ) from error
         raise UserError(f"{folder} cannot be loaded as a text model: {why}") from error
+
+
+def _put_adapter(model: SentenceTransformer, folder: Path, adapter: str) -> None:
+    """Put the PEFT adapter in ``folder/adapter`` on the model. Raises UserError."""
+    if not (folder / adapter / "adapter_model.safetensors").is_file():
+        raise UserError(f"{folder} has no adapter {adapter!r} as safetensors: get the model again.")
+    inner = getattr(model[0], "model", None) or model[0].auto_model
+    try:
+        inner.load_adapter(str(folder / adapter), adapter_name=adapter)
+        inner.set_adapter(adapter)
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        raise UserError(f"The adapter {adapter!r} does not fit {folder}: get the model again.") from error
