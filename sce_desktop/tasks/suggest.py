@@ -77,6 +77,7 @@ def suggest_labels(
     texts, found = _with_vectors(texts, vectors)
     progress.check()
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+    from threadpoolctl import threadpool_limits
 
     vectorizer = TfidfVectorizer(
         token_pattern=_WORD,
@@ -95,10 +96,11 @@ def suggest_labels(
         raise UserError("The texts have no words in common: no label can be suggested.")
     progress.check()
     progress.report(0, None, stage="grouping")
-    points = _latent(weights) if found is None else found
-    different = len(np.unique(points.round(5), axis=0))
-    groups = min(int(np.clip(np.sqrt(len(texts) / 2), 2, MOST_GROUPS)), different)
-    members = _grouped(points, groups, progress)
+    with threadpool_limits(1):  # so little is fastest so, and whatever else runs keeps the other cores
+        points = _latent(weights) if found is None else found
+        different = len(np.unique(points.round(5), axis=0))
+        groups = min(int(np.clip(np.sqrt(len(texts) / 2), 2, MOST_GROUPS)), different)
+        members = _grouped(points, groups, progress)
     progress.check()
     progress.report(0, None, stage="naming")
     return _named(members, weights, [str(name) for name in vectorizer.get_feature_names_out()])
