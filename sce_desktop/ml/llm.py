@@ -158,7 +158,7 @@ class PromptedLLM:
                 f"{self.name} is asked for one answer and has no independent probabilities: "
                 "leave the LLM out, or multi-label."
             )
-        check_scorable(labels)
+        check_scorable(labels, least=2)
         frame = self.frame(labels)
         distinct = list(dict.fromkeys(texts))
         place = {text: i for i, text in enumerate(distinct)}

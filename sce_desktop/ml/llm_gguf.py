@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def convert_gguf(gguf: Path, folder: Path, *, licence: str, source: str) -> None
             model = AutoModelForCausalLM.from_pretrained(
                 gguf.parent, local_files_only=True, dtype=torch.float32, **gguf_options(gguf)
             )
-    except (OSError, ValueError, RuntimeError, KeyError, IndexError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, IndexError, struct.error) as error:
         raise UserError(f"{gguf.name} cannot be read as a language model: {error}") from error
     tied = (
         set(getattr(model, "_tied_weights_keys", None) or ()) if model.config.tie_word_embeddings else set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import struct
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +32,7 @@ TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 32768, "mps": 8192}
 LOGIT_BYTES = 256_000_000
 DEFAULT_CONTEXT = 2048
 _MESSAGE = "\ue000"  # of the private use area: no template has it
+_BROKEN = (OSError, ValueError, ImportError, RuntimeError, KeyError, TypeError, SafetensorError, struct.error)
 _DATE = "26 Jul 2024"  # Llama's template would write today's: the same text would score otherwise tomorrow
 Tokens = list[int]
 
@@ -207,7 +209,7 @@ def load_lm(folder: Path, *, name: str = "", device: str | torch.device = "cpu")
         model = AutoModelForCausalLM.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, attn_implementation="sdpa", **options
         )
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
+    except _BROKEN as error:
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(f"{folder} cannot be loaded as a language model: {why}") from error
     name = name or folder.name

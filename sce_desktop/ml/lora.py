@@ -221,7 +221,7 @@ def train_lora(
             batches = [part[i : i + settings.batch] for i in range(0, len(part), settings.batch)]
             training.losses.append(trainer.step(batches, progress))
             done += len(part)
-            progress.report(done, total, stage=f"training, loss {training.losses[-1]:.3f}")
+            progress.report(done, total, stage="training")
     adapted.eval()
     training.seconds = time.perf_counter() - started
     return adapted, training

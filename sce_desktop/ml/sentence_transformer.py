@@ -79,7 +79,7 @@ class SentenceTransformerEmbedder(Embedder):
             raise UserError(f"{self.name} has no prompt named {prompt_name!r}, it has: {known}.")
         if task is not None and "task" not in self.model.get_model_kwargs():  # encode() would ignore it
             raise UserError(f"{self.name} has no task adapters: leave the task {task!r} out.")
-        self.dim = self._encode([""]).shape[1]
+        self.dim = self._encode(["a"]).shape[1]  # some tokenizers leave nothing of an empty text
         self._rows = ROWS_PER_BATCH
 
     @cached_property
@@ -160,12 +160,13 @@ def _load_sentence_transformer(
 
 
 def _put_adapter(model: SentenceTransformer, folder: Path, adapter: str) -> None:
-    """Put the PEFT adapter in ``folder/adapter`` on the model. Raises UserError."""
+    """Merge the PEFT adapter in ``folder/adapter`` into the model's weights in memory. Raises UserError."""
     if not (folder / adapter / "adapter_model.safetensors").is_file():
         raise UserError(f"{folder} has no adapter {adapter!r} as safetensors: get the model again.")
+    from peft import PeftModel
+
     inner = getattr(model[0], "model", None) or model[0].auto_model
     try:
-        inner.load_adapter(str(folder / adapter), adapter_name=adapter)
-        inner.set_adapter(adapter)
+        PeftModel.from_pretrained(inner, str(folder / adapter)).merge_and_unload()
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise UserError(f"The adapter {adapter!r} does not fit {folder}: get the model again.") from error

@@ -83,9 +83,9 @@ def tiny_llm(
     torch.manual_seed(seed)
     model = model_class(config)
     with torch.no_grad():
-        for parameter in model.parameters():
+        for parameter in model.parameters():  # as they are, every answer would be as good as any other
             if parameter.dim() > 1:
-                parameter.mul_(6.0)  # or every answer would be as good as any other
+                parameter.mul_(25.0 if len(parameter) == len(tokenizer) else 6.0)
     folder = tmp_path / (name or f"tiny-{kind}")
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
