@@ -21,13 +21,25 @@ def add_command(commands: options.Commands) -> None:
     options.add_json(action)
     action.set_defaults(run=list_models)
 
-    action = options.add_parser(actions, "get", "fetch a model from the hub (nothing else asks the network)")
-    action.add_argument("name", metavar="NAME", help="owner/model")
+    action = options.add_parser(actions, "get", "fetch a model (nothing else asks the network)")
+    action.add_argument(
+        "name", metavar="NAME", help="a name that `models known` lists, or owner/model on the hub"
+    )
+    action.add_argument(
+        "--allow-code", action="store_true", help="fetch and run the program code that this model brings"
+    )
     action.set_defaults(run=get, network=True)
+
+    action = options.add_parser(actions, "known", "say which published models can be fetched by name")
+    options.add_json(action)
+    action.set_defaults(run=list_known)
 
     action = options.add_parser(actions, "add", "copy a model folder into your models")
     action.add_argument("folder", type=Path, metavar="DIR", help="a model folder")
     action.add_argument("--name", default="", help="what to call it (default: as the folder)")
+    action.add_argument(
+        "--allow-code", action="store_true", help="run the program code that this model brings"
+    )
     action.set_defaults(run=add)
 
     action = options.add_parser(actions, "remove", "delete one of your models")
@@ -55,10 +67,33 @@ def list_models(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def get(args: argparse.Namespace, progress: Progress) -> int:
-    """Fetch the model."""
+    """Say under which terms the model comes, and fetch it."""
     from sce_desktop.ml import catalog
+    from sce_desktop.ml.known_models import known
 
-    print(f"{args.name} is in {catalog.get(args.name)}.")
+    published = known(args.name)
+    if published is not None:
+        progress.warn(f"{published.terms()}.")
+    else:
+        progress.warn(f"The licence of {args.name} stands on https://huggingface.co/{args.name}.")
+    with options.if_stopped("The next call goes on where it was."):
+        folder = catalog.get(args.name, code=args.allow_code, progress=progress)
+    print(f"{args.name} is in {folder}.")
+    return 0
+
+
+def list_known(args: argparse.Namespace, progress: Progress) -> int:
+    """Print one line a published model: name, kind, size, licence, what it is for."""
+    from sce_desktop.ml.known_models import KNOWN
+
+    if args.json:
+        options.print_json({"models": [{**asdict(one), "terms": one.terms()} for one in KNOWN]})
+        return 0
+    for one in KNOWN:
+        licence = (
+            one.licence + ("" if one.free else " (not commercial)") + (" (consent)" if one.gated else "")
+        )
+        print(f"{one.name:24} {one.kind:10} {one.size / 1e6:6,.0f} MB  {licence:28} {one.note}")
     return 0
 
 
@@ -66,7 +101,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the folder."""
     from sce_desktop.ml import catalog
 
-    entry = catalog.add(args.folder, name=args.name)
+    entry = catalog.add(args.folder, name=args.name, code=args.allow_code)
     print(f"{entry.name} is in {entry.folder}.")
     return 0
 

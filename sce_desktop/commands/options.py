@@ -133,8 +133,8 @@ def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         "--baseline",
         action="append",
         default=[],
-        metavar="[ALIAS=]similarity[:MODEL]",
-        help="a simpler model beside it; its columns begin with ALIAS",
+        metavar="[ALIAS=]KIND[:MODEL]",
+        help="another system beside it, of KIND similarity or llm; its columns begin with ALIAS",
     )
     group.add_argument(
         "--device", default="auto", help="where models run: auto (default), cpu, cuda, cuda:N or mps"

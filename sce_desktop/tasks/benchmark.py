@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from sce_desktop.core.types import Label, VectorCache
 from sce_desktop.data.collections import LabelledSet, list_sets, load_set
 from sce_desktop.tasks.evaluation import sample, with_similarity
 from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, load_models
+from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.slow import tell_time
 
 # Sets of the training part that carry a test fifth on which nothing is trained.
 SEEN_SETS = ("bbc_news", "huffpost", "mind_news", "nyt_sections")
@@ -30,7 +32,7 @@ NOT_QUITE_UNSEEN = "emotion6"
 
 @dataclass(frozen=True, slots=True)
 class SetResult:
-    """How the models fare on one set. ``counted``: it enters the means."""
+    """How the models fare on one set. ``counted``: it enters the means. ``seconds``: of scoring, by model."""
 
     name: str
     part: str
@@ -38,6 +40,8 @@ class SetResult:
     labels: list[str]
     models: dict[str, Measures]
     counted: bool = True
+    seconds: dict[str, float] = field(default_factory=dict)
+    orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class BenchmarkReport:
                             "interval": list(found.accuracy_interval),
                             "macro_f1": found.macro_f1,
                             "ece": found.ece,
+                            "seconds": one.seconds[name],
+                            **({"order_check": asdict(one.orders[name])} if one.orders else {}),
                         }
                         for name, found in one.models.items()
                     },
@@ -72,6 +78,7 @@ class BenchmarkReport:
             "seconds": self.seconds,
         }
         result |= self._means(lambda one: one.counted)
+        result["rows_per_second"] = self.rows_per_second()
         parts = list(dict.fromkeys(one.part for one in self.sets))
         if len(parts) > 1:
             result["parts"] = {
@@ -106,6 +113,11 @@ class BenchmarkReport:
             },
         }
 
+    def rows_per_second(self) -> dict[str, float]:
+        """Return how fast each model scored all sets; a text vector from the cache costs it nothing."""
+        rows = sum(one.rows for one in self.sets)
+        return {name: rows / max(sum(one.seconds[name] for one in self.sets), 1e-9) for name in self.models}
+
     def as_markdown(self) -> list[str]:
         """Return the lines of a markdown table, percent with 95 % intervals."""
         lines = [
@@ -121,7 +133,21 @@ class BenchmarkReport:
             lines.append(f"| {one.name} | {one.rows:,} | {len(one.labels)} | {' | '.join(cells)} |")
         means = self._means(lambda one: one.counted)["mean"]
         lines.append(f"| mean | | | {' | '.join(f'{100 * mean:.1f}' for mean in means.values())} |")
+        lines.append(f"| rows a second | | | {' | '.join(map(_rate, self.rows_per_second().values()))} |")
+        if any(one.orders for one in self.sets):
+            lines.append(f"| answers that change with the order of labels | | | {self._orders()} |")
         return lines
+
+    def _orders(self) -> str:
+        rows = sum(one.rows for one in self.sets)
+        shares = (
+            sum(one.rows * one.orders[name].changed for one in self.sets) / rows for name in self.models
+        )
+        return " | ".join(f"{share:.1%}" for share in shares)
+
+
+def _rate(rows: float) -> str:
+    return f"{rows:,.0f}" if rows >= 100 else f"{rows:.3g}"
 
 
 def benchmark(
@@ -135,6 +161,7 @@ def benchmark(
     paper_labels: bool = False,
     max_rows: int | None = None,
     balance: bool = False,
+    shuffles: int = 0,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> BenchmarkReport:
@@ -150,6 +177,7 @@ def benchmark(
         paper_labels: The paper's label names; rows of the classes that it drops are left out.
         max_rows: A random sample of each set, the same every time.
         balance: Take away each table's lean towards some labels (`balance_labels`).
+        shuffles: Score the labels in so many other orders too and count the answers that change.
         cache: Of text vectors.
         progress: Told of rows, set by set.
 
@@ -167,6 +195,7 @@ def benchmark(
             loaded.models,
             max_rows=max_rows,
             balance=balance,
+            shuffles=shuffles,
             cache=cache,
             progress=progress,
         )
@@ -225,6 +254,7 @@ def _measured(
     *,
     max_rows: int | None,
     balance: bool,
+    shuffles: int,
     cache: VectorCache | None,
     progress: Progress,
 ) -> SetResult:
@@ -234,11 +264,18 @@ def _measured(
     texts = [labelled.texts[place] for place in places]
     gold = np.asarray([index_of[labelled.labels[place]] for place in places], dtype=np.int64)
     labels = [Label(name) for name in names]
-    measured = {}
+    measured, seconds, orders = {}, {}, {}
+    tell_time(models, texts, labels, len(texts) * (1 + shuffles), progress)
     for number, named in enumerate(models):
         part = PartProgress(
             progress, start=number * len(texts), total=len(texts) * len(models), stage=wanted.title
         )
+        before = time.perf_counter()
         probabilities = named.model.probabilities(texts, labels, cache=cache, progress=part).probabilities
+        seconds[named.name] = time.perf_counter() - before
         measured[named.name] = measure(gold, balance_labels(probabilities) if balance else probabilities)
-    return SetResult(wanted.title, wanted.part, len(texts), names, measured, wanted.counted)
+        if shuffles:
+            orders[named.name] = order_check(
+                named.model, texts, labels, probabilities, shuffles=shuffles, cache=cache, progress=progress
+            )
+    return SetResult(wanted.title, wanted.part, len(texts), names, measured, wanted.counted, seconds, orders)

@@ -17,6 +17,7 @@ from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_problems
 from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, count_cut, labels_for, load_models
 from sce_desktop.tasks.progress import PartProgress, Unreported
+from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
 
 BATCH_ROWS = 2000  # read and scored at once; a cancel need not wait for them, it takes effect within
@@ -68,7 +69,7 @@ def classify_table(
         raise UserError("The output would replace the table itself: choose another name for it.")
     texts_at = find_columns(table.columns, text_columns, progress)
     if labels:
-        check_scorable(labels, multi_label=multi_label)  # before the model takes its seconds
+        check_scorable(labels)  # before the model takes its seconds
     loaded = load_models(source, [model], baselines, progress)
     labels = labels_for(loaded.models[0].model, labels, multi_label=multi_label)
     timed = TimedCache(cache)
@@ -145,6 +146,9 @@ class _Work:
         for batch in table.batches(size):
             texts = [shape.text_of(cells) for cells in batch]
             scored = [place for place, text in enumerate(texts) if text.strip()]
+            if not self.rows:
+                wanted = [texts[place] for place in scored]
+                tell_time(self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress)
             results = self._results([texts[place] for place in scored], len(batch), table.estimated_rows)
             rows: list[list[OutCell]] = [[*cells, *unscored] for cells in batch]
             for place, cells in zip(scored, results, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,9 @@ from sce_desktop.data.tables import open_table
 from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import find_column, find_columns, tell_problems
 from sce_desktop.tasks.models import Baseline, ModelSource, load_models
+from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
 
 SAMPLE_SEED = 0
@@ -33,6 +35,7 @@ class EvaluationReport:
     labels: list[str]
     models: dict[str, Measures]
     seconds: dict[str, float]
+    orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
 
 
 def evaluate_table(
@@ -46,21 +49,23 @@ def evaluate_table(
     baselines: Sequence[Baseline] = (),
     options: TableOptions | None = None,
     max_rows: int | None = None,
+    shuffles: int = 0,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> EvaluationReport:
     """Measure ``models``, the similarity baseline and ``baselines`` against the column ``gold_column``.
 
     Without ``labels`` those of the first model are taken if it carries some, else the distinct gold values.
+    With ``shuffles`` the labels are scored in so many other orders too (`order_check`).
 
     Raises:
         UserError: The table, a column, a label or a model is not right, or no row can be measured.
     """
     started = time.perf_counter()
-    texts, gold = _read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
+    texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
     loaded = load_models(source, models, with_similarity(baselines), progress)
     chosen = tuple(labels or loaded.models[0].model.labels or distinct_labels(gold))
-    check_scorable(chosen)
+    check_scorable(chosen, least=2)
     if alike := look_alikes(label.name for label in chosen):
         progress.warn(f"These labels look the same: {', '.join(map(repr, alike[0]))}.")
     index_of = {label.name: index for index, label in enumerate(chosen)}
@@ -77,14 +82,18 @@ def evaluate_table(
     answers = np.asarray([index_of[gold[place]] for place in usable], dtype=np.int64)
     timed = TimedCache(cache)
     before = time.perf_counter()
-    measured = {}
+    measured, orders = {}, {}
+    tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
     for done, named in enumerate(loaded.models):
         part = PartProgress(
             progress, start=done * len(wanted), total=len(wanted) * len(loaded.models), stage="scoring"
         )
-        measured[named.name] = measure(
-            answers, named.model.probabilities(wanted, chosen, cache=timed, progress=part).probabilities
-        )
+        found = named.model.probabilities(wanted, chosen, cache=timed, progress=part).probabilities
+        measured[named.name] = measure(answers, found)
+        if shuffles:
+            orders[named.name] = order_check(
+                named.model, wanted, chosen, found, shuffles=shuffles, cache=timed, progress=progress
+            )
     scoring = time.perf_counter() - before
     return EvaluationReport(
         rows=len(wanted),
@@ -97,12 +106,14 @@ def evaluate_table(
             "score": scoring - timed.seconds,
             "total": time.perf_counter() - started,
         },
+        orders=orders,
     )
 
 
-def _read_gold(
+def read_gold(
     path: Path, text_columns: Sequence[str | int], gold_column: str, options: TableOptions, progress: Progress
 ) -> tuple[list[str], list[str]]:
+    """Return text and gold value of every row of a table, "" where there is none. Raises UserError."""
     table = open_table(path, options)
     texts_at = find_columns(table.columns, text_columns, progress)
     gold_at = find_column(table.columns, gold_column, progress)

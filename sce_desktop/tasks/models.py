@@ -34,10 +34,10 @@ class Baseline:
 
     @classmethod
     def parse(cls, text: str) -> Baseline:
-        """Read ``[ALIAS=]similarity[:MODEL]``.
+        """Read ``[ALIAS=]similarity[:MODEL]`` or ``[ALIAS=]llm[:MODEL]``.
 
         Raises:
-            UserError: It is none of these, or a baseline that this version has not got.
+            UserError: It is none of these.
         """
         alias, match = "", _BASELINE.fullmatch(text)
         if match is None and "=" in text:
@@ -50,15 +50,14 @@ class Baseline:
                 )
         if match is None:
             raise UserError(
-                f"{text!r} is not a baseline: write similarity, similarity:MODEL or NAME=similarity."
+                f"{text!r} is not a baseline: write similarity or llm, similarity:MODEL or NAME=similarity."
             )
-        if match["kind"] == "llm":
-            raise UserError("The llm baseline is not in this version yet: use similarity.")
-        return cls(alias or match["kind"], "similarity", match["model"] or "")
+        kind: ModelKind = "llm" if match["kind"] == "llm" else "similarity"
+        return cls(alias or kind, kind, match["model"] or "")
 
     @property
     def spec(self) -> str:
-        """What a `ModelSession` calls it: ``similarity`` or ``similarity:MODEL``."""
+        """What a `ModelSession` calls it, such as ``similarity`` or ``llm:MODEL``."""
         return f"{self.kind}:{self.model}" if self.model else self.kind
 
 
@@ -128,9 +127,9 @@ def load_models(
 
 def count_cut(model: TextModel, texts: Sequence[str]) -> int:
     """Return how many of ``texts`` are longer than ``model`` reads; 0 for a model that cannot tell."""
-    embedder = getattr(model, "text_embedder", None) or getattr(model, "embedder", None)
+    embedder = getattr(model, "text_embedder", None) or getattr(model, "embedder", model)
     long = [text for text in texts if len(text) > model.max_tokens]  # a token has a character at least
-    if embedder is None or not long:
+    if not hasattr(embedder, "token_counts") or not long:
         return 0
     return int((embedder.token_counts(long) > model.max_tokens).sum())
 
@@ -141,12 +140,12 @@ def labels_for(
     """Return the ``labels`` given, else those that the model carries itself.
 
     Raises:
-        UserError: There are none, or one alone that cannot be scored.
+        UserError: There are none, or too few.
     """
     chosen = tuple(labels or model.labels)
     if not chosen:
-        raise UserError("The model carries no labels of its own: give at least two labels.")
-    check_scorable(chosen, multi_label=multi_label)
+        raise UserError("The model carries no labels of its own: give at least one label.")
+    check_scorable(chosen)
     return chosen
 
 

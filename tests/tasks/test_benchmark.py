@@ -60,7 +60,8 @@ def test_every_set_and_the_mean(data: Path) -> None:
     assert (easy["part"], easy["rows"], easy["labels"]) == ("benchmark", 3, ["damage", "delay"])
     assert easy["fake"]["accuracy"] == 1.0
     assert easy["fake"]["interval"][0] < 1.0
-    assert {"accuracy", "interval", "macro_f1", "ece"} == set(easy["similarity"])
+    assert {"accuracy", "interval", "macro_f1", "ece", "seconds"} == set(easy["similarity"])
+    assert set(found["rows_per_second"]) == {"fake", "similarity"}
     assert found["mean"] == {
         "fake": pytest.approx((1 + 1 / 3) / 2),
         "similarity": pytest.approx((1 + 1 / 3) / 2),
@@ -115,7 +116,8 @@ def test_several_models_and_baselines(data: Path) -> None:
     lines = report.as_markdown()
     assert lines[0] == "| set | rows | labels | one | two | similarity | near |"
     assert len({line.count("|") for line in lines}) == 1
-    assert lines[-1].startswith("| mean |")
+    assert lines[-2].startswith("| mean |")
+    assert lines[-1].startswith("| rows a second |")
 
 
 def test_the_papers_labels(tmp_path: Path) -> None:

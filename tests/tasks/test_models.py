@@ -41,10 +41,17 @@ def test_other_baselines_are_refused(text: str) -> None:
         Baseline.parse(text)
 
 
-@pytest.mark.parametrize("text", ["llm", "llm:SmolLM2", "chat=llm"])
-def test_the_llm_is_refused_in_a_sentence(text: str) -> None:
-    with pytest.raises(UserError, match="not in this version yet: use similarity"):
-        Baseline.parse(text)
+@pytest.mark.parametrize(
+    ("text", "baseline", "spec"),
+    [
+        ("llm", Baseline("llm", "llm", ""), "llm"),
+        ("llm:SmolLM2", Baseline("llm", "llm", "SmolLM2"), "llm:SmolLM2"),
+        ("chat=llm:/моя папка/x", Baseline("chat", "llm", "/моя папка/x"), "llm:/моя папка/x"),
+    ],
+)
+def test_the_llm_is_a_baseline(text: str, baseline: Baseline, spec: str) -> None:
+    assert Baseline.parse(text) == baseline
+    assert baseline.spec == spec
 
 
 def test_two_baselines_need_two_names() -> None:
@@ -70,9 +77,7 @@ def test_labels_of_the_user_come_before_those_of_the_model() -> None:
     assert labels_for(model, ()) == model.labels
     with pytest.raises(UserError, match="carries no labels"):
         labels_for(FakeModel(), None)
-    with pytest.raises(UserError, match="at least two"):
-        labels_for(FakeModel(), clean_labels(["alone"]))
-    assert labels_for(FakeModel(), clean_labels(["alone"]), multi_label=True) == (Label("alone"),)
+    assert labels_for(FakeModel(), clean_labels(["alone"])) == (Label("alone"),)
 
 
 def test_what_the_window_asks_of_the_machine() -> None:

@@ -1,0 +1,101 @@
+"""What `finetune --model llm:...` takes and does: LoRA of a language model."""
+
+from __future__ import annotations
+
+import argparse
+
+from sce_desktop.commands import options
+from sce_desktop.core.progress import Progress
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that a language model alone has."""
+    group = parser.add_argument_group(
+        "with --model llm[:MODEL] (LoRA; the paper's settings are the defaults)"
+    )
+    group.add_argument(
+        "--rank",
+        type=options.whole_number(1),
+        default=180,
+        metavar="R",
+        help="of the adapters (default: 180)",
+    )
+    group.add_argument(
+        "--batch",
+        type=options.whole_number(1),
+        default=0,
+        metavar="N",
+        help="rows at once (default: 2 for models of about 1B parameters, 4 for small ones)",
+    )
+    group.add_argument(
+        "--accumulate",
+        type=options.whole_number(1),
+        default=0,
+        metavar="N",
+        help="batches a step (default: 32 for models of about 1B parameters, 4 for small ones)",
+    )
+    group.add_argument("--prompt", choices=("paper", "short"), default="paper", help="(default: paper)")
+    group.add_argument(
+        "--quantise",
+        choices=("auto", "nf4", "none"),
+        default="auto",
+        help="keep frozen weights in 4 bits: where CUDA and bitsandbytes are there (auto), always, never",
+    )
+    group.add_argument(
+        "--max-rows",
+        type=options.whole_number(1),
+        metavar="N",
+        help="a random sample of N rows, the same every time",
+    )
+
+
+def is_llm(model: str | None) -> bool:
+    """Whether ``--model`` names a language model."""
+    return (model or "").partition(":")[0] == "llm"
+
+
+def run(args: argparse.Namespace, progress: Progress) -> int:
+    """Train the adapter, write its folder and say how much it gained."""
+    labels = options.given_labels(args, progress)
+    table_options = options.table_options(args)
+
+    from sce_desktop.ml.lora import LoraSettings
+    from sce_desktop.tasks.lora import finetune_llm
+
+    usual = LoraSettings()
+    settings = LoraSettings(
+        rank=args.rank,
+        learning_rate=args.lr or usual.learning_rate,
+        epochs=args.epochs or usual.epochs,
+        batch=args.batch,
+        accumulate=args.accumulate,
+        quantise=args.quantise,
+        seed=args.seed,
+    )
+    with options.if_stopped("Nothing was written."):
+        report = finetune_llm(
+            args.table,
+            args.output,
+            text_columns=args.text,
+            gold_column=args.gold,
+            labels=labels,
+            model=args.model,
+            settings=settings,
+            prompt=args.prompt,
+            options=table_options,
+            max_rows=args.max_rows,
+            device=args.device,
+            progress=progress,
+        )
+    if args.json:
+        options.print_json(report.as_json())
+        return 0
+    print(
+        f"Learned {len(report.labels)} labels from {report.train:,} rows in {report.seconds['train']:.1f} s "
+        f"({report.trainable:,} parameters): {report.model}"
+    )
+    print(f"loss of the first step {report.losses[0]:.3f}, of the last {report.losses[-1]:.3f}")
+    for name, one in (("before", report.before), ("after", report.after)):
+        low, high = one.accuracy_interval
+        print(f"{name:7} {one.accuracy:6.1%} ({low:.1%} to {high:.1%}) on {report.held_out:,} rows held out")
+    return 0

@@ -1,0 +1,64 @@
+"""Whether an answer depends on the order in which the labels are given; an SCE's never does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, Label, TextModel, VectorCache
+from sce_desktop.tasks.progress import PartProgress
+
+SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCheck:
+    """``changed``: share of answers, over rows and shuffles, that differ from those in the given order.
+
+    ``rows`` is the share of rows of which at least one answer differs.
+    """
+
+    shuffles: int
+    changed: float
+    rows: float
+
+
+def order_check(
+    model: TextModel,
+    texts: Sequence[str],
+    labels: Sequence[Label],
+    probabilities: FloatArray,
+    *,
+    shuffles: int,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> OrderCheck:
+    """Score ``texts`` with ``labels`` in ``shuffles`` random orders, the same every time.
+
+    Args:
+        model: What is checked.
+        texts: Non-blank.
+        labels: In the given order.
+        probabilities: What ``model`` gave in that order (n, K).
+        shuffles: How many other orders.
+        cache: Of text vectors.
+        progress: Told of rows.
+    """
+    usual = probabilities.argmax(axis=1)
+    generator = random.Random(SEED)
+    differs = np.zeros((shuffles, len(texts)), dtype=np.bool_)
+    for number in range(shuffles):
+        order = generator.sample(range(len(labels)), len(labels))
+        part = PartProgress(
+            progress,
+            start=number * len(texts),
+            total=shuffles * len(texts),
+            stage="labels in other orders",
+        )
+        found = model.probabilities(texts, [labels[i] for i in order], cache=cache, progress=part)
+        differs[number] = np.asarray(order)[found.probabilities.argmax(axis=1)] != usual
+    return OrderCheck(shuffles, float(differs.mean()), float(differs.any(axis=0).mean()))

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sce_desktop import cli
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.ml.lora import LoraSettings
+from sce_desktop.tasks.lora import finetune_llm
+from tests.ml.tiny_llm import tiny_llm
+from tests.tasks.fakes import RecordingProgress, StoppingProgress
+
+QUICK = LoraSettings(rank=4, learning_rate=1e-2, epochs=10, batch=4, accumulate=1)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rows = ["late again,late", "broken box,damaged", "thanks driver,praise"] * 10
+    path = tmp_path / "gold.csv"
+    path.write_text("\n".join(["text,gold", *rows, ",late", "no label,"]), encoding="utf-8")
+    return path
+
+
+def test_a_table_becomes_an_adapter_that_evaluate_can_use(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = tiny_llm(tmp_path)
+    report = finetune_llm(
+        table,
+        tmp_path / "out",
+        text_columns=["text"],
+        gold_column="gold",
+        model=f"llm:{base}",
+        settings=QUICK,
+        prompt="short",
+        device="cpu",
+        progress=RecordingProgress(),
+    )
+    found = report.as_json()
+    assert found["rows"] == {"train": 24, "held_out": 6}
+    assert found["labels"] == ["late", "damaged", "praise"]
+    assert found["losses"][-1] < found["losses"][0]
+    assert found["after"]["accuracy"] >= found["before"]["accuracy"]
+    assert found["after"]["accuracy"] == 1.0
+    arguments = ["evaluate", str(table), "--text", "text", "--gold", "gold", "--device", "cpu"]
+    assert cli.main([*arguments, "--model", f"llm:{tmp_path / 'out'}", "--order-check", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "100.0%" in out
+    assert "of answers change with the order of the labels" in out
+
+
+def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:
+    columns = {"text_columns": ["text"], "gold_column": "gold"}
+    with pytest.raises(UserError, match="is no LLM"):
+        finetune_llm(table, tmp_path / "o", model="sce-mini", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="models get SmolLM2"):
+        finetune_llm(table, tmp_path / "o", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="are the least"):
+        finetune_llm(table, tmp_path / "o", max_rows=2, progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+    base = tiny_llm(tmp_path)
+    with pytest.raises(Cancelled):
+        finetune_llm(
+            table,
+            tmp_path / "o",
+            model=f"llm:{base}",
+            settings=QUICK,
+            device="cpu",
+            progress=StoppingProgress(4),
+            **columns,  # type: ignore[arg-type]
+        )
+    assert not (tmp_path / "o").exists()
