@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ def add_command(commands: options.Commands) -> None:
     )
     options.add_labels(parser)
     _add_max_rows(parser)
+    _add_order_check(parser)
     options.add_models(parser, several=True)
     options.add_table(parser)
     options.add_json(parser)
@@ -35,7 +37,11 @@ def add_command(commands: options.Commands) -> None:
 
     parser = options.add_parser(commands, "benchmark", "measure models on a folder of labelled sets")
     parser.add_argument(
-        "data", type=Path, metavar="DATA_DIR", help="folder with train/, validation/, benchmark/"
+        "data",
+        type=Path,
+        nargs="?",
+        metavar="DATA_DIR",
+        help="folder with train/, validation/, benchmark/",
     )
     parser.add_argument("--part", choices=PARTS, default="benchmark", help="which sets (default: benchmark)")
     parser.add_argument("--sets", metavar="NAMES", help="only these sets, separated by commas")
@@ -46,6 +52,19 @@ def add_command(commands: options.Commands) -> None:
         "--balance-labels", action="store_true", help="take away each table's lean towards some labels"
     )
     _add_max_rows(parser)
+    _add_order_check(parser)
+    parser.add_argument(
+        "--training-time",
+        action="store_true",
+        help="instead: time the paper's two kinds of training on this machine, with random weights",
+    )
+    parser.add_argument(
+        "--steps",
+        type=options.whole_number(1),
+        default=50,
+        metavar="N",
+        help="optimiser steps of each kind to time (default: 50)",
+    )
     options.add_models(parser, several=True)
     options.add_json(parser)
     parser.set_defaults(run=run_benchmark)
@@ -57,6 +76,16 @@ def _add_max_rows(parser: argparse.ArgumentParser) -> None:
         type=options.whole_number(1),
         metavar="N",
         help="a random sample of N rows, the same every time",
+    )
+
+
+def _add_order_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--order-check",
+        type=options.whole_number(1),
+        default=0,
+        metavar="N",
+        help="give the labels in N other orders too and say how many answers change",
     )
 
 
@@ -78,6 +107,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         baselines=baselines,
         options=table_options,
         max_rows=args.max_rows,
+        shuffles=args.order_check,
         cache=cache,
         progress=progress,
     )
@@ -89,6 +119,11 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "labels": report.labels,
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
                 "seconds": report.seconds,
+                **(
+                    {"order_check": {name: asdict(one) for name, one in report.orders.items()}}
+                    if report.orders
+                    else {}
+                ),
             }
         )
         return 0
@@ -101,6 +136,8 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
             f"{name:{width}}  {found.accuracy:8.1%} ({low:.1%} to {high:.1%})".ljust(width + 28)
             + f"{found.macro_f1:8.1%}  {found.ece:5.3f}"
         )
+    for name, check in report.orders.items():
+        print(f"{name}: {check.changed:.1%} of answers change with the order of the labels.")
     return 0
 
 
@@ -129,6 +166,10 @@ def _as_json(found: Measures, labels: list[str]) -> dict[str, Any]:
 
 def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
     """Measure on the sets and print the table."""
+    if args.training_time:
+        return _training_time(args, progress)
+    if args.data is None:
+        raise UserError("Give the folder of labelled sets, or --training-time.")
     from sce_desktop.tasks.benchmark import benchmark
 
     source, baselines, cache = options.open_models(args)
@@ -142,6 +183,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         paper_labels=args.paper_labels,
         max_rows=args.max_rows,
         balance=args.balance_labels,
+        shuffles=args.order_check,
         cache=cache,
         progress=progress,
     )
@@ -149,4 +191,28 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json(report.as_json())
         return 0
     print("\n".join(report.as_markdown()))
+    return 0
+
+
+def _training_time(args: argparse.Namespace, progress: Progress) -> int:
+    from sce_desktop.ml.session import choose_device
+    from sce_desktop.ml.train_cost import measure, with_steps
+
+    found = measure(with_steps(args.steps), choose_device(args.device), progress)
+    if args.json:
+        options.print_json(found)
+        return 0
+    print(f"{found['device']}, torch {found['torch']}, random weights")
+    for name, title in (("llm_lora", "LoRA of Llama-3.2-1B"), ("sce", "SCE of roberta-base")):
+        one = found[name]
+        memory = f", {one['peak_bytes'] / 2**30:.1f} GiB at the peak" if one["peak_bytes"] else ""
+        print(
+            f"{title}: {one['trainable']:,} of {one['parameters']:,} parameters trained, {one['precision']}; "
+            f"{one['step_seconds']:.3f} s a step of {one['samples']} samples, "
+            f"{one['epoch_seconds']:,.1f} s an epoch{memory}"
+        )
+    print(
+        f"ratio of an epoch {found['ratio']:.4f} (the paper measured {found['paper_ratio']}, "
+        f"its formulas give {found['formula_ratio']:.4f})"
+    )
     return 0

@@ -6,7 +6,9 @@ the number of tokens of one sample: its `Cost`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,36 @@ def lora_training(model: Transformer, r: int) -> Cost:
     """One step on one sample: L blocks forward and backward with adapters of rank ``r``."""
     return model.L * (forward_block_lora(model, r) + backward_block_lora(model, r))
 
+
+def transformer_of(config: Mapping[str, Any]) -> Transformer:
+    """Return the shape that a published model's config.json describes.
+
+    As in the paper, keys and values count as d to d even where they are narrower (grouped queries).
+
+    Raises:
+        KeyError: It does not say how large it is.
+    """
+    gated = config.get("model_type") not in UNGATED
+    return Transformer(
+        d=int(config["hidden_size"]),
+        d_ff=int(config["intermediate_size"]),
+        L=int(config["num_hidden_layers"]),
+        n_f1=2 if gated else 1,
+    )
+
+
+UNGATED = (
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "mpnet",
+    "jina_embeddings_v3",
+    "gpt_neox",
+    "phi",
+    "opt",
+    "nomic_bert",
+)
+"""Model types whose feed-forward layers expand once; the Llama-like ones have a gate besides."""
 
 # The paper's parts (appendices "Model details") and its averages (appendix "Theoretical training time").
 ROBERTA_BASE = Transformer(d=768, d_ff=3072, L=12)
