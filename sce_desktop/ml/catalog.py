@@ -214,7 +214,7 @@ def get(
     target = _free_place(title, models_dir)
     part = target.with_name(f".{target.name}.part")
     progress = progress or SilentProgress()
-    options = _options(hub_id, code=code) | dict(published.options if published else {})
+    options = _options(hub_id, code=code)
     try:
         source = fetching.from_hub(
             hub_id, part, code=code, space=lambda size: _check_space(target, size), progress=progress
@@ -310,7 +310,9 @@ def _expected_weights(name: str, folder: Path) -> str:
 
 
 def _options(name: str, *, code: bool) -> dict[str, Any]:
-    return {**PRESETS.get(name, {}), **({"trust_remote_code": True} if code else {})}
+    published = known(name)
+    kept = dict(published.options) if published else PRESETS.get(name, {})
+    return {**kept, **({"trust_remote_code": True} if code else {})}
 
 
 def _write_manifest(folder: Path, facts: Mapping[str, Any]) -> None:

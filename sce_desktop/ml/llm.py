@@ -31,7 +31,7 @@ Tokens = list[int]
 
 
 class LanguageModel(Protocol):
-    """A causal language model as the two back ends (transformers, llama.cpp) give it."""
+    """A causal language model as a back end gives it."""
 
     name: str
     context: int  # tokens that prompt and answer may have together

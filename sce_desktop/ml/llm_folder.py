@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +16,11 @@ from sce_desktop.core.types import Label
 from sce_desktop.ml import catalog, folders
 from sce_desktop.ml.embedder import digest
 from sce_desktop.ml.llm import PromptedLLM
-from sce_desktop.ml.llm_gguf import gguf_file
 from sce_desktop.ml.llm_transformers import TransformersLM, load_lm
 from sce_desktop.ml.prompts import PAPER, PROMPTS, Prompt
 
 if TYPE_CHECKING:
     from peft import PeftModel
-
-    from sce_desktop.ml.llm import LanguageModel
 
 ADAPTER_TYPE = "sce-llm-adapter"
 ADAPTER = "adapter_config.json"
@@ -46,16 +42,8 @@ def load_llm(
     folder = catalog.resolve(name, models_dir=models_dir)
     if (folder / ADAPTER).is_file():
         return _load_adapted(folder, str(name), device, prompt, models_dir)
-    return PromptedLLM(_load_base(folder, str(name), device), str(name), prompt=prompt or PAPER)
-
-
-def _load_base(folder: Path, name: str, device: str | torch.device) -> LanguageModel:
-    gguf = gguf_file(folder)
-    if gguf is not None and importlib.util.find_spec("llama_cpp") is not None:
-        from sce_desktop.ml.llm_llamacpp import LlamaCppLM
-
-        return LlamaCppLM(gguf, name=Path(name).name)
-    return load_lm(folder, name=Path(name).name, device=device)
+    lm = load_lm(folder, name=Path(name).name, device=device)
+    return PromptedLLM(lm, str(name), prompt=prompt or PAPER)
 
 
 @dataclass(frozen=True, slots=True)
