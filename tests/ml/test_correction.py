@@ -28,7 +28,6 @@ def corrected() -> SCEModel:
         model.correction.weight.copy_(
             torch.randn(2, base.config.sce.text_width, generator=torch.Generator().manual_seed(0))
         )
-        model.correction.bias.copy_(torch.tensor([1.0, -2.0]))
     return model
 
 
@@ -36,9 +35,8 @@ def test_it_adds_by_name_and_nothing_to_other_labels() -> None:
     correction = Correction(["b", "a"], 3)
     with torch.no_grad():
         correction.weight.copy_(torch.tensor([[1.0, 0, 0], [0, 1.0, 0]]))
-        correction.bias.copy_(torch.tensor([0.5, -0.5]))
     q = torch.tensor([[2.0, 3.0, 5.0]])
-    assert correction(q, [Label("a"), Label("c"), Label("b")]).tolist() == [[2.5, 0.0, 2.5]]
+    assert correction(q, [Label("a"), Label("c"), Label("b")]).tolist() == [[3.0, 0.0, 2.0]]
     assert correction(q, [Label("c")]).tolist() == [[0.0]]
 
 

@@ -1,0 +1,330 @@
+"""Fine-tune an SCE on rows with the label that a person gave them: what is measured, chosen and made.
+
+The strength is chosen by cross-validation on the training rows, a temperature comes from the same, and before
+and after are compared on rows that the compared correction has not seen: held out where there are many rows,
+out of fold where there are few. The model that is returned is fitted on all of them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from threadpoolctl import threadpool_limits
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
+from sce_desktop.ml.fitting import Examples, Fitted, Fitter, Recipe
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.versions import with_correction
+
+FEW = Recipe(hold=30.0, ridge=0.3)
+"""Where every label has a single example, so that nothing can be chosen."""
+CAUTIOUS = Recipe(hold=10.0, ridge=3.0)
+CAUTION = 1.0
+"""How much better, in nats, another recipe must explain rows left out, for each squared unit of its logs."""
+HOLDS = (3.0, 10.0, 30.0)
+RIDGES = (0.1, 0.3, 1.0, 3.0)
+MANY = 1000
+"""From so many rows on the label's own vector hardly matters and three folds are enough."""
+MOST_TO_MEASURE_BY_FOLDS = 400
+"""With more rows a fifth is held out instead."""
+FOLDS = 5
+ENOUGH_TO_CALIBRATE = 50
+"""From so many rows on the temperature counts as fitted (MODEL.md 4)."""
+TEMPERATURE_PRIOR = 10.0
+"""Draws the logarithm of the temperature to 0, as hard as so many rows would."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user may change. ``epochs`` and ``lr``: see `ml.fitting.fit`."""
+
+    epochs: int = 100
+    lr: float = 1.0
+    seed: int = 0
+    balanced: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FineTuned:
+    """A fine-tuned model, and what it was measured by.
+
+    ``measured`` are places among the rows given; ``before`` and ``after`` their probabilities (m, K) over the
+    labels given, by models that had not seen them; ``logistic`` those of a logistic regression on the same
+    text vectors, fitted on the same rows as the correction. ``losses``: of the last fit, by epoch.
+    ``untested``: names of labels with a single text, which is trained on and not measured.
+    """
+
+    model: SCEModel
+    measured: IdArray
+    before: FloatArray
+    after: FloatArray
+    logistic: FloatArray
+    cross_validated: bool
+    train_rows: int  # rows that the compared correction was fitted on; all of them when cross-validated
+    recipe: Recipe
+    temperature: float
+    calibrated: bool
+    losses: list[float]
+    stopped: str
+    untested: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Strength:
+    """A recipe and the temperature that goes with it; ``rows`` were measured to find them."""
+
+    recipe: Recipe
+    temperature: float
+    rows: int
+
+
+class _Trainer:
+    """Fits one correction after the other under the same settings, and can be cancelled at every epoch."""
+
+    def __init__(self, settings: Settings, progress: Progress) -> None:
+        self.settings = settings
+        self.progress = progress
+        self.random = np.random.default_rng(settings.seed)
+
+    def fit(
+        self,
+        examples: Examples,
+        recipes: Sequence[Recipe],
+        on_epoch: Callable[[int, float], bool] | None = None,
+    ) -> Fitted:
+        """Fit to ``examples`` under each of ``recipes``."""
+
+        def watch(epoch: int, loss: float) -> bool:
+            self.progress.check()
+            return on_epoch is None or on_epoch(epoch, loss)
+
+        self.progress.check()
+        fitter = Fitter(examples, balanced=self.settings.balanced)
+        return fitter.fit(recipes, epochs=self.settings.epochs, lr=self.settings.lr, on_epoch=watch)
+
+    def choose(self, examples: Examples, groups: IdArray) -> _Strength:
+        """Return the recipe under which rows left out are most probable, by cross-validation."""
+        many = len(examples) >= MANY
+        fold_of = folds(examples.gold.numpy(), groups, 3 if many else FOLDS, self.random)
+        left_out = torch.from_numpy(np.flatnonzero(fold_of >= 0))
+        if not len(left_out):
+            return _Strength(FEW, 1.0, 0)
+        recipes = [Recipe(hold, ridge) for hold in ((CAUTIOUS.hold,) if many else HOLDS) for ridge in RIDGES]
+        scores = examples.scores.repeat(len(recipes), 1, 1)
+        for fold in range(int(fold_of.max()) + 1):
+            tested = np.flatnonzero(fold_of == fold)
+            if not len(tested):
+                continue
+            fitted = self.fit(examples.part(np.flatnonzero(fold_of != fold)), recipes)
+            scores[:, torch.from_numpy(tested)] = examples.part(tested).corrected(fitted.weights)
+        gold = examples.known[examples.gold[left_out]]
+        found = [fitted_temperature(mine[left_out], gold) for mine in scores]
+        best = min(
+            range(len(recipes)), key=lambda i: len(gold) * found[i][1] + CAUTION * _distance(recipes[i])
+        )
+        return _Strength(recipes[best], found[best][0], len(gold))
+
+
+def _distance(recipe: Recipe) -> float:
+    return math.log(recipe.hold / CAUTIOUS.hold) ** 2 + math.log(recipe.ridge / CAUTIOUS.ridge) ** 2
+
+
+def finetune(
+    model: SCEModel,
+    texts: Sequence[str],
+    gold: Sequence[int],
+    labels: Sequence[Label],
+    *,
+    settings: Settings | None = None,
+    cache: VectorCache | None = None,
+    progress: Progress,
+    on_epoch: Callable[[int, float], bool] | None = None,
+) -> FineTuned:
+    """Return ``model`` with a correction for every label that has examples; ``model`` stays as it is.
+
+    Args:
+        model: What to start from; it may be the result of a fine-tune.
+        texts: Not blank.
+        gold: The place of each text's label in ``labels``.
+        labels: All of them, those without examples too: they keep their scores.
+        settings: See `Settings`.
+        cache: Of text vectors.
+        progress: Told of embedding and fitting; asked every epoch whether to go on.
+        on_epoch: Told (epoch, loss) of the last fit; where it returns False that ends with what it has.
+
+    Raises:
+        UserError: Fewer than two labels have examples, or the model gives no numbers for a text.
+        Cancelled: The user stopped.
+    """
+    settings = settings or Settings()
+    answers = np.asarray(gold, dtype=np.int64)
+    some = np.unique(answers)
+    _check(settings, some, labels)
+    groups = _groups(texts)
+    _tell_contradictions(groups, answers, progress)
+    started = time.perf_counter()
+    vectors = model.embed(texts, cache=cache, progress=progress)
+    embedded = time.perf_counter()
+    before = model.score(vectors, labels, progress=progress).probabilities
+    if not (np.isfinite(vectors).all() and np.isfinite(before).all()):
+        raise UserError("The model gives no numbers for some texts: choose another model to start from.")
+    scores = torch.from_numpy(np.log(np.maximum(before, np.finfo(np.float32).tiny)))
+    known = [labels[place] for place in some]
+    sentences = model.label_vectors(known).sentence
+    assert sentences is not None
+    every = Examples(
+        vectors=torch.from_numpy(vectors),
+        gold=torch.from_numpy(np.searchsorted(some, answers)),
+        known=torch.from_numpy(some),
+        scores=scores,
+        labels=sentences.cpu(),
+        alpha=model.config.sce.alpha / model.config.temperature,
+    )
+    trainer = _Trainer(settings, progress)
+    few = len(texts) <= MOST_TO_MEASURE_BY_FOLDS
+    fold_of = folds(answers, groups, FOLDS, trainer.random)
+    tested = [np.flatnonzero(fold_of == fold) for fold in range(FOLDS if few else 1)]
+    tested = [rows for rows in tested if len(rows)]
+    after, logistic = before.copy(), np.zeros_like(before)
+    strength: _Strength | None = None
+    # Threads that wait for one another cost more than they bring where there is little to do.
+    with threadpool_limits(1 if len(texts) < MANY else None):
+        for number, rows in enumerate(tested):
+            progress.report(number, len(tested) + 1, stage="fine-tuning")
+            others = np.setdiff1d(np.arange(len(texts)), rows)
+            strength = trainer.choose(every.part(others), groups[others])
+            fitted = trainer.fit(every.part(others), [strength.recipe])
+            changed = every.part(rows).corrected(fitted.weights[0])
+            after[rows] = F.softmax(changed / strength.temperature, -1).numpy()
+            logistic[rows] = _logistic(vectors, answers, others, rows, len(labels))
+        progress.report(len(tested), len(tested) + 1, stage="fine-tuning")
+        if few or strength is None:  # what was chosen without the rows held out serves for all of them too
+            strength = trainer.choose(every, groups)
+        last = trainer.fit(every, [strength.recipe], on_epoch)
+        progress.report(len(tested) + 1, len(tested) + 1, stage="fine-tuning")
+    if last.stopped == "non-finite":
+        progress.warn(
+            f"The training left the range of numbers at epoch {len(last.losses) + 1}: "
+            "the best weights until then are kept; lower the learning rate."
+        )
+    measured = np.concatenate(tested) if tested else np.empty(0, dtype=np.int64)
+    tuned = with_correction(
+        model,
+        [label.name for label in known],
+        last.weights[0] * model.config.temperature,
+        labels=labels,
+        temperature=model.config.temperature * strength.temperature,
+    )
+    _tell_collapse(answers[measured], after[measured].argmax(1), labels, progress)
+    done = time.perf_counter()
+    return FineTuned(
+        model=tuned,
+        measured=measured,
+        before=before[measured],
+        after=after[measured],
+        logistic=logistic[measured],
+        cross_validated=few,
+        train_rows=len(texts) if few else len(texts) - len(measured),
+        recipe=strength.recipe,
+        temperature=strength.temperature,
+        calibrated=strength.rows >= ENOUGH_TO_CALIBRATE,
+        losses=[float(loss[0]) for loss in last.losses],
+        stopped=last.stopped,
+        untested=tuple(labels[k].name for k in some if (fold_of[answers == k] < 0).all()),
+        seconds={"embed": embedded - started, "train": done - embedded},
+    )
+
+
+def folds(gold: IdArray, groups: IdArray, count: int, random: np.random.Generator) -> IdArray:
+    """Return a fold (n,) for every row, -1 for rows that are always trained on.
+
+    Each label's rows are spread evenly. Rows of one group (equal texts) share a fold, and a label with a
+    single group is not measured: without it the label would have no example.
+    """
+    fold_of = np.full(len(gold), -1, dtype=np.int64)
+    group_fold: dict[int, int] = {}
+    start = 0
+    for label in np.unique(gold):
+        here = random.permutation(np.unique(groups[gold == label]))
+        if len(here) < 2:
+            continue
+        for number, group in enumerate(here.tolist()):
+            group_fold.setdefault(group, (start + number) % count)
+        start += len(here)
+        if len({group_fold[group] for group in here.tolist()}) < 2:  # where two labels share all their texts
+            continue
+        rows = gold == label
+        fold_of[rows] = [group_fold[group] for group in groups[rows].tolist()]
+    return fold_of
+
+
+def fitted_temperature(scores: torch.Tensor, gold: torch.Tensor) -> tuple[float, float]:
+    """Return the temperature that makes ``gold`` (n,) most probable under ``scores`` (n, C), and its loss.
+
+    The loss is the mean cross entropy. `TEMPERATURE_PRIOR` keeps few rows from saying too much.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def loss(logarithm: float) -> float:
+        return float(F.cross_entropy(scores / math.exp(logarithm), gold))
+
+    found = minimize_scalar(
+        lambda x: len(gold) * loss(x) + 0.5 * TEMPERATURE_PRIOR * x * x, bounds=(-3, 3), method="bounded"
+    )
+    return math.exp(found.x), loss(found.x)
+
+
+def _logistic(vectors: FloatArray, gold: IdArray, train: IdArray, test: IdArray, labels: int) -> FloatArray:
+    """Return the probabilities (m, K) by the simplest learner, which knows no label's name."""
+    from sklearn.linear_model import LogisticRegression
+
+    learner = LogisticRegression(C=10, class_weight="balanced", max_iter=1000)
+    learner.fit(vectors[train], gold[train])
+    result = np.zeros((len(test), labels), dtype=np.float32)
+    result[:, learner.classes_] = learner.predict_proba(vectors[test])
+    return result
+
+
+def _check(settings: Settings, some: IdArray, labels: Sequence[Label]) -> None:
+    if len(some) < 2:
+        only = f" (now only {labels[some[0]].name!r})" if len(some) else ""
+        raise UserError(f"Fine-tuning needs at least two labels with examples{only}: label some more rows.")
+    if not (math.isfinite(settings.lr) and settings.lr > 0):
+        raise UserError(f"The learning rate must be above 0, not {settings.lr}.")
+    if settings.epochs < 1:
+        raise UserError(f"At least one epoch is needed, not {settings.epochs}.")
+
+
+def _groups(texts: Sequence[str]) -> IdArray:
+    place: dict[str, int] = {}
+    return np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
+
+
+def _tell_contradictions(groups: IdArray, gold: IdArray, progress: Progress) -> None:
+    pairs = np.unique(np.stack([groups, gold]), axis=1)
+    contradicted = int((np.bincount(pairs[0]) > 1).sum())
+    if contradicted:
+        progress.warn(
+            f"Texts that bear different labels in different rows: {contradicted:,}; all of these are used."
+        )
+
+
+def _tell_collapse(gold: IdArray, found: IdArray, labels: Sequence[Label], progress: Progress) -> None:
+    """Warn where nearly everything gets one label though the labels are mixed (issue 6)."""
+    if len(gold) < 20:
+        return
+    counts = np.bincount(found, minlength=len(labels))
+    if counts.max() > 0.95 * len(gold) and np.bincount(gold).max() < 0.8 * len(gold):
+        progress.warn(
+            f"The fine-tuned model answers {labels[int(counts.argmax())].name!r} to nearly every row: "
+            "look at the labels of your examples before you use it."
+        )

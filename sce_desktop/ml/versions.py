@@ -1,0 +1,105 @@
+"""A fine-tuned model beside the one it was made from: the same modules, with what changed put in.
+
+What changed goes into a project as a safetensors blob whose header says what it is for, and from there back
+onto the model that it was made from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Label
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.model_config import ModelConfig
+
+_WEIGHT = "correction.weight"
+_SETTINGS = ("labels", "corrected", "temperature")  # of config.json, that a fine-tune changes
+
+
+def with_correction(
+    base: SCEModel, names: Sequence[str], weight: Tensor, *, labels: Sequence[Label], temperature: float
+) -> SCEModel:
+    """Return ``base`` with ``weight`` (C, d_q) added to the corrections of the labels ``names``.
+
+    The two share all other modules. Corrections that ``base`` has already stay, below what is added.
+
+    Args:
+        base: What was fine-tuned.
+        names: Labels that had examples, one for each row of ``weight``.
+        weight: What to add to their scores, before the temperature.
+        labels: What the model carries from now on.
+        temperature: Divides all scores.
+    """
+    rows = (
+        {}
+        if base.correction is None
+        else dict(zip(base.correction.names, base.correction.weight.data, strict=True))
+    )
+    for name, row in zip(names, weight.to(base.device), strict=True):
+        rows[name] = rows[name] + row if name in rows else row
+    config = replace(
+        base.config,
+        labels=tuple(replace(label, id=None) for label in labels),
+        corrected=tuple(rows),
+        temperature=temperature,
+    )
+    return _put_together(base, config, torch.stack(list(rows.values())))
+
+
+def changed_weights(tuned: SCEModel) -> bytes:
+    """Return what a fine-tune changed as a safetensors blob, for `with_changes`."""
+    assert tuned.correction is not None
+    config = tuned.config.to_dict()
+    header = {"sce": json.dumps({key: config.get(key) for key in _SETTINGS}, ensure_ascii=False)}
+    return save({_WEIGHT: tuned.correction.weight.detach().cpu().contiguous()}, metadata=header)
+
+
+def with_changes(base: SCEModel, blob: bytes) -> SCEModel:
+    """Return ``base`` with what `changed_weights` wrote put in.
+
+    Raises:
+        UserError: The blob is damaged, or was made for another model.
+    """
+    try:
+        weight = load(blob)[_WEIGHT]
+        changes = _header(blob)
+        config = ModelConfig.from_dict(base.config.to_dict() | {key: changes[key] for key in _SETTINGS})
+        if weight.shape != (len(config.corrected), config.sce.text_width):
+            raise ValueError(f"weights of shape {tuple(weight.shape)}")
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            "This model version is damaged or was made for another model: use another or fine-tune again."
+        ) from error
+    return _put_together(base, config, weight)
+
+
+def _header(blob: bytes) -> dict[str, Any]:
+    size = int.from_bytes(blob[:8], "little")
+    found = json.loads(json.loads(blob[8 : 8 + size])["__metadata__"]["sce"])
+    if not isinstance(found, dict):
+        raise ValueError("no settings")
+    return found
+
+
+def _put_together(base: SCEModel, config: ModelConfig, weight: Tensor) -> SCEModel:
+    own = config.token_table == "own"
+    tuned = SCEModel(
+        config,
+        base.embedder if base.tokenizer is not None else base.text_embedder,
+        base.head,
+        base.tokenizer,
+        label_tokens=base.label_tokens if own else None,
+        label_tokenizer=base.label_tokenizer if own else None,
+    )
+    assert tuned.correction is not None
+    tuned.correction.weight = torch.nn.Parameter(weight.detach().float().to(base.device), requires_grad=False)
+    return tuned.eval()

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Label
+from sce_desktop.ml.finetune import FineTuned, Settings, finetune, fitted_temperature, folds
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.versions import changed_weights, with_changes
+from tests.ml.tiny import DictCache, tiny_sce_model
+
+# What the words of a label say nothing about, so that only examples can teach it.
+WORDS = {
+    "wet": ["football team", "match goal", "player match", "goal team", "team player", "goal player"],
+    "blue": ["stock market", "bank stock", "market company", "company bank", "bank market", "stock company"],
+    "fast": ["doctor hospital", "law court", "school student", "court minister", "student law", "hospital"],
+}
+LABELS = [Label(name) for name in (*WORDS, "music")]  # no example of the last
+TEXTS = [text for texts in WORDS.values() for text in texts]
+GOLD = [place for place, texts in enumerate(WORDS.values()) for _ in texts]
+QUICK = Settings(epochs=30)
+
+
+@pytest.fixture(scope="module")
+def base() -> SCEModel:
+    return tiny_sce_model()
+
+
+@pytest.fixture(scope="module")
+def tuned(base: SCEModel) -> FineTuned:
+    return finetune(base, TEXTS, GOLD, LABELS, settings=QUICK, progress=SilentProgress())
+
+
+def tune(base: SCEModel, texts: list[str], gold: list[int], **options: object) -> tuple[FineTuned, list[str]]:
+    progress = SilentProgress()
+    arguments = {"labels": LABELS, "settings": QUICK, "progress": progress, **options}
+    return finetune(base, texts, gold, **arguments), progress.warnings  # type: ignore[arg-type]
+
+
+def right(found: np.ndarray, gold: list[int]) -> float:
+    return float((found.argmax(1) == gold).mean())
+
+
+def test_it_learns_what_the_names_do_not_say(base: SCEModel, tuned: FineTuned) -> None:
+    gold = np.array(GOLD)
+    assert sorted(tuned.measured.tolist()) == list(range(len(TEXTS)))
+    assert tuned.cross_validated
+    before, after = (right(found, gold[tuned.measured].tolist()) for found in (tuned.before, tuned.after))
+    assert after > before + 0.2
+    learned = tuned.model.probabilities(TEXTS, LABELS).probabilities
+    assert right(learned, GOLD) > right(base.probabilities(TEXTS, LABELS).probabilities, GOLD) + 0.2
+
+
+def test_before_is_what_the_base_says(base: SCEModel, tuned: FineTuned) -> None:
+    np.testing.assert_allclose(
+        tuned.before, base.probabilities(TEXTS, LABELS).probabilities[tuned.measured], atol=1e-5
+    )
+    assert base.correction is None
+
+
+def test_rows_are_not_measured_by_what_learned_from_them(base: SCEModel, tuned: FineTuned) -> None:
+    learned = tuned.model.probabilities(TEXTS, LABELS).probabilities[tuned.measured]
+    assert np.abs(learned - tuned.after).max() > 0.01
+
+
+def test_the_order_of_labels_changes_nothing(tuned: FineTuned) -> None:
+    whole = tuned.model.probabilities(TEXTS, LABELS).probabilities
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        order = random.permutation(len(LABELS))
+        found = tuned.model.probabilities(TEXTS, [LABELS[i] for i in order]).probabilities
+        assert np.abs(found - whole[:, order]).max() < 1e-5
+
+
+def test_a_label_without_examples_keeps_its_score(base: SCEModel, tuned: FineTuned) -> None:
+    assert tuned.model.config.corrected == ("wet", "blue", "fast")
+    assert tuned.model.labels == tuple(LABELS)
+    unknown = [Label("music"), Label("film")]
+    scale = tuned.model.config.temperature
+    new = np.log(tuned.model.probabilities(TEXTS, unknown).probabilities) * scale
+    old = np.log(base.probabilities(TEXTS, unknown).probabilities)
+    np.testing.assert_allclose(new[:, 0] - new[:, 1], old[:, 0] - old[:, 1], atol=1e-3)
+
+
+def test_the_same_seed_the_same_model(base: SCEModel, tuned: FineTuned) -> None:
+    again, _ = tune(base, TEXTS, GOLD)
+    assert again.model.fingerprint == tuned.model.fingerprint != base.fingerprint
+    assert again.measured.tolist() == tuned.measured.tolist()
+
+
+def test_text_vectors_come_from_the_cache(base: SCEModel) -> None:
+    cache = DictCache()
+    tune(base, TEXTS, GOLD, cache=cache)
+    kept = len(cache)
+    changed, _ = tune(base, TEXTS, GOLD, cache=cache)
+    changed.model.embed(TEXTS, cache=cache)
+    assert len(cache) == kept == len(set(TEXTS))
+
+
+def test_it_goes_on_from_a_fine_tuned_model(base: SCEModel, tuned: FineTuned) -> None:
+    texts = ["film music", "music travel", "film food", "train car", "flight car", "train hotel"]
+    gold = [0, 0, 0, 1, 1, 1]
+    further, _ = tune(tuned.model, texts, gold, labels=[Label("music"), Label("new"), *LABELS[:3]])
+    assert further.model.config.corrected == ("wet", "blue", "fast", "music", "new")
+    assert right(further.model.probabilities(TEXTS, LABELS[:3]).probabilities, GOLD) > 0.8
+
+
+def test_a_version_goes_into_a_blob_and_back(base: SCEModel, tuned: FineTuned) -> None:
+    blob = changed_weights(tuned.model)
+    assert len(blob) < 10_000
+    again = with_changes(base, blob)
+    assert again.fingerprint == tuned.model.fingerprint
+    np.testing.assert_array_equal(
+        again.probabilities(TEXTS, LABELS).probabilities,
+        tuned.model.probabilities(TEXTS, LABELS).probabilities,
+    )
+
+
+@pytest.mark.parametrize("damage", [lambda blob: blob[:40], lambda blob: b"", lambda blob: b"x" * 400])
+def test_a_damaged_blob(base: SCEModel, tuned: FineTuned, damage) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UserError, match="damaged"):
+        with_changes(base, damage(changed_weights(tuned.model)))
+
+
+def test_a_folder_with_what_was_learned(tuned: FineTuned, tmp_path: Path) -> None:
+    tuned.model.save_pretrained(tmp_path / "mine")
+    again = SCEModel.from_pretrained(tmp_path / "mine")
+    assert again.labels == tuple(LABELS)
+    np.testing.assert_allclose(
+        again.probabilities(TEXTS, again.labels).probabilities,
+        tuned.model.probabilities(TEXTS, LABELS).probabilities,
+        atol=0.02,
+    )
+
+
+# --- bad input: issue 6, and anchors B22 and B24 -----------------------------------------------------------
+
+
+def test_rows_of_one_label_teach_nothing(base: SCEModel) -> None:
+    with pytest.raises(UserError, match=r"at least two labels with examples \(now only 'wet'\)"):
+        tune(base, TEXTS[:6], GOLD[:6])
+    with pytest.raises(UserError, match="at least two labels"):
+        tune(base, [], [])
+
+
+def test_a_single_example_is_learned_from_and_not_measured(base: SCEModel) -> None:
+    tuned, _ = tune(base, [*TEXTS[:12], "film music"], [*GOLD[:12], 3])
+    assert tuned.untested == ("music",)
+    assert 12 not in tuned.measured
+    assert "music" in tuned.model.config.corrected
+
+
+def test_one_example_of_each_label_is_enough_to_learn_from(base: SCEModel) -> None:
+    tuned, warnings = tune(base, TEXTS[::6], GOLD[::6])
+    assert len(tuned.measured) == 0
+    assert not tuned.calibrated
+    assert tuned.temperature == 1.0
+    assert set(tuned.untested) == set(WORDS)
+    assert warnings == []
+    before, after = (one.probabilities(TEXTS[::6], LABELS).probabilities for one in (base, tuned.model))
+    assert (after[range(3), range(3)] > before[range(3), range(3)]).all()
+
+
+def test_contradictions_are_told_and_stay_in_one_fold(base: SCEModel) -> None:
+    tuned, warnings = tune(base, [*TEXTS, TEXTS[0], TEXTS[0]], [*GOLD, 1, 0])
+    assert warnings == ["Texts that bear different labels in different rows: 1; all of these are used."]
+    assert len(tuned.measured) == len(TEXTS) + 2
+
+
+def test_a_learning_rate_that_leaves_the_numbers(base: SCEModel) -> None:
+    tuned, warnings = tune(base, TEXTS, GOLD, settings=Settings(epochs=100, lr=1e6))
+    assert tuned.stopped == "non-finite"
+    assert "lower the learning rate" in warnings[0]
+    assert np.isfinite(tuned.model.probabilities(TEXTS, LABELS).probabilities).all()
+
+
+@pytest.mark.parametrize("lr", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_learning_rate_that_is_none(base: SCEModel, lr: float) -> None:
+    with pytest.raises(UserError, match="learning rate"):
+        tune(base, TEXTS, GOLD, settings=Settings(lr=lr))
+
+
+def test_a_model_that_gives_no_numbers() -> None:
+    broken = tiny_sce_model()
+    with torch.no_grad():
+        broken.head.adapt.weight.fill_(float("inf"))
+    with pytest.raises(UserError, match="no numbers"):
+        tune(broken, TEXTS, GOLD)
+
+
+class StopsAt(SilentProgress):
+    """Cancels at the n-th question, and counts them."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at, self.asked = at, 0
+
+    def check(self) -> None:
+        self.asked += 1
+        if self.asked == self.at:
+            raise Cancelled
+
+
+def test_it_can_be_cancelled_at_every_stage(base: SCEModel) -> None:
+    watched = StopsAt(0)
+    tune(base, TEXTS, GOLD, progress=watched)
+    assert watched.asked > 100
+    for at in (1, 2, 3, watched.asked // 2, watched.asked):
+        with pytest.raises(Cancelled):
+            tune(base, TEXTS, GOLD, progress=StopsAt(at))
+    assert base.correction is None
+
+
+def test_stop_and_keep(base: SCEModel) -> None:
+    tuned, _ = tune(base, TEXTS, GOLD, on_epoch=lambda epoch, loss: epoch < 2)
+    assert (tuned.stopped, len(tuned.losses)) == ("early", 2)
+    assert tuned.model.correction is not None
+
+
+def test_skewed_rows_are_learned_from(base: SCEModel) -> None:
+    """B22 (c): 99 to 1, and the rare label is not lost."""
+    texts = [f"{text} {word}" for word in ("new", "old", "very", "never") for text in TEXTS[:6]]
+    tuned, _ = tune(base, [*texts, *TEXTS[6:8]], [0] * len(texts) + [1, 1])
+    found = tuned.model.probabilities(TEXTS[8:12], LABELS[:2]).probabilities
+    assert right(found, [1] * 4) >= 0.75
+
+
+def test_many_rows_are_held_out_once(base: SCEModel) -> None:
+    texts = [f"{text} {a} {b}" for text in TEXTS for a in WORDS_MORE for b in WORDS_MORE]
+    gold = [place for place in GOLD for _ in range(len(WORDS_MORE) ** 2)]
+    tuned, _ = tune(base, texts, gold)
+    assert not tuned.cross_validated
+    assert len(tuned.measured) == pytest.approx(len(texts) / 5, abs=3)
+    assert tuned.train_rows == len(texts) - len(tuned.measured)
+    assert tuned.calibrated
+
+
+WORDS_MORE = ("new", "old", "very", "never", "always")
+
+
+# --- parts -------------------------------------------------------------------------------------------------
+
+
+def test_folds_are_stratified_and_keep_equal_texts_together() -> None:
+    gold = np.array([0] * 20 + [1] * 10 + [2])
+    groups = np.array([*range(18), 17, 17, *range(20, 30), 40])
+    found = folds(gold, groups, 5, np.random.default_rng(0))
+    assert found[30] == -1
+    assert len(set(found[17:20].tolist())) == 1
+    assert np.bincount(found[20:30]).tolist() == [2, 2, 2, 2, 2]
+    assert np.bincount(found[:18]).max() <= 4
+
+
+def test_folds_never_take_all_examples_of_a_label() -> None:
+    random = np.random.default_rng(0)
+    for seed in range(50):
+        draw = np.random.default_rng(seed)
+        gold, groups = draw.integers(0, 4, 30), draw.integers(0, 12, 30)
+        found = folds(gold, groups, 5, random)
+        for fold in range(5):
+            assert set(gold[found == fold]) <= set(gold[found != fold])
+
+
+def test_the_temperature_of_scores_that_are_too_sure() -> None:
+    random = torch.Generator().manual_seed(0)
+    scores = torch.randn(2000, 4, generator=random)
+    gold = torch.distributions.Categorical(logits=scores).sample()
+    temperature, loss = fitted_temperature(scores * 3, gold)
+    assert temperature == pytest.approx(3, rel=0.15)
+    assert loss == pytest.approx(float(torch.nn.functional.cross_entropy(scores, gold)), abs=0.01)
+    few, _ = fitted_temperature(scores[:3] * 3, gold[:3])
+    assert 0.5 < few < 2.5  # three rows cannot say much
