@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import check_scorable, clean_labels
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import FloatArray, Label, VectorCache
 from sce_desktop.ml import catalog
+from sce_desktop.ml.finetune import Settings, finetune
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.session import choose_device
 
@@ -62,6 +63,79 @@ class SCEClassifier:
     def labels(self) -> tuple[Label, ...]:
         """Labels that the model carries itself; used where none are given."""
         return self.model.labels
+
+    def fit(
+        self,
+        texts: Sequence[str],
+        y: Sequence[str],
+        labels: Sequence[Wordings] | None = None,
+        *,
+        epochs: int = 100,
+        lr: float = 1.0,
+        seed: int = 0,
+        cache: VectorCache | None = None,
+        progress: Progress | None = None,
+    ) -> SCEClassifier:
+        """Let the model learn from texts whose labels are known, and return self.
+
+        From then on ``labels`` are the classifier's own. One text a label is enough to begin with; labels
+        without texts keep the scores they had. A further call goes on from there.
+
+        Args:
+            texts: Not blank.
+            y: The name of each text's label.
+            labels: All labels; without them the classifier's own, else those in ``y``.
+            epochs: Passes over the texts at most.
+            lr: Multiplies the steps; 1 cannot overshoot.
+            seed: Of how texts are left out to choose the strength.
+            cache: Of text vectors.
+            progress: Told of the work; may cancel it, then nothing has changed.
+
+        Raises:
+            ValueError: Not as many labels as texts, a label in ``y`` that is not among ``labels``, a blank
+                text, or fewer than two labels with texts.
+            TypeError: ``texts``, ``y`` or ``labels`` is a single string.
+        """
+        if isinstance(texts, str) or isinstance(y, str):
+            raise TypeError("texts and y must be lists of strings")
+        answers = list(y)
+        if len(texts) != len(answers):
+            raise ValueError(f"There are {len(texts)} texts and {len(answers)} labels: give one for each.")
+        if any(not text.strip() for text in texts):
+            raise ValueError("A blank text says nothing: leave blanks out.")
+        given = labels if labels is not None else self.labels or distinct_labels(answers)
+        chosen = self._labels(given, multi_label=False)
+        place_of = {label.name: place for place, label in enumerate(chosen)}
+        if strange := [name for name in dict.fromkeys(answers) if name not in place_of]:
+            raise ValueError(f"{strange[0]!r} is not among the labels: give all of them.")
+        try:
+            tuned = finetune(
+                self.model,
+                texts,
+                [place_of[name] for name in answers],
+                chosen,
+                settings=Settings(epochs=epochs, lr=lr, seed=seed),
+                cache=cache,
+                progress=progress or SilentProgress(),
+            )
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        self.model = tuned.model
+        return self
+
+    def predict(
+        self,
+        texts: Sequence[str],
+        labels: Sequence[Wordings] | None = None,
+        *,
+        cache: VectorCache | None = None,
+    ) -> list[str]:
+        """Return the name of each text's most probable label, of equal ones the first.
+
+        Raises: As `predict_proba`.
+        """
+        chosen = self._labels(labels, multi_label=False)
+        return [chosen[i].name for i in self.predict_proba(texts, labels, cache=cache).argmax(1)]
 
     def predict_proba(
         self,
@@ -137,7 +211,7 @@ class SCEClassifier:
             raise ValueError("You must include at least one label and at least one sequence.")
         try:
             chosen = clean_labels([_as_label(label) for label in given])
-            check_scorable(chosen, multi_label=multi_label)
+            check_scorable(chosen)
         except UserError as error:
             raise ValueError(str(error)) from None
         return chosen

@@ -127,7 +127,6 @@ def test_ties_go_to_the_first_label(monkeypatch: pytest.MonkeyPatch, classifier:
         (TEXTS, [], ValueError, "at least one label and at least one sequence"),
         (TEXTS, None, ValueError, "at least one label and at least one sequence"),
         (TEXTS, "late, refund", TypeError, "a string is not split"),
-        (TEXTS, ["late"], ValueError, "at least two"),
         (TEXTS, ["late", "late"], ValueError, "twice"),
         (TEXTS, ["late", "late "], ValueError, "twice"),
         (TEXTS, ["late", " "], ValueError, "no name"),
@@ -149,3 +148,54 @@ def test_a_label_with_commas_stays_one_label(classifier: SCEClassifier) -> None:
     result = classifier(TEXTS[0], ["Food, drink", "late"])
     assert isinstance(result, dict)
     assert sorted(result["labels"]) == ["Food, drink", "late"]
+
+
+# --- learning ----------------------------------------------------------------------------------------------
+
+LESSONS = ["football team", "match goal", "player match", "stock market", "bank stock", "market company"]
+ANSWERS = ["wet", "wet", "wet", "blue", "blue", "blue"]
+
+
+def test_it_learns_and_predicts(classifier: SCEClassifier) -> None:
+    before = classifier.model
+    assert classifier.fit(LESSONS, ANSWERS) is classifier
+    assert [label.name for label in classifier.labels] == ["wet", "blue"]
+    assert classifier.predict(LESSONS) == ANSWERS
+    assert classifier.predict(["team goal", "company bank"]) == ["wet", "blue"]
+    assert classifier.predict(["team goal"], ["blue", "wet"]) == ["wet"]
+    assert before.correction is None
+
+
+def test_labels_without_lessons_can_be_answers_too(classifier: SCEClassifier) -> None:
+    classifier.fit(LESSONS, ANSWERS, ["blue", ("music", "film"), "wet"])
+    assert classifier.labels == (Label("blue"), Label("music", synonyms=("film",)), Label("wet"))
+    assert classifier.predict_proba(LESSONS).shape == (6, 3)
+
+
+def test_what_it_learned_is_saved(classifier: SCEClassifier, tmp_path: Path) -> None:
+    classifier.fit(LESSONS, ANSWERS).save_pretrained(tmp_path / "mine")
+    again = SCEClassifier.from_pretrained(tmp_path / "mine", device="cpu")
+    assert again.predict(LESSONS) == ANSWERS
+    np.testing.assert_allclose(again.predict_proba(LESSONS), classifier.predict_proba(LESSONS), atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("texts", "y", "labels", "told"),
+    [
+        (LESSONS, ANSWERS[:5], None, "6 texts and 5 labels"),
+        (LESSONS, ["wet"] * 6, ["wet", "blue"], "two labels with examples"),
+        ([*LESSONS[:5], " "], ANSWERS, None, "blank"),
+        (LESSONS, ANSWERS, ["wet", "film"], "'blue' is not among"),
+    ],
+)
+def test_lessons_that_are_none(classifier: SCEClassifier, texts: Any, y: Any, labels: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        classifier.fit(texts, y, labels)
+    assert classifier.labels == ()
+
+
+def test_lessons_are_lists(classifier: SCEClassifier) -> None:
+    with pytest.raises(TypeError):
+        classifier.fit("a text", ["wet"])
+    with pytest.raises(TypeError):
+        classifier.fit(LESSONS, "wet")
