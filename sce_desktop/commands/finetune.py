@@ -1,0 +1,104 @@
+"""``finetune``: a table with right labels in, a model that learned from them out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sce_desktop.commands import finetune_llm, options
+from sce_desktop.core.progress import Progress
+
+if TYPE_CHECKING:
+    from sce_desktop.tasks.finetune import FineTuneReport
+
+
+def add_command(commands: options.Commands) -> None:
+    """Add the command."""
+    parser = options.add_parser(commands, "finetune", "let a model learn from rows whose labels are known")
+    parser.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    options.add_text(parser)
+    parser.add_argument(
+        "--gold", required=True, metavar="COLUMN", help="header of the column of right labels"
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="the new model")
+    options.add_labels(parser)
+    parser.add_argument(
+        "--epochs",
+        type=options.whole_number(1),
+        metavar="N",
+        help="passes over the rows at most (default: 100, with an LLM 1)",
+    )
+    parser.add_argument(
+        "--lr",
+        type=float,
+        metavar="X",
+        help="multiplies the steps; 1 cannot overshoot (default: 1; with an LLM the rate itself, 2e-4)",
+    )
+    parser.add_argument(
+        "--seed", type=options.whole_number(0), default=0, metavar="S", help="of how rows are held out"
+    )
+    options.add_models(parser)
+    finetune_llm.add_options(parser)
+    options.add_table(parser)
+    options.add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, progress: Progress) -> int:
+    """Fine-tune on the table, write the model and say how much it gained."""
+    if finetune_llm.is_llm(args.model):
+        return finetune_llm.run(args, progress)
+    labels = options.given_labels(args, progress)
+    table_options = options.table_options(args)
+
+    from sce_desktop.tasks.finetune import finetune_table
+    from sce_desktop.tasks.models import DEFAULT_MODEL
+
+    source, _, cache = options.open_models(args)
+    with options.if_stopped("Nothing was written."):
+        report = finetune_table(
+            args.table,
+            args.output,
+            text_columns=args.text,
+            gold_column=args.gold,
+            labels=labels,
+            source=source,
+            model=args.model or DEFAULT_MODEL,
+            epochs=args.epochs or 100,
+            lr=args.lr or 1.0,
+            seed=args.seed,
+            options=table_options,
+            cache=cache,
+            progress=progress,
+        )
+    if args.json:
+        options.print_json(report.as_json())
+    else:
+        print("\n".join(_lines(report)))
+    return 0
+
+
+def _lines(report: FineTuneReport) -> list[str]:
+    tuned, found = report.tuned, report.outcome
+    how = "each left out of training once" if tuned.cross_validated else "held out of training"
+    lines = [
+        f"Learned {len(report.labels)} labels from {tuned.train_rows:,} rows "
+        f"in {report.seconds['train']:.1f} s: {report.model}"
+    ]
+    if found.before is not None and found.after is not None and found.logistic is not None:
+        lines.append(f"On {found.before.rows:,} rows, {how}:")
+        for name, one in (
+            ("before", found.before),
+            ("after", found.after),
+            ("logistic regression", found.logistic),
+        ):
+            low, high = one.accuracy_interval
+            lines.append(
+                f"{name:20} {one.accuracy:6.1%} ({low:.1%} to {high:.1%})  macro-F1 {one.macro_f1:.1%}  "
+                f"ECE {one.ece:.3f}"
+            )
+    lines.append(found.difference.sentence)
+    if not tuned.calibrated:
+        lines.append("Its probabilities are not calibrated yet: that takes 50 measured rows.")
+    return lines

@@ -1,0 +1,179 @@
+"""Fine-tune a model on a table whose right labels are known, and say by how much it is better."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sce_desktop.core.comparison import Difference, compare
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable, distinct_labels
+from sce_desktop.core.metrics import Measures, measure
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
+from sce_desktop.tasks.evaluation import read_gold
+from sce_desktop.tasks.models import ModelSource, load_models
+
+if TYPE_CHECKING:
+    from sce_desktop.ml.finetune import FineTuned
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a fine-tune changed on the rows that it was measured by; ``before`` is None where there are none.
+
+    ``logistic`` is a logistic regression on the text vectors alone, fitted on the same rows.
+    """
+
+    difference: Difference
+    before: Measures | None = None
+    after: Measures | None = None
+    logistic: Measures | None = None
+
+    def as_json(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return plain values."""
+        result: dict[str, Any] = {
+            "measured": self.difference.rows,
+            "difference": {
+                "mean": self.difference.mean,
+                "interval": list(self.difference.interval),
+                "won": self.difference.won,
+                "lost": self.difference.lost,
+                "sentence": self.difference.sentence,
+            },
+            "before": None,
+            "after": None,
+        }
+        if self.before is None or self.after is None or self.logistic is None:
+            return result
+        for name, found in (
+            ("before", self.before),
+            ("after", self.after),
+            ("logistic_regression", self.logistic),
+        ):
+            result[name] = {
+                "accuracy": found.accuracy,
+                "interval": list(found.accuracy_interval),
+                "macro_f1": found.macro_f1,
+                "ece": found.ece,
+            }
+        result["labels_changed"] = {
+            label: {"rows": old.rows, "before": {"f1": old.f1}, "after": {"f1": new.f1}}
+            for label, old, new in zip(labels, self.before.labels, self.after.labels, strict=True)
+        }
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class FineTuneReport:
+    """What `finetune_table` did. ``skipped``: rows not used, by reason."""
+
+    model: str
+    labels: list[str]
+    skipped: dict[str, int]
+    tuned: FineTuned
+    outcome: Outcome
+    seconds: dict[str, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values. When cross-validated, all rows are trained on and each is measured once."""
+        tuned = self.tuned
+        held_out = 0 if tuned.cross_validated else len(tuned.measured)
+        return {
+            "model": self.model,
+            "labels": self.labels,
+            "rows": {"train": tuned.train_rows, "held_out": held_out, **self.skipped},
+            "cross_validated": tuned.cross_validated,
+            **self.outcome.as_json(self.labels),
+            "untested_labels": list(tuned.untested),
+            "temperature": tuned.temperature,
+            "calibrated": tuned.calibrated,
+            "recipe": {"hold": tuned.recipe.hold, "ridge": tuned.recipe.ridge},
+            "seconds": self.seconds,
+            "epochs": len(tuned.losses),
+            "stopped": tuned.stopped,
+        }
+
+
+def finetune_table(
+    path: Path,
+    output: Path,
+    *,
+    text_columns: Sequence[str | int],
+    gold_column: str,
+    labels: Sequence[Label] | None,
+    source: ModelSource,
+    model: str,
+    epochs: int = 100,
+    lr: float = 1.0,
+    seed: int = 0,
+    options: TableOptions | None = None,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> FineTuneReport:
+    """Fine-tune ``model`` on the labels in ``gold_column`` and write it to the folder ``output``.
+
+    Without ``labels`` those of the model are taken if it carries some, else the distinct gold values. Nothing
+    is left at ``output`` if it cannot be finished.
+
+    Raises:
+        UserError: The table, a column, the labels, the model or the output is not right.
+        Cancelled: The user stopped; nothing was written.
+    """
+    started = time.perf_counter()
+    texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
+    loaded = load_models(source, [model], [], progress)
+
+    from sce_desktop.ml.finetune import Settings, finetune
+    from sce_desktop.ml.model import SCEModel
+
+    base = loaded.models[0].model
+    if not isinstance(base, SCEModel):
+        raise UserError(f"{model} is no SCE and cannot be fine-tuned: choose another model.")
+    chosen = tuple(labels or base.labels or distinct_labels(gold))
+    check_scorable(chosen, least=2)
+    place_of = {label.name: place for place, label in enumerate(chosen)}
+    used = [row for row, name in enumerate(gold) if name in place_of and texts[row].strip()]
+    skipped = {
+        "blank": sum(not text.strip() for text in texts),
+        "no_gold": sum(bool(t.strip()) and not name.strip() for t, name in zip(texts, gold, strict=True)),
+    }
+    skipped["other_label"] = len(texts) - len(used) - sum(skipped.values())
+    if not used:
+        raise UserError(
+            f"No row has a text and one of the labels in {gold_column!r}: check the columns and the labels."
+        )
+    if skipped["other_label"]:
+        progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
+    answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
+    tuned = finetune(
+        base,
+        [texts[row] for row in used],
+        answers.tolist(),
+        chosen,
+        settings=Settings(epochs=epochs, lr=lr, seed=seed),
+        cache=cache,
+        progress=progress,
+    )
+    tuned.model.save_pretrained(output)
+    return FineTuneReport(
+        model=str(output),
+        labels=[label.name for label in chosen],
+        skipped=skipped,
+        tuned=tuned,
+        outcome=outcome(answers[tuned.measured], tuned.before, tuned.after, tuned.logistic),
+        seconds={"load": loaded.seconds, **tuned.seconds, "total": time.perf_counter() - started},
+    )
+
+
+def outcome(gold: IdArray, before: FloatArray, after: FloatArray, logistic: FloatArray) -> Outcome:
+    """Return what the probabilities (m, K) say of rows whose labels ``gold`` (m,) are known."""
+    difference = compare(before.argmax(1) == gold, after.argmax(1) == gold)
+    if not len(gold):
+        return Outcome(difference)
+    return Outcome(difference, measure(gold, before), measure(gold, after), measure(gold, logistic))

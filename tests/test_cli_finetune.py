@@ -1,0 +1,147 @@
+"""`finetune` from the command line, with a real tiny model."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from sce_desktop import cli
+from sce_desktop.ml.model import SCEModel
+from tests.ml.test_finetune import GOLD, TEXTS, WORDS
+from tests.ml.tiny import tiny_sce
+
+NAMES = list(WORDS)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_sce(tmp_path_factory.mktemp("модели 1")))
+
+
+def write(path: Path, rows: list[tuple[str, str]]) -> str:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "topic"), *rows])
+    return str(path)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    rows = [(text, NAMES[place]) for text, place in zip(TEXTS, GOLD, strict=True)]
+    return write(tmp_path / "in.csv", [*rows, ("", NAMES[0]), ("team", ""), ("  ", "")])
+
+
+def finetune(table: str, out: Path, model: str, *more: str) -> int:
+    return cli.main(
+        ["finetune", table, "--text", "text", "--gold", "topic", "--model", model, "-o", str(out), *more]
+    )
+
+
+def test_the_promised_json(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mine"
+    assert finetune(table, out, model, "--json", "--epochs", "40", "--seed", "3") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["model"] == str(out)
+    assert found["labels"] == NAMES
+    assert found["rows"] == {"train": 18, "held_out": 0, "blank": 2, "no_gold": 1, "other_label": 0}
+    assert (found["cross_validated"], found["measured"]) == (True, 18)
+    for name in ("before", "after", "logistic_regression"):
+        low, high = found[name]["interval"]
+        assert 0 <= low <= found[name]["accuracy"] <= high <= 1
+    assert found["after"]["accuracy"] > found["before"]["accuracy"]
+    assert found["difference"]["sentence"] == "No difference shown yet: 18 rows are too few."
+    assert set(found["labels_changed"]) == set(NAMES)
+    assert set(found["seconds"]) == {"load", "embed", "train", "total"}
+    assert 0 < found["epochs"] <= 40
+    assert found["stopped"] in ("early", "done")
+    assert found["calibrated"] is False
+
+
+def test_the_folder_is_a_model(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mine"
+    assert finetune(table, out, model) == 0
+    told = capsys.readouterr().out
+    assert "Learned 3 labels from 18 rows" in told
+    assert "each left out of training once" in told
+    assert "not calibrated yet" in told
+    assert {p.name for p in out.iterdir()} == {
+        "model.safetensors",
+        "config.json",
+        "tokenizer.json",
+        "README.md",
+    }
+    assert [label.name for label in SCEModel.from_pretrained(out).labels] == NAMES
+    arguments = ["evaluate", table, "--text", "text", "--gold", "topic", "--json"]
+    baseline = ["--baseline", f"similarity=similarity:{model}"]
+    assert cli.main([*arguments, "--model", str(out), "--model", model, *baseline]) == 0
+    measured = json.loads(capsys.readouterr().out)["models"]
+    assert measured[str(out)]["accuracy"] > measured[model]["accuracy"]
+    assert (
+        cli.main(["classify", table, "--text", "text", "--model", str(out), "-o", str(tmp_path / "o.csv")])
+        == 0
+    )
+
+
+def test_a_fine_tuned_model_goes_on_learning(table: str, model: str, tmp_path: Path) -> None:
+    assert finetune(table, tmp_path / "one", model) == 0
+    assert finetune(table, tmp_path / "two", str(tmp_path / "one")) == 0
+    assert SCEModel.from_pretrained(tmp_path / "two").config.corrected == tuple(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([("a", "x"), ("b", "x")], "One label"),
+        ([("", "x"), (" ", "y")], "No row has a text"),
+        ([("a", ""), ("b", "")], "no label"),
+        ([], "no label"),
+    ],
+)
+def test_tables_that_teach_nothing(
+    rows: list[tuple[str, str]], told: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(write(tmp_path / "in.csv", rows), tmp_path / "mine", model) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "mine").exists()
+
+
+def test_labels_given_and_rows_of_others_left_out(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--label", NAMES[0], "--label", NAMES[1], "--label", "- music", "--json"]
+    assert finetune(table, tmp_path / "mine", model, *more) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert found["labels"] == [NAMES[0], NAMES[1], "- music"]
+    assert found["rows"]["other_label"] == 6
+    assert "not among the labels: 6" in captured.err
+    only_one = ["--label", NAMES[0], "--label", "music"]
+    assert finetune(table, tmp_path / "other", model, *only_one) == 2
+    assert "at least two labels with examples" in capsys.readouterr().err
+
+
+def test_a_learning_rate_of_ten_does_no_harm(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(table, tmp_path / "mine", model, "--lr", "10", "--epochs", "2000", "--json") == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert found["stopped"] == "non-finite"
+    assert "lower the learning rate" in captured.err
+    assert finetune(table, tmp_path / "none", model, "--lr", "nan") == 2
+
+
+def test_a_place_that_cannot_be_written_leaves_what_is_there(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "thesis.txt").write_text("do not lose")
+    assert finetune(table, tmp_path / "taken", model) == 2
+    assert "holds other files" in capsys.readouterr().err
+    assert (tmp_path / "taken" / "thesis.txt").read_text() == "do not lose"
