@@ -43,7 +43,9 @@ def add_command(commands: options.Commands) -> None:
         metavar="DATA_DIR",
         help="folder with train/, validation/, benchmark/",
     )
-    parser.add_argument("--part", choices=PARTS, default="benchmark", help="which sets (default: benchmark)")
+    parser.add_argument(
+        "--part", choices=PARTS, help="which sets (default: benchmark; with --few-shot six of them)"
+    )
     parser.add_argument("--sets", metavar="NAMES", help="only these sets, separated by commas")
     parser.add_argument(
         "--paper-labels", action="store_true", help="the paper's label names and dropped classes"
@@ -53,6 +55,18 @@ def add_command(commands: options.Commands) -> None:
     )
     _add_max_rows(parser)
     _add_order_check(parser)
+    parser.add_argument(
+        "--few-shot",
+        action="store_true",
+        help="instead: how good the model gets with 1 to 64 labelled rows a label, beside simpler ways",
+    )
+    parser.add_argument(
+        "--draws",
+        type=options.whole_number(1),
+        default=10,
+        metavar="N",
+        help="random choices of rows for each size with --few-shot (default: 10)",
+    )
     parser.add_argument(
         "--training-time",
         action="store_true",
@@ -170,6 +184,8 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         return _training_time(args, progress)
     if args.data is None:
         raise UserError("Give the folder of labelled sets, or --training-time.")
+    if args.few_shot:
+        return _few_shot(args, progress)
     from sce_desktop.tasks.benchmark import benchmark
 
     source, baselines, cache = options.open_models(args)
@@ -178,12 +194,37 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         source=source,
         models=_models(args),
         baselines=baselines,
-        part=args.part,
+        part=args.part or "benchmark",
         sets=None if args.sets is None else [name.strip() for name in args.sets.split(",")],
         paper_labels=args.paper_labels,
         max_rows=args.max_rows,
         balance=args.balance_labels,
         shuffles=args.order_check,
+        cache=cache,
+        progress=progress,
+    )
+    if args.json:
+        options.print_json(report.as_json())
+        return 0
+    print("\n".join(report.as_markdown()))
+    return 0
+
+
+def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
+    from sce_desktop.tasks.few_shot import few_shot
+
+    source, _, cache = options.open_models(args)
+    models = _models(args)
+    if len(models) > 1:
+        raise UserError("Only one --model at a time is measured with --few-shot.")
+    report = few_shot(
+        args.data,
+        source=source,
+        model=models[0],
+        part=args.part,
+        sets=None if args.sets is None else [name.strip() for name in args.sets.split(",")],
+        draws=args.draws,
+        max_rows=args.max_rows,
         cache=cache,
         progress=progress,
     )

@@ -29,10 +29,10 @@ FEW = Recipe(hold=30.0, ridge=0.3)
 CAUTIOUS = Recipe(hold=10.0, ridge=3.0)
 CAUTION = 1.0
 """How much better, in nats, another recipe must explain rows left out, for each squared unit of its logs."""
-HOLDS = (3.0, 10.0, 30.0)
-RIDGES = (0.1, 0.3, 1.0, 3.0)
-MANY = 1000
-"""From so many rows on the label's own vector hardly matters and three folds are enough."""
+RECIPES = tuple(Recipe(hold, ridge) for hold in (3.0, 10.0, 30.0) for ridge in (0.1, 0.3, 1.0, 3.0))
+RECIPES_FOR_MANY = tuple(Recipe(hold, ridge) for hold in (3.0, 10.0) for ridge in (0.3, 1.0))
+MANY = 20_000
+"""From so many rows times labels on, fewer recipes are tried on fewer folds: they differ little by then."""
 MOST_TO_MEASURE_BY_FOLDS = 400
 """With more rows a fifth is held out instead."""
 FOLDS = 5
@@ -79,7 +79,7 @@ class FineTuned:
 
 
 @dataclass(frozen=True, slots=True)
-class _Strength:
+class Strength:
     """A recipe and the temperature that goes with it; ``rows`` were measured to find them."""
 
     recipe: Recipe
@@ -87,7 +87,7 @@ class _Strength:
     rows: int
 
 
-class _Trainer:
+class Trainer:
     """Fits one correction after the other under the same settings, and can be cancelled at every epoch."""
 
     def __init__(self, settings: Settings, progress: Progress) -> None:
@@ -111,14 +111,14 @@ class _Trainer:
         fitter = Fitter(examples, balanced=self.settings.balanced)
         return fitter.fit(recipes, epochs=self.settings.epochs, lr=self.settings.lr, on_epoch=watch)
 
-    def choose(self, examples: Examples, groups: IdArray) -> _Strength:
+    def choose(self, examples: Examples, groups: IdArray) -> Strength:
         """Return the recipe under which rows left out are most probable, by cross-validation."""
-        many = len(examples) >= MANY
+        many = len(examples) * len(examples.labels) >= MANY
         fold_of = folds(examples.gold.numpy(), groups, 3 if many else FOLDS, self.random)
         left_out = torch.from_numpy(np.flatnonzero(fold_of >= 0))
         if not len(left_out):
-            return _Strength(FEW, 1.0, 0)
-        recipes = [Recipe(hold, ridge) for hold in ((CAUTIOUS.hold,) if many else HOLDS) for ridge in RIDGES]
+            return Strength(FEW, 1.0, 0)
+        recipes = RECIPES_FOR_MANY if many else RECIPES
         scores = examples.scores.repeat(len(recipes), 1, 1)
         for fold in range(int(fold_of.max()) + 1):
             tested = np.flatnonzero(fold_of == fold)
@@ -131,7 +131,7 @@ class _Trainer:
         best = min(
             range(len(recipes)), key=lambda i: len(gold) * found[i][1] + CAUTION * _distance(recipes[i])
         )
-        return _Strength(recipes[best], found[best][0], len(gold))
+        return Strength(recipes[best], found[best][0], len(gold))
 
 
 def _distance(recipe: Recipe) -> float:
@@ -189,15 +189,15 @@ def finetune(
         labels=sentences.cpu(),
         alpha=model.config.sce.alpha / model.config.temperature,
     )
-    trainer = _Trainer(settings, progress)
+    trainer = Trainer(settings, progress)
     few = len(texts) <= MOST_TO_MEASURE_BY_FOLDS
     fold_of = folds(answers, groups, FOLDS, trainer.random)
     tested = [np.flatnonzero(fold_of == fold) for fold in range(FOLDS if few else 1)]
     tested = [rows for rows in tested if len(rows)]
     after, logistic = before.copy(), np.zeros_like(before)
-    strength: _Strength | None = None
+    strength: Strength | None = None
     # Threads that wait for one another cost more than they bring where there is little to do.
-    with threadpool_limits(1 if len(texts) < MANY else None):
+    with threadpool_limits(1 if len(texts) * len(some) < MANY else None):
         for number, rows in enumerate(tested):
             progress.report(number, len(tested) + 1, stage="fine-tuning")
             others = np.setdiff1d(np.arange(len(texts)), rows)

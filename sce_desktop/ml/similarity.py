@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sce_desktop.core.labels import check_scorable
+from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import softmax
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
@@ -84,22 +84,26 @@ class SimilarityModel:
     ) -> Scores:
         """Score non-blank ``texts`` against ``labels``; `Progress.check` is called every batch.
 
+        A single label is a question of its own (`asks_yes_no`).
+
         Raises:
-            UserError: There is no label, or a single one without ``multi_label``.
+            UserError: There is no label.
         """
-        check_scorable(labels, multi_label=multi_label)
+        check_scorable(labels)
+        alone = asks_yes_no(labels, multi_label=multi_label)
         vectors = cached_encode(self.embedder, texts, cache, progress)
-        known = self._label_vectors(labels)
+        known = self.label_vectors(labels)
         out = np.empty((len(texts), len(labels)), dtype=np.float32)
         for start in range(0, len(texts), ROWS_PER_BATCH):
             scores = SCALE * (vectors[start : start + ROWS_PER_BATCH] @ known.T)
-            rows = self.yes_no(scores) if multi_label else softmax(scores)
+            rows = self.yes_no(scores) if alone else softmax(scores)
             out[start : start + ROWS_PER_BATCH] = rows
             if progress is not None:
                 progress.check()
-        return Scores(out)
+        return Scores(out, 1 - out[:, 0] if alone and not multi_label else None)
 
-    def _label_vectors(self, labels: Sequence[Label]) -> FloatArray:
+    def label_vectors(self, labels: Sequence[Label]) -> FloatArray:
+        """Return the vectors (K, d) of ``labels``, of unit length."""
         wordings = [wordings_of(label) for label in labels]
         for one in wordings:
             if one not in self._known:

@@ -1,0 +1,138 @@
+"""What can be learned from few rows, by our fine-tune and by the simple ways that it must beat.
+
+Everything works on vectors that were made once: ``Space`` is one model's view of one labelled set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from threadpoolctl import threadpool_limits
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
+from sce_desktop.ml.embedder import cached_encode
+from sce_desktop.ml.finetune import Settings, Trainer
+from sce_desktop.ml.fitting import Examples
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.similarity import SCALE, SimilarityModel
+
+STRENGTHS = (1.0, 10.0, 100.0)
+"""C of the logistic regression: the best by cross-validation is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Text vectors (n, d), label vectors (K, d), zero-shot scores (n, K), and what multiplies cosines."""
+
+    vectors: FloatArray
+    labels: FloatArray
+    scores: FloatArray
+    alpha: float
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Rows to learn from with their labels (m,), and rows to measure by."""
+
+    train: IdArray
+    gold: IdArray
+    test: IdArray
+    seed: int
+
+
+Learner = Callable[[Space, Draw, Progress], IdArray]
+"""Returns the labels of the rows to measure by."""
+
+
+def space_of(
+    model: SCEModel | SimilarityModel,
+    texts: Sequence[str],
+    labels: Sequence[Label],
+    *,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> Space:
+    """Embed ``texts`` and ``labels`` and score them as they are."""
+    if isinstance(model, SimilarityModel):
+        vectors = cached_encode(model.embedder, texts, cache, progress)
+        known = model.label_vectors(labels)
+        return Space(vectors, known, SCALE * vectors @ known.T, SCALE)
+    vectors = model.embed(texts, cache=cache, progress=progress)
+    probabilities = model.score(vectors, labels, progress=progress).probabilities
+    sentence = model.label_vectors(labels).sentence
+    assert sentence is not None
+    return Space(
+        vectors,
+        sentence.cpu().numpy(),
+        np.log(np.maximum(probabilities, np.finfo(np.float32).tiny)),
+        model.config.sce.alpha / model.config.temperature,
+    )
+
+
+def zero_shot(space: Space, draw: Draw, progress: Progress) -> IdArray:
+    """Answer without looking at the rows to learn from."""
+    return space.scores[draw.test].argmax(1)
+
+
+def fine_tune(space: Space, draw: Draw, progress: Progress) -> IdArray:
+    """Answer as our fine-tune does, the strength chosen by cross-validation on the rows to learn from."""
+    known = np.unique(draw.gold)
+    examples = Examples(
+        vectors=torch.from_numpy(space.vectors[draw.train]),
+        gold=torch.from_numpy(np.searchsorted(known, draw.gold)),
+        known=torch.from_numpy(known),
+        scores=torch.from_numpy(space.scores[draw.train]),
+        labels=torch.from_numpy(space.labels[known]),
+        alpha=space.alpha,
+    )
+    trainer = Trainer(Settings(seed=draw.seed), progress)
+    with threadpool_limits(1):
+        recipe = trainer.choose(examples, np.arange(len(draw.train))).recipe
+        weight = trainer.fit(examples, [recipe]).weights[0].numpy()
+    scores = space.scores[draw.test].copy()
+    scores[:, known] += space.vectors[draw.test] @ weight.T
+    return scores.argmax(1)
+
+
+def mix(space: Space, draw: Draw, progress: Progress) -> IdArray:
+    """Answer by the cosine with label vector plus sum of example vectors (issue 6)."""
+    drawn = space.labels.copy()
+    np.add.at(drawn, draw.gold, space.vectors[draw.train])
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    return (space.vectors[draw.test] @ drawn.T).argmax(1)
+
+
+class Logistic:
+    """Answers by scikit-learn's logistic regression; C is chosen once a size, on the first draw."""
+
+    def __init__(self) -> None:
+        self.best: float | None = None
+
+    def __call__(self, space: Space, draw: Draw, progress: Progress) -> IdArray:
+        """Return the labels of the rows to measure by."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import GridSearchCV
+
+        x, y = space.vectors[draw.train], draw.gold
+        with threadpool_limits(1):
+            if self.best is None:
+                fewest = int(np.bincount(y)[np.unique(y)].min())
+                self.best = STRENGTHS[1]
+                if fewest > 1:
+                    search = GridSearchCV(
+                        LogisticRegression(max_iter=300, tol=1e-3), {"C": STRENGTHS}, cv=min(3, fewest)
+                    )
+                    self.best = float(search.fit(x, y).best_params_["C"])
+                progress.check()
+            learner = LogisticRegression(C=self.best, max_iter=300, tol=1e-3).fit(x, y)
+        answers: IdArray = learner.predict(space.vectors[draw.test])
+        return answers
+
+
+def learners() -> Mapping[str, Learner]:
+    """Return what is compared on one model's vectors, by name; new ones for every set and size."""
+    return {"zero-shot": zero_shot, "fine-tune": fine_tune, "logistic": Logistic(), "mix": mix}

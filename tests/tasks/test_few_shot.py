@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.ml.similarity import SimilarityModel
+from sce_desktop.tasks.few_shot import FewShotReport, drawn, few_shot
+from tests.ml.tiny import DictCache, tiny_sce_model
+from tests.tasks.fakes import FakeModel, StoppingProgress
+
+WORDS = {
+    "wet": ["football", "team", "match", "goal", "player", "game"],
+    "blue": ["stock", "market", "bank", "company", "business", "government"],
+}
+MORE = ["new", "old", "very", "never", "always", "not", "is", "was"]
+
+
+class TinySession:
+    """Real models, tiny ones."""
+
+    def __init__(self) -> None:
+        self._model = tiny_sce_model(name="ours")
+
+    def model(self, name: str) -> object:
+        return self._model if name == "ours" else FakeModel()
+
+    def baseline(self, spec: str) -> SimilarityModel:
+        return SimilarityModel(tiny_sce_model(seed=5, name="theirs").text_embedder)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "validation").mkdir()
+    for name, extra in (("many", MORE), ("few", MORE[:2])):
+        with gzip.open(tmp_path / "validation" / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+            for label, words in WORDS.items():
+                for word in words:
+                    for one in extra:
+                        text = f"{word} {one} {words[0]}"
+                        file.write(json.dumps({"text": text, "label": label, "split": "test"}) + "\n")
+    return tmp_path
+
+
+def run(data: Path, **options: object) -> FewShotReport:
+    arguments = {
+        "source": TinySession(),
+        "model": "ours",
+        "sets": ["many"],
+        "sizes": (1, 8),
+        "draws": 3,
+        "progress": SilentProgress(),
+        **options,
+    }
+    return few_shot(data, **arguments)  # type: ignore[arg-type]
+
+
+def test_every_method_at_every_size(data: Path) -> None:
+    found = run(data).as_json()
+    assert list(found["sets"]) == ["many"]
+    assert found["sets"]["many"]["rows"] == 96
+    assert list(found["sets"]["many"]["sizes"]) == ["1", "8"]
+    by = found["sets"]["many"]["sizes"]["8"]
+    assert list(by) == [
+        "ours zero-shot",
+        "ours fine-tune",
+        "ours logistic",
+        "ours mix",
+        "similarity zero-shot",
+        "similarity logistic",
+        "similarity mix",
+    ]
+    assert by["ours fine-tune"]["mean"] > by["ours zero-shot"]["mean"] + 0.1
+    assert by["ours logistic"]["mean"] > 0.8
+    assert found["mean"]["8"]["ours mix"] == pytest.approx(by["ours mix"]["mean"])
+    assert by["ours zero-shot"]["spread"] > 0  # other rows remain in every draw
+    assert found["seconds"]["total"] > 0
+
+
+def test_sizes_that_leave_too_few_rows_are_left_out(data: Path) -> None:
+    progress = SilentProgress()
+    found = run(data, sets=["many", "few"], sizes=(1, 16, 32), progress=progress)
+    assert list(found.accuracies) == ["many"]
+    assert list(found.accuracies["many"]) == [1, 16]
+    assert "few" in progress.warnings[0]
+    with pytest.raises(UserError, match="No set has enough rows"):
+        run(data, sets=["few"])
+
+
+def test_a_table(data: Path) -> None:
+    lines = run(data, sizes=(1,)).as_markdown()
+    assert lines[0].startswith("| set | rows a label | ours zero-shot | ours fine-tune |")
+    assert [line.split("|")[1].strip() for line in lines[2:]] == ["many", "mean"]
+    assert all(line.count("|") == lines[0].count("|") for line in lines)
+
+
+def test_texts_are_embedded_once(data: Path) -> None:
+    cache = DictCache()
+    run(data, cache=cache)
+    kept = len(cache)
+    run(data, cache=cache, draws=2)
+    assert len(cache) == kept == 2 * 96
+
+
+def test_max_rows_and_parts(data: Path) -> None:
+    assert run(data, sets=None, part="validation", max_rows=70, sizes=(1,)).rows == {"many": 70}
+
+
+def test_draws_are_stratified_disjoint_and_the_same_every_time() -> None:
+    gold = np.array([0] * 30 + [1] * 10)
+    first, again = list(drawn(gold, 4, 3)), list(drawn(gold, 4, 3))
+    for (train, test), (train_again, _) in zip(first, again, strict=True):
+        assert np.bincount(gold[train]).tolist() == [4, 4]
+        assert not set(train) & set(test)
+        assert len(train) + len(test) == 40
+        np.testing.assert_array_equal(train, train_again)
+    assert first[0][0].tolist() != first[1][0].tolist()
+
+
+def test_what_is_no_sce_and_cancelling(data: Path) -> None:
+    with pytest.raises(UserError, match="no SCE"):
+        run(data, model="fake")
+    with pytest.raises(Cancelled):
+        run(data, progress=StoppingProgress(20))
