@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +121,26 @@ class Run:
     def label_names(self) -> tuple[str, ...]:
         """Names in the order of the probability vectors."""
         return tuple(label.name for label in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVersion:
+    """The immutable result of a fine-tune; its weights stay in the project until they are asked for."""
+
+    id: int
+    number: int  # as people call it; never used again, even after a deletion
+    name: str
+    base: str  # name or folder of the model that was fine-tuned
+    base_fingerprint: str
+    created_at: str  # ISO 8601, UTC
+    data_hash: str  # of the rows and answers that it learned from
+    train_rows: int
+    held_out_rows: int
+    settings: Mapping[str, Any]
+    seed: int
+    metrics: Mapping[str, Any]  # before and after, on the same rows
+    seconds: float
+    active: bool  # scores come from this version instead of its base
 
 
 @dataclass(frozen=True, slots=True)

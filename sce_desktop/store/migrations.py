@@ -11,7 +11,30 @@ from typing import Final
 
 import sqlalchemy as sa
 
-MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = []
+
+def _add_model_versions(connection: sa.Connection) -> None:
+    connection.exec_driver_sql(
+        """
+        CREATE TABLE model_versions (
+            id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL,
+            base TEXT NOT NULL,
+            base_fingerprint TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            data_hash TEXT NOT NULL,
+            train_rows INTEGER NOT NULL,
+            held_out_rows INTEGER NOT NULL,
+            settings JSON NOT NULL,
+            seed INTEGER NOT NULL,
+            metrics JSON NOT NULL,
+            seconds FLOAT NOT NULL,
+            active BOOLEAN NOT NULL,
+            weights BLOB NOT NULL
+        )"""
+    )
+
+
+MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [_add_model_versions]
 """The function at place i brings a file of version i + 1 to version i + 2."""
 
 

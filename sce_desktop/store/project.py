@@ -14,16 +14,12 @@ from sce_desktop.core.types import (
     Annotation,
     Cell,
     Decision,
-    FloatArray,
     IdArray,
     Label,
     LabelSet,
-    ModelKind,
     Origin,
     Row,
     RowMarks,
-    Run,
-    Scores,
 )
 from sce_desktop.store import (
     decisions,
@@ -39,14 +35,14 @@ from sce_desktop.store import (
     upkeep,
 )
 from sce_desktop.store.database import Database
+from sce_desktop.store.project_models import ModelMethods
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.store.repair import RepairReport
 from sce_desktop.store.rows import ImportRecord, ImportReport
-from sce_desktop.store.runs import RowScore, RunArrays
 from sce_desktop.store.sql import Ids, now
 
 
-class Project:
+class Project(ModelMethods):
     """A project file that is open, for use from any thread; a context manager that closes it.
 
     A change is complete when its method returns. Decisions, marks and labels then survive a power cut, rows
@@ -295,84 +291,6 @@ class Project:
         """Change what is not None and return what the row has now. ValueError if there is no such row."""
         with self._database.write(durable=True) as connection:
             return decisions.set_marks(connection, row_id, unsure=unsure, flag=flag, note=note)
-
-    # --- runs
-
-    def open_run(
-        self,
-        alias: str,
-        kind: ModelKind,
-        model: str,
-        fingerprint: str,
-        labels: Sequence[Label],
-        multi_label: bool = False,
-    ) -> Run:
-        """Return the run to put scores into; the first of its alias is active from the start.
-
-        It is the one that there is, finished or not, if alias, fingerprint, labels (ids, names, descriptions,
-        synonyms, order) and ``multi_label`` are the same. ValueError if a label carries no id.
-        """
-        with self._database.write(durable=True) as connection:
-            return runs.open_run(
-                connection,
-                alias=alias,
-                kind=kind,
-                model=model,
-                fingerprint=fingerprint,
-                labels=labels,
-                multi_label=multi_label,
-            )
-
-    def add_scores(self, run_id: int, row_ids: Ids, scores: Scores) -> None:
-        """Keep the scores of ``row_ids`` (n,); rows that the run has scored before keep what they have.
-
-        ValueError if a row is not in the project or the numbers do not fit the run's labels.
-        """
-        runs.add_scores(self._database, run_id, row_ids, scores)
-
-    def unscored_ids(self, run_id: int) -> IdArray:
-        """Return the rows that are not blank and have no score in this run, in file order."""
-        with self._database.read() as connection:
-            return select.unscored_ids(connection, run_id)
-
-    def scores(self, run_id: int, ids: Ids) -> dict[int, RowScore]:
-        """Return what a run says about ``ids`` by row; rows without a score are absent."""
-        with self._database.read() as connection:
-            return runs.fetch(connection, run_id, ids)
-
-    def run_arrays(self, run_id: int) -> RunArrays:
-        """Return best label, confidence and margin (n,) of every scored row, in file order."""
-        with self._database.read() as connection:
-            return runs.arrays(connection, run_id)
-
-    def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
-        """Return the scored rows (n,) in file order and all their probabilities (n, K)."""
-        with self._database.read() as connection:
-            return runs.matrix(connection, run_id)
-
-    def finish_run(self, run_id: int) -> None:
-        """Note that a run has scored all rows that there are."""
-        with self._database.write() as connection:
-            runs.finish(connection, run_id)
-
-    def runs(self) -> tuple[Run, ...]:
-        """Return all runs, oldest first."""
-        with self._database.read() as connection:
-            return runs.every(connection)
-
-    def active_run(self, alias: str) -> Run | None:
-        """Return the run that is shown under ``alias``."""
-        with self._database.read() as connection:
-            return runs.active(connection, alias)
-
-    def activate(self, run_id: int) -> None:
-        """Show a run under its alias. KeyError if there is none of that id."""
-        with self._database.write(durable=True) as connection:
-            runs.activate(connection, run_id)
-
-    def remove_run(self, run_id: int) -> None:
-        """Remove a run and its scores for good."""
-        runs.remove(self._database, run_id)
 
     # --- upkeep
 

@@ -82,6 +82,7 @@ class _Source:
         self._plain = plain
         self._progress = progress
         self.problems: list[str] = []
+        (self._version,) = plain.execute("PRAGMA user_version").fetchone()
         (pages,) = plain.execute("PRAGMA page_count").fetchone()
         (size,) = plain.execute("PRAGMA page_size").fetchone()
         self._most_records = pages * size // _SMALLEST_RECORD
@@ -97,7 +98,8 @@ class _Source:
         the greatest one that there is if None.
         """
         if table not in self._tables:
-            self.problems.append(f"The table {table} is missing.")
+            if self._version >= schema.metadata.tables[table].info.get("since", 1):
+                self.problems.append(f"The table {table} is missing.")
             return
         present = {name for (_, name, *_) in self._plain.execute(f"PRAGMA table_info({table})")}
         names = [c.name for c in schema.metadata.tables[table].columns if c.name in present]
@@ -185,6 +187,7 @@ class _Salvage:
         self._copy("marks", end=self._last)
         self._copy("runs", check=_parse_labels)
         self._copy("scores", key="rowid")
+        self._copy("model_versions", check=_parse_version)
         self._mend_labels()
         self._remove_orphans()
         return RepairReport(
@@ -293,7 +296,7 @@ class _Salvage:
         check: Callable[[_Record], object] | None = None,
     ) -> None:
         for record in self._source.records(table, key=key, end=end):
-            with contextlib.suppress(ValueError, TypeError, KeyError):
+            with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
                 _check_types(table, record)
                 if check is not None:
                     check(record)
@@ -375,6 +378,12 @@ def _check_types(table: str, record: _Record) -> None:
             continue
         if not isinstance(value, _STORED_AS[type(column.type)]):
             raise TypeError(f"{column.name} is {value!r}")
+
+
+def _parse_version(record: _Record) -> None:
+    """Raise if the settings or metrics of a model version make no sense."""
+    for field in ("settings", "metrics"):
+        json.loads(record[field]).items()
 
 
 def _parse_labels(record: _Record) -> object:

@@ -155,5 +155,26 @@ scores = sa.Table(
     sa.Index("ix_scores_margin", "run_id", "margin", "row_id"),
 )
 
+model_versions = sa.Table(
+    "model_versions",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("base", sa.Text, nullable=False),
+    sa.Column("base_fingerprint", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("data_hash", sa.Text, nullable=False),
+    sa.Column("train_rows", sa.Integer, nullable=False),
+    sa.Column("held_out_rows", sa.Integer, nullable=False),
+    sa.Column("settings", Json, nullable=False),
+    sa.Column("seed", sa.Integer, nullable=False),
+    sa.Column("metrics", Json, nullable=False),
+    sa.Column("seconds", sa.Float, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False),  # at most one is
+    sa.Column("weights", sa.LargeBinary, nullable=False),  # safetensors; last, so that lists need not read it
+    info={"since": 2},
+    sqlite_autoincrement=True,  # a deleted version's number names no other one
+)
+
 SEARCH_TABLE: Final = "row_search"
 """The full-text index, made by `search` behind the work; a cache of ``rows.text`` that may be missing."""

@@ -87,6 +87,16 @@ def test_migrated_first_format_equals_a_new_project(path: Path, tmp_path: Path) 
 
 # --- the ladder itself, with steps that do not exist yet
 
+NOW = migrations.MIGRATIONS.copy()
+FORMAT = len(NOW) + 1
+
+
+def make_present(path: Path) -> None:
+    """Make a project of the present format that was once of the first."""
+    make_first(path)
+    Project.open(path).close()
+    path.with_name("survey (before update from format 1).sce").unlink()
+
 
 def add_colour(connection: sa.Connection) -> None:
     connection.exec_driver_sql("ALTER TABLE marks ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'")
@@ -104,57 +114,57 @@ def version(path: Path) -> int:
 def test_older_project_is_copied_then_migrated_step_by_step(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_first(path)
-    monkeypatch.setattr(migrations, "MIGRATIONS", [add_colour, rename_project])
+    make_present(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, add_colour, rename_project])
     with Project.open(path) as project:
         assert project.name == "Old!"
         assert project.row_count() == 2
-    copy = path.with_name("survey (before update from format 1).sce")
-    assert (version(path), version(copy)) == (3, 1)
+    copy = path.with_name(f"survey (before update from format {FORMAT}).sce")
+    assert (version(path), version(copy)) == (FORMAT + 2, FORMAT)
     assert sorted(path.parent.iterdir()) == [copy, path]
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", [])
+    monkeypatch.setattr(migrations, "MIGRATIONS", NOW)
     with Project.open(copy) as old:  # the version before can still open the copy
         assert (old.name, old.verify()) == ("Old", [])
 
 
 def test_copies_of_several_updates_are_all_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_first(path)
-    path.with_name("survey (before update from format 1).sce").write_text("kept")
-    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project])
+    make_present(path)
+    path.with_name(f"survey (before update from format {FORMAT}).sce").write_text("kept")
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, rename_project])
     Project.open(path).close()
-    assert path.with_name("survey (before update from format 1).sce").read_text() == "kept"
-    assert version(path.with_name("survey (before update from format 1) 2.sce")) == 1
+    assert path.with_name(f"survey (before update from format {FORMAT}).sce").read_text() == "kept"
+    assert version(path.with_name(f"survey (before update from format {FORMAT}) 2.sce")) == FORMAT
 
 
 def test_failing_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_connection: sa.Connection) -> None:
         raise RuntimeError("a bug in a step")
 
-    make_first(path)
-    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project, fail])
+    make_present(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, rename_project, fail])
     with pytest.raises(RuntimeError, match="a bug in a step"):
         Project.open(path)
-    monkeypatch.setattr(migrations, "MIGRATIONS", [])
+    monkeypatch.setattr(migrations, "MIGRATIONS", NOW)
     with Project.open(path) as project:
         assert (project.name, project.read_only) == ("Old", False)
 
 
 def test_older_project_that_cannot_be_written_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_first(path)
-    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project])
+    make_present(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, rename_project])
     with pytest.raises(UserError, match="older version"):
         Project.open(path, read_only=True)
-    assert (version(path), sorted(path.parent.iterdir())) == (1, [path])
+    assert (version(path), sorted(path.parent.iterdir())) == (FORMAT, [path])
 
 
 def test_no_update_without_room_for_the_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_folder: Path) -> None:
         raise OSError("no room")
 
-    make_first(path)
-    monkeypatch.setattr(migrations, "MIGRATIONS", [rename_project])
+    make_present(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, rename_project])
     monkeypatch.setattr(opening, "sync_folder", fail)
     with pytest.raises(UserError, match="cannot be written"):
         Project.open(path)
-    assert version(path) == 1
+    assert version(path) == FORMAT

@@ -1,0 +1,169 @@
+"""The face of a project, as far as models go: runs and model versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, ModelVersion, Run, Scores
+from sce_desktop.store import runs, select, versions
+from sce_desktop.store.database import Database
+from sce_desktop.store.runs import RowScore, RunArrays
+from sce_desktop.store.sql import Ids
+
+
+class ModelMethods:
+    """A part of `Project`."""
+
+    _database: Database
+
+    # --- runs
+
+    def open_run(
+        self,
+        alias: str,
+        kind: ModelKind,
+        model: str,
+        fingerprint: str,
+        labels: Sequence[Label],
+        multi_label: bool = False,
+    ) -> Run:
+        """Return the run to put scores into; the first of its alias is active from the start.
+
+        It is the one that there is, finished or not, if alias, fingerprint, labels (ids, names, descriptions,
+        synonyms, order) and ``multi_label`` are the same. ValueError if a label carries no id.
+        """
+        with self._database.write(durable=True) as connection:
+            return runs.open_run(
+                connection,
+                alias=alias,
+                kind=kind,
+                model=model,
+                fingerprint=fingerprint,
+                labels=labels,
+                multi_label=multi_label,
+            )
+
+    def add_scores(self, run_id: int, row_ids: Ids, scores: Scores) -> None:
+        """Keep the scores of ``row_ids`` (n,); rows that the run has scored before keep what they have.
+
+        ValueError if a row is not in the project or the numbers do not fit the run's labels.
+        """
+        runs.add_scores(self._database, run_id, row_ids, scores)
+
+    def unscored_ids(self, run_id: int) -> IdArray:
+        """Return the rows that are not blank and have no score in this run, in file order."""
+        with self._database.read() as connection:
+            return select.unscored_ids(connection, run_id)
+
+    def scores(self, run_id: int, ids: Ids) -> dict[int, RowScore]:
+        """Return what a run says about ``ids`` by row; rows without a score are absent."""
+        with self._database.read() as connection:
+            return runs.fetch(connection, run_id, ids)
+
+    def run_arrays(self, run_id: int) -> RunArrays:
+        """Return best label, confidence and margin (n,) of every scored row, in file order."""
+        with self._database.read() as connection:
+            return runs.arrays(connection, run_id)
+
+    def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
+        """Return the scored rows (n,) in file order and all their probabilities (n, K)."""
+        with self._database.read() as connection:
+            return runs.matrix(connection, run_id)
+
+    def finish_run(self, run_id: int) -> None:
+        """Note that a run has scored all rows that there are."""
+        with self._database.write() as connection:
+            runs.finish(connection, run_id)
+
+    def runs(self) -> tuple[Run, ...]:
+        """Return all runs, oldest first."""
+        with self._database.read() as connection:
+            return runs.every(connection)
+
+    def active_run(self, alias: str) -> Run | None:
+        """Return the run that is shown under ``alias``."""
+        with self._database.read() as connection:
+            return runs.active(connection, alias)
+
+    def activate(self, run_id: int) -> None:
+        """Show a run under its alias. KeyError if there is none of that id."""
+        with self._database.write(durable=True) as connection:
+            runs.activate(connection, run_id)
+
+    def remove_run(self, run_id: int) -> None:
+        """Remove a run and its scores for good."""
+        runs.remove(self._database, run_id)
+
+    # --- model versions
+
+    def add_version(
+        self,
+        *,
+        name: str,
+        base: str,
+        base_fingerprint: str,
+        data_hash: str,
+        train_rows: int,
+        held_out_rows: int,
+        settings: Mapping[str, Any],
+        seed: int,
+        metrics: Mapping[str, Any],
+        seconds: float,
+        weights: bytes,
+    ) -> ModelVersion:
+        """Keep the result of a fine-tune; it is not active yet.
+
+        Args:
+            name: As the user calls it.
+            base: Name or folder of the model that was fine-tuned.
+            base_fingerprint: Its fingerprint: the weights fit no other model.
+            data_hash: Of the rows and answers that it learned from.
+            train_rows: How many it learned from.
+            held_out_rows: How many it was measured on.
+            settings: Anything that JSON can hold.
+            seed: Of the split and the training.
+            metrics: Anything that JSON can hold.
+            seconds: How long it took.
+            weights: A safetensors blob of what changed.
+        """
+        with self._database.write(durable=True) as connection:
+            return versions.add(
+                connection,
+                name=name,
+                base=base,
+                base_fingerprint=base_fingerprint,
+                data_hash=data_hash,
+                train_rows=train_rows,
+                held_out_rows=held_out_rows,
+                settings=settings,
+                seed=seed,
+                metrics=metrics,
+                seconds=seconds,
+                weights=weights,
+            )
+
+    def versions(self) -> tuple[ModelVersion, ...]:
+        """Return all model versions, oldest first."""
+        with self._database.read() as connection:
+            return versions.every(connection)
+
+    def version_weights(self, version_id: int) -> bytes:
+        """Return the weights of a version as they were given. KeyError if there is none of that id."""
+        with self._database.read() as connection:
+            return versions.weights(connection, version_id)
+
+    def active_version(self) -> ModelVersion | None:
+        """Return the version that scores come from, None if it is a model as it was."""
+        with self._database.read() as connection:
+            return versions.active(connection)
+
+    def activate_version(self, version_id: int | None) -> None:
+        """Let scores come from a version, or (None) from a model as it was. KeyError if there is none."""
+        with self._database.write(durable=True) as connection:
+            versions.activate(connection, version_id)
+
+    def delete_version(self, version_id: int) -> None:
+        """Remove a version for good; if it was active, none is. KeyError if there is none of that id."""
+        with self._database.write(durable=True) as connection:
+            versions.delete(connection, version_id)
