@@ -24,7 +24,7 @@ def hint_for(labels: Sequence[Label], *, multi_label: bool = False) -> Hint | No
     if alike := look_alikes(names):
         return Hint(f"{quoted(alike[0])} look the same.", alike[0])
     if len(labels) == 1 and not multi_label:
-        return Hint("One label leaves nothing to choose from: add another.")
+        return Hint("One label: of each row it is asked whether it fits.")
     bare = [label.name for label in labels if not label.description and not label.synonyms]
     if codes := meaningless(bare):
         verb = "says" if len(codes) == 1 else "say"

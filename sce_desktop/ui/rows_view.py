@@ -235,9 +235,7 @@ class RowsView(QWidget):
         hint = ""
         if model.query is not None and len(model.ids):
             if not session.labels:
-                hint = "No labels yet: type at least two at the left, then press Score."
-            elif len(session.labels) == 1 and not (session.label_set and session.label_set.multi_label):
-                hint = "One label leaves nothing to choose from: add another one at the left."
+                hint = "No labels yet: type them at the left, then press Score."
             elif not session.runs and session.scorer.job is None:
                 hint = "Not scored yet: press Score to see the probability of every label."
             elif self._aged:

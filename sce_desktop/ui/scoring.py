@@ -168,12 +168,8 @@ class Scorer(QObject):
             return "Open a table or a project first."
         if session.read_only:
             return session.project.read_only_reason or "This project can only be looked at."
-        labels = len(session.labels)
-        multi = session.label_set is not None and session.label_set.multi_label
-        if labels == 0 and self.model == DEFAULT_MODEL:
-            return "Type at least two labels at the left first."
-        if labels == 1 and not multi:
-            return "One label leaves nothing to choose from: add another one at the left."
+        if not session.labels and self.model == DEFAULT_MODEL:
+            return "First type a label at the left."
         return ""
 
     @property

@@ -138,8 +138,8 @@ def test_a_filter_that_finds_nothing_says_so_and_can_be_cleared(
 @pytest.mark.parametrize(
     ("labels", "scored", "hint"),
     [
-        ((), False, "type at least two"),
-        (("A",), False, "add another"),
+        ((), False, "type them at the left"),
+        (("A",), False, "press Score"),
         (LABELS, False, "press Score"),
         (LABELS, True, ""),
     ],

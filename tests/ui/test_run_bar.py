@@ -81,7 +81,7 @@ def opened(qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProjec
 
 @pytest.mark.parametrize(
     ("labels", "reason"),
-    [((), "at least two labels"), (("complaint",), "nothing to choose from"), (LABELS, "")],
+    [((), "type a label"), (("complaint",), ""), (LABELS, "")],
 )
 def test_why_nothing_can_be_scored_is_told(
     qtbot: QtBot,
@@ -98,13 +98,12 @@ def test_why_nothing_can_be_scored_is_told(
     settle(qtbot, session)
 
 
-def test_it_is_enabled_as_soon_as_there_are_two_labels(
+def test_it_is_enabled_as_soon_as_there_is_a_label(
     qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
 ) -> None:
     open_in(qtbot, session, make_project())
-    session.set_labels([Label("A")])
     assert not bar.score_button.isEnabled()
-    session.set_labels([*session.labels, Label("B")])
+    session.set_labels([Label("A")])
     assert bar.score_button.isEnabled()
 
 
@@ -170,10 +169,10 @@ def test_a_run_is_stopped_while_its_time_is_estimated(
 def test_f5_says_why_nothing_can_be_scored(
     qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project(labels=("one",)))
+    open_in(qtbot, session, make_project())
     with qtbot.waitSignal(session.told) as told:
         session.scorer.start()
-    assert "nothing to choose from" in told.args[0]
+    assert "type a label" in told.args[0]
     settle(qtbot, session)
 
 

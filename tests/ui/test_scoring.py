@@ -47,7 +47,7 @@ class FakeEngine:
             raise self.error
         label_set = project.label_set()
         if label_set is None:
-            raise UserError("There is no label: give at least two.")
+            raise UserError("There is no label: give at least one.")
         aliases = ("sce", *choice.baselines)
         runs = [project.open_run(a, "sce", choice.model, "fake", label_set.labels) for a in aliases]
         for run in runs:
