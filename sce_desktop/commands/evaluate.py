@@ -68,6 +68,11 @@ def add_command(commands: options.Commands) -> None:
         help="random choices of rows for each size with --few-shot (default: 10)",
     )
     parser.add_argument(
+        "--trained-head",
+        action="store_true",
+        help="with --few-shot: train the weights of the SCE too, which the fine-tune leaves as they are",
+    )
+    parser.add_argument(
         "--training-time",
         action="store_true",
         help="instead: time the paper's two kinds of training on this machine, with random weights",
@@ -224,6 +229,7 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
         part=args.part,
         sets=None if args.sets is None else [name.strip() for name in args.sets.split(",")],
         draws=args.draws,
+        trained_head=args.trained_head,
         max_rows=args.max_rows,
         cache=cache,
         progress=progress,

@@ -5,11 +5,13 @@ Everything works on vectors that were made once: ``Space`` is one model's view o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from threadpoolctl import threadpool_limits
 
 from sce_desktop.core.progress import Progress
@@ -18,6 +20,7 @@ from sce_desktop.ml.embedder import cached_encode
 from sce_desktop.ml.finetune import Settings, Trainer
 from sce_desktop.ml.fitting import Examples
 from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.sce import LabelVectors
 from sce_desktop.ml.similarity import SCALE, SimilarityModel
 
 STRENGTHS = (1.0, 10.0, 100.0)
@@ -60,7 +63,8 @@ def space_of(
     if isinstance(model, SimilarityModel):
         vectors = cached_encode(model.embedder, texts, cache, progress)
         known = model.label_vectors(labels)
-        return Space(vectors, known, SCALE * vectors @ known.T, SCALE)
+        scores: FloatArray = SCALE * (vectors @ known.T)
+        return Space(vectors, known, scores, SCALE)
     vectors = model.embed(texts, cache=cache, progress=progress)
     probabilities = model.score(vectors, labels, progress=progress).probabilities
     sentence = model.label_vectors(labels).sentence
@@ -80,6 +84,11 @@ def zero_shot(space: Space, draw: Draw, progress: Progress) -> IdArray:
 
 def fine_tune(space: Space, draw: Draw, progress: Progress) -> IdArray:
     """Answer as our fine-tune does, the strength chosen by cross-validation on the rows to learn from."""
+    return (space.scores[draw.test] + correction(space, draw, draw.test, progress)).argmax(1)
+
+
+def correction(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> FloatArray:
+    """Return what our fine-tune adds to the scores (m, K) of ``rows``."""
     known = np.unique(draw.gold)
     examples = Examples(
         vectors=torch.from_numpy(space.vectors[draw.train]),
@@ -93,9 +102,9 @@ def fine_tune(space: Space, draw: Draw, progress: Progress) -> IdArray:
     with threadpool_limits(1):
         recipe = trainer.choose(examples, np.arange(len(draw.train))).recipe
         weight = trainer.fit(examples, [recipe]).weights[0].numpy()
-    scores = space.scores[draw.test].copy()
-    scores[:, known] += space.vectors[draw.test] @ weight.T
-    return scores.argmax(1)
+    added = np.zeros((len(rows), len(space.labels)), dtype=np.float32)
+    added[:, known] = space.vectors[rows] @ weight.T
+    return added
 
 
 def mix(space: Space, draw: Draw, progress: Progress) -> IdArray:
@@ -130,6 +139,52 @@ class Logistic:
                 progress.check()
             learner = LogisticRegression(C=self.best, max_iter=300, tol=1e-3).fit(x, y)
         answers: IdArray = learner.predict(space.vectors[draw.test])
+        return answers
+
+
+class TrainedHead:
+    """Answers by an SCE whose own weights, those of the label encoder, are trained on the rows.
+
+    What the fine-tune does without; kept to be measured beside it (docs/fine-tune.md).
+
+    Args:
+        model: Where to start from; it stays as it is.
+        labels: Of the set.
+        corrected: Train above the correction of our fine-tune.
+    """
+
+    RATE, STEPS, BATCH = 1e-4, 60, 256
+
+    def __init__(self, model: SCEModel, labels: Sequence[Label], *, corrected: bool) -> None:
+        self.head = model.head
+        found = model.label_vectors(labels)
+        assert found.sentence is not None
+        self.labels = LabelVectors(found.tokens.clone(), found.sentence.clone())  # out of inference mode
+        self.corrected = corrected
+
+    def __call__(self, space: Space, draw: Draw, progress: Progress) -> IdArray:
+        """Return the labels of the rows to measure by."""
+        head = copy.deepcopy(self.head).requires_grad_(True)
+        rows = np.concatenate([draw.train, draw.test])
+        q = torch.from_numpy(space.vectors[rows])
+        gold = torch.from_numpy(draw.gold)
+        added = torch.zeros(len(rows), len(space.labels))
+        if self.corrected:
+            added = torch.from_numpy(correction(space, draw, rows, progress))
+        each = 1 / torch.bincount(gold, minlength=added.shape[1]).clamp(min=1).float()
+        optimiser = torch.optim.AdamW(head.parameters(), lr=self.RATE, weight_decay=1e-4)
+        random = torch.Generator().manual_seed(draw.seed)
+        with torch.enable_grad():
+            for _ in range(self.STEPS):
+                batch = torch.randperm(len(gold), generator=random)[: self.BATCH]
+                loss = F.cross_entropy(head(q[batch], self.labels) + added[batch], gold[batch], each)
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                progress.check()
+        with torch.inference_mode():
+            tested = slice(len(gold), None)
+            answers: IdArray = (head(q[tested], self.labels) + added[tested]).argmax(1).numpy()
         return answers
 
 

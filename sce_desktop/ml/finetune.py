@@ -27,10 +27,10 @@ from sce_desktop.ml.versions import with_correction
 FEW = Recipe(hold=30.0, ridge=0.3)
 """Where every label has a single example, so that nothing can be chosen."""
 CAUTIOUS = Recipe(hold=10.0, ridge=3.0)
-CAUTION = 1.0
+CAUTION = 2.0
 """How much better, in nats, another recipe must explain rows left out, for each squared unit of its logs."""
-RECIPES = tuple(Recipe(hold, ridge) for hold in (3.0, 10.0, 30.0) for ridge in (0.1, 0.3, 1.0, 3.0))
-RECIPES_FOR_MANY = tuple(Recipe(hold, ridge) for hold in (3.0, 10.0) for ridge in (0.3, 1.0))
+RECIPES = tuple(Recipe(hold, ridge) for hold in (3.0, 10.0, 30.0) for ridge in (0.03, 0.1, 0.3, 1.0, 3.0))
+RECIPES_FOR_MANY = tuple(Recipe(10.0, ridge) for ridge in (0.03, 0.1, 0.3, 1.0))
 MANY = 20_000
 """From so many rows times labels on, fewer recipes are tried on fewer folds: they differ little by then."""
 MOST_TO_MEASURE_BY_FOLDS = 400
@@ -80,11 +80,12 @@ class FineTuned:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A recipe and the temperature that goes with it; ``rows`` were measured to find them."""
+    """A recipe and the temperature that goes with it, found on ``rows`` left out, with their summed loss."""
 
     recipe: Recipe
     temperature: float
     rows: int
+    loss: float
 
 
 class Trainer:
@@ -113,11 +114,16 @@ class Trainer:
 
     def choose(self, examples: Examples, groups: IdArray) -> Strength:
         """Return the recipe under which rows left out are most probable, by cross-validation."""
+        tried = self.tried(examples, groups)
+        return min(tried, key=lambda one: one.loss + CAUTION * _distance(one.recipe))
+
+    def tried(self, examples: Examples, groups: IdArray) -> list[Strength]:
+        """Return how well each recipe explains rows left out; only `FEW` where none can be left out."""
         many = len(examples) * len(examples.labels) >= MANY
         fold_of = folds(examples.gold.numpy(), groups, 3 if many else FOLDS, self.random)
         left_out = torch.from_numpy(np.flatnonzero(fold_of >= 0))
         if not len(left_out):
-            return Strength(FEW, 1.0, 0)
+            return [Strength(FEW, 1.0, 0, 0.0)]
         recipes = RECIPES_FOR_MANY if many else RECIPES
         scores = examples.scores.repeat(len(recipes), 1, 1)
         for fold in range(int(fold_of.max()) + 1):
@@ -127,11 +133,11 @@ class Trainer:
             fitted = self.fit(examples.part(np.flatnonzero(fold_of != fold)), recipes)
             scores[:, torch.from_numpy(tested)] = examples.part(tested).corrected(fitted.weights)
         gold = examples.known[examples.gold[left_out]]
-        found = [fitted_temperature(mine[left_out], gold) for mine in scores]
-        best = min(
-            range(len(recipes)), key=lambda i: len(gold) * found[i][1] + CAUTION * _distance(recipes[i])
-        )
-        return Strength(recipes[best], found[best][0], len(gold))
+        tried = []
+        for recipe, mine in zip(recipes, scores, strict=True):
+            temperature, loss = fitted_temperature(mine[left_out], gold)
+            tried.append(Strength(recipe, temperature, len(gold), len(gold) * loss))
+        return tried
 
 
 def _distance(recipe: Recipe) -> float:

@@ -98,6 +98,7 @@ def few_shot(
     sizes: Sequence[int] = SIZES,
     draws: int = DRAWS,
     max_rows: int | None = None,
+    trained_head: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> FewShotReport:
@@ -114,6 +115,7 @@ def few_shot(
         sizes: Rows a label; a set is left out where a label has fewer or under 50 rows would remain.
         draws: Draws a size.
         max_rows: A random sample of each set (default `MAX_ROWS`).
+        trained_head: Measure training the SCE's own weights too, instead of the correction and above it.
         cache: Of text vectors.
         progress: Told of draws; asked at every step whether to go on.
 
@@ -121,7 +123,7 @@ def few_shot(
         UserError: A set or the model is not there, or no set has enough rows.
         Cancelled: The user stopped.
     """
-    from sce_desktop.ml.few_shot import Draw, learners, space_of
+    from sce_desktop.ml.few_shot import Draw, TrainedHead, learners, space_of
     from sce_desktop.ml.model import SCEModel
     from sce_desktop.ml.similarity import SimilarityModel
 
@@ -136,8 +138,8 @@ def few_shot(
         labelled = load_set(data_dir, name)
         places = sample(list(range(len(labelled))), max_rows or MAX_ROWS)
         texts = [labelled.texts[place] for place in places]
-        labels = list(dict.fromkeys(labelled.labels[place] for place in places))
-        index_of = {label: index for index, label in enumerate(labels)}
+        labels = [Label(name) for name in dict.fromkeys(labelled.labels[place] for place in places)]
+        index_of = {label.name: index for index, label in enumerate(labels)}
         gold = np.array([index_of[labelled.labels[place]] for place in places], dtype=np.int64)
         enough = [size for size in sizes if _enough(gold, size)]
         if not enough:
@@ -146,7 +148,7 @@ def few_shot(
         before = time.perf_counter()
         spaces = {
             one.name if one is ours else "similarity": space_of(
-                one, texts, [Label(label) for label in labels], cache=cache, progress=progress
+                one, texts, labels, cache=cache, progress=progress
             )
             for one in (ours, theirs)
         }
@@ -160,6 +162,9 @@ def few_shot(
                 for way, learner in learners().items()
                 if title != "similarity" or way != "fine-tune"
             }
+            if trained_head:
+                ways[ours.name, "head"] = TrainedHead(ours, labels, corrected=False)
+                ways[ours.name, "fine-tune and head"] = TrainedHead(ours, labels, corrected=True)
             found: dict[str, list[float]] = {f"{title} {way}": [] for title, way in ways}
             for number, (train, test) in enumerate(drawn(gold, size, draws)):
                 progress.report(number, draws, stage=f"{name}, {size} a label")

@@ -82,6 +82,15 @@ def test_every_method_at_every_size(data: Path) -> None:
     assert found["seconds"]["total"] > 0
 
 
+def test_training_the_weights_of_the_sce_can_be_measured_too(data: Path) -> None:
+    session = TinySession()
+    weights = [p.clone() for p in session._model.parameters()]
+    found = run(data, source=session, sizes=(8,), trained_head=True).accuracies["many"][8]
+    assert np.mean(found["ours head"]) > np.mean(found["ours zero-shot"]) + 0.05
+    assert np.mean(found["ours fine-tune and head"]) > 0.6
+    assert all((a == b).all() for a, b in zip(weights, session._model.parameters(), strict=True))
+
+
 def test_sizes_that_leave_too_few_rows_are_left_out(data: Path) -> None:
     progress = SilentProgress()
     found = run(data, sets=["many", "few"], sizes=(1, 16, 32), progress=progress)
