@@ -28,6 +28,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
+    shown: bool = True  # among the settings; else it is changed elsewhere in the window
 
     def check(self, value: object) -> Value:
         """Return ``value`` in this setting's type.
@@ -107,6 +108,8 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("compact", "normal", "comfortable"),
     ),
     Setting("label_cells", bool, True, "Cells of all labels", "A column with every label's probability."),
+    Setting("blind", bool, False, "Blind mode", "Hides what models say while you decide."),
+    Setting("keys", str, "", "Keys", "Keys other than the usual ones, by command.", shown=False),
     Setting("offline", bool, True, "Stay offline", "Off: models can be downloaded when you ask for it."),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}

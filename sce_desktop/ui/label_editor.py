@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QColorDialog,
     QFormLayout,
     QGridLayout,
@@ -21,6 +22,8 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.types import Label
 from sce_desktop.ui.colours import label_colours
 from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.keymap import plain_key, shown_key
+from sce_desktop.ui.keys_dialog import KeyField
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
@@ -41,6 +44,11 @@ class LabelEditor(ProjectDialog):
         self.description.setPlaceholderText("What a text of this label says, in a sentence")
         self.synonyms = QPlainTextEdit("\n".join(label.synonyms))
         self.synonyms.setPlaceholderText("Other words for it, one a line")
+        self.shortcut = KeyField("Key", plain_key(label.shortcut))
+        self.shortcut.setClearButtonEnabled(True)
+        for button in self.shortcut.findChildren(QAbstractButton):
+            button.setAccessibleName("No key of its own")
+        self.shortcut.textChanged.connect(self._on_key)
         for field, words in (
             (self.name, "Name"),
             (self.description, "Description"),
@@ -63,6 +71,7 @@ class LabelEditor(ProjectDialog):
         form.addRow("Synonyms", self.synonyms)
         form.addRow("", hint)
         form.addRow("Colour", self._swatches())
+        form.addRow("Key", self.shortcut)
         layout = QVBoxLayout(self)
         margin = px(SPACE_L)
         layout.setContentsMargins(margin, margin, margin, margin)
@@ -121,6 +130,11 @@ class LabelEditor(ProjectDialog):
             button.setChecked(False)
             button.setAutoExclusive(True)
 
+    @Slot(str)
+    def _on_key(self, text: str) -> None:
+        if not text:  # by the clear button
+            self.shortcut.key = ""
+
     def accept(self) -> None:
         """Give the session the changed label; stay open with a sentence if it cannot be."""
         name = self.name.text().strip()
@@ -131,6 +145,13 @@ class LabelEditor(ProjectDialog):
             )
             self.problem.show()
             return
+        key = self.shortcut.key
+        labels_of_project = self._session.labels
+        owner = self._session.keymap.owner(key, labels_of_project, label_id=self._label.id) if key else ""
+        if owner:
+            self.problem.setText(f"{shown_key(key)} is the key of {owner}: choose another.")
+            self.problem.show()
+            return
         synonyms = dict.fromkeys(filter(None, map(str.strip, self.synonyms.toPlainText().split("\n"))))
         changed = replace(
             self._label,
@@ -138,6 +159,7 @@ class LabelEditor(ProjectDialog):
             description=self.description.toPlainText().strip(),
             synonyms=tuple(synonyms),
             colour=self.colour,
+            shortcut=key,
         )
         labels = [changed if label.id == changed.id else label for label in self._session.labels]
         if self._session.set_labels(labels):

@@ -24,15 +24,10 @@ from sce_desktop.ui.session import Session
 LabelRole = Qt.ItemDataRole.UserRole
 YoursRole = Qt.ItemDataRole.UserRole + 1  # rows that the user gave this label, or None before counting
 PredictedRole = Qt.ItemDataRole.UserRole + 2  # rows for which the model puts it first, or None without a run
-KeyRole = Qt.ItemDataRole.UserRole + 3  # the key that gives this label, or ""
+KeyRole = Qt.ItemDataRole.UserRole + 3  # the key of its own that gives this label, or ""
 _MIME = "application/x-sce-label-place"
 _NO_PARENT = QModelIndex()
 Index = QModelIndex | QPersistentModelIndex
-
-
-def key_of(label: Label, place: int) -> str:
-    """The key that gives the label at ``place`` (0-based): its own, else the digit of its place up to 9."""
-    return label.shortcut or (str(place + 1) if place < 9 else "")
 
 
 class LabelsModel(QAbstractListModel):
@@ -45,6 +40,8 @@ class LabelsModel(QAbstractListModel):
         super().__init__(parent)
         self._session = session
         self._labels: tuple[Label, ...] = session.labels
+        self._keys = session.keymap.label_keys(self._labels)
+        session.settingsChanged.connect(self.refresh)
         session.labelsChanged.connect(self.refresh)
         session.projectOpened.connect(self.refresh)
         session.projectClosed.connect(self.refresh)
@@ -55,6 +52,7 @@ class LabelsModel(QAbstractListModel):
     def refresh(self) -> None:
         """Show the session's labels."""
         before, now = self._labels, self._session.labels
+        self._keys = self._session.keymap.label_keys(now)
         if [label.id for label in before] == [label.id for label in now]:
             self._labels = now
             self._on_counts()
@@ -77,7 +75,8 @@ class LabelsModel(QAbstractListModel):
         counts = self._session.counts
         if counts is None or label.id is None:
             return None, None
-        predicted = counts.predicted.get(label.id, 0) if self._session.runs else None
+        shown = self._session.runs and not self._session.blind
+        predicted = counts.predicted.get(label.id, 0) if shown else None
         return counts.labels.get(label.id, 0), predicted
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:
@@ -96,11 +95,11 @@ class LabelsModel(QAbstractListModel):
         if role == PredictedRole:
             return self.counts(label)[1]
         if role == KeyRole:
-            return key_of(label, index.row())
+            return self._keys.get(label.id or 0, "")
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tip(label)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._spoken(label, index.row())
+            return self._spoken(label)
         return None
 
     def _tip(self, label: Label) -> str:
@@ -108,14 +107,14 @@ class LabelsModel(QAbstractListModel):
         text = "\n".join(filter(None, (label.name, label.description, synonyms)))
         return plain_tip(text)
 
-    def _spoken(self, label: Label, place: int) -> str:
+    def _spoken(self, label: Label) -> str:
         yours, predicted = self.counts(label)
         parts = [label.name]
         if yours is not None:
             parts.append(f"yours {rows(yours)}")
         if predicted is not None:
             parts.append(f"SCE {rows(predicted)}")
-        if key := key_of(label, place):
+        if key := self._keys.get(label.id or 0):
             parts.append(f"key {key}")
         return ", ".join(parts)
 

@@ -32,6 +32,7 @@ from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, dropped_file, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
+from sce_desktop.ui.keys_dialog import KeysDialog
 from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
 from sce_desktop.ui.palette import CommandPalette
@@ -262,6 +263,13 @@ class MainWindow(QMainWindow):
         dialog = SettingsDialog(self._session.settings, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.changed.connect(self._on_settings)
+        dialog.open()
+
+    @Slot()
+    def show_keys(self) -> None:
+        """Show every key on one sheet."""
+        dialog = KeysDialog(self._session, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
     @Slot(object)

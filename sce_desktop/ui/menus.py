@@ -29,11 +29,12 @@ class Menus(QObject):
     def __init__(self, window: MainWindow, session: Session, theme: Theme) -> None:
         super().__init__(window)
         self._window = window
+        self._session = session
         self._with_project: list[QAction] = []
         self._build_file(session)
         self._build_edit()
         self._build_run(session)
-        self._build_view(theme)
+        self._build_view(session, theme)
         self._build_help()
 
     def set_project_open(self, on: bool) -> None:
@@ -63,6 +64,8 @@ class Menus(QObject):
         action = QAction(text, self._window)
         if keys is not None:
             action.setShortcut(QKeySequence(keys))
+            key = action.shortcut().toString(QKeySequence.SequenceFormat.PortableText)
+            self._session.keymap.menu_keys[key] = text.replace("&", "").rstrip("…")
         if icon:
             set_icon(action, icon, "muted")
         action.setProperty("menu_name", menu.title().replace("&", ""))
@@ -97,7 +100,7 @@ class Menus(QObject):
         self._add(menu, "&Score", session.scorer.start, keys="F5", icon="play", project=True)
         self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
 
-    def _build_view(self, theme: Theme) -> None:
+    def _build_view(self, session: Session, theme: Theme) -> None:
         window = self._window
         menu = self._menu("&View")
         for name, panel in window.workspace.sides.items():
@@ -118,12 +121,22 @@ class Menus(QObject):
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
         menu.addSeparator()
+        blind = self._add(menu, "&Blind mode", self._toggle_blind, keys="Ctrl+B", project=True)
+        blind.setCheckable(True)
+        blind.setChecked(session.blind)
+        blind.setToolTip("Hide what models say while you decide")
+        session.settingsChanged.connect(lambda _: blind.setChecked(session.blind))
+        menu.addSeparator()
         self._add(menu, "&Full screen", window.toggle_full_screen, keys="F11")
+
+    def _toggle_blind(self) -> None:
+        self._session.change_setting("blind", not self._session.blind)
 
     def _theme_chooser(self, mode: Mode) -> Callable[[], None]:
         return lambda: self._window.choose_theme(mode)
 
     def _build_help(self) -> None:
         menu = self._menu("&Help")
+        self._add(menu, "&Keys…", self._window.show_keys, keys="F1", icon="command")
         self._add(menu, "Open the &log folder", self._window.open_log_folder, icon="folder")
         self._add(menu, "&About SCE Desktop", self._window.show_about, icon="help")

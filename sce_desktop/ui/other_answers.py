@@ -9,14 +9,15 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from sce_desktop.core.types import Decision
 from sce_desktop.store.query import RowState
 from sce_desktop.ui.icons import icon
+from sce_desktop.ui.keymap import shown_key
 from sce_desktop.ui.labels_list import MARGIN, compact, draw_key, key_rect
 from sce_desktop.ui.painting import SQUARE
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import MARK_RADIUS, ROW_HEIGHTS, SPACE_S, font, px, set_role, tokens
 
 ANSWERS = (
-    (Decision.NONE, RowState.NONE, "None of these", "0"),
-    (Decision.SKIPPED, RowState.SKIPPED, "Skip", "S"),
+    (Decision.NONE, RowState.NONE, "None of these", "none"),
+    (Decision.SKIPPED, RowState.SKIPPED, "Skip", "skip"),
 )
 
 
@@ -34,8 +35,14 @@ class _Answer(QWidget):
         """Show how many rows have this answer."""
         self._count = count
         told = "" if count is None else f", {count:,} rows"
-        self.setAccessibleName(f"{self._name}{told}, key {self._key}")
+        key = f", key {self._key}" if self._key else ""
+        self.setAccessibleName(f"{self._name}{told}{key}")
         self.update()
+
+    def set_key(self, key: str) -> None:
+        """Show which key gives it."""
+        self._key = key
+        self.set_count(self._count)
 
     def sizeHint(self) -> QSize:
         return QSize(px(180), px(ROW_HEIGHTS["normal"]))
@@ -60,7 +67,8 @@ class _Answer(QWidget):
             flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.setPen(QColor(t.ink if self._count else t.muted))
             painter.drawText(counts, flags, compact(self._count))
-        draw_key(painter, key_rect(rect), self._key)
+        if self._key:
+            draw_key(painter, key_rect(rect), self._key)
         painter.end()
 
 
@@ -78,11 +86,19 @@ class OtherAnswers(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(heading)
-        self.answers = {state: _Answer(decision, name, key) for decision, state, name, key in ANSWERS}
+        self.answers = {state: _Answer(decision, name, "") for decision, state, name, _ in ANSWERS}
         for answer in self.answers.values():
             layout.addWidget(answer)
         session.countsChanged.connect(self._show_counts)
+        session.settingsChanged.connect(self._show_keys)
+        self._show_keys()
         session.projectClosed.connect(self._show_counts)
+
+    @Slot()
+    def _show_keys(self) -> None:
+        keys = self._session.keymap.keys()
+        for _, state, _, command in ANSWERS:
+            self.answers[state].set_key(shown_key(keys[command]))
 
     @Slot()
     def _show_counts(self) -> None:

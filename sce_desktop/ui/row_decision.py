@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
@@ -12,6 +12,7 @@ from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.ui import rows_text
 from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.keymap import shown_key
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
 _ORIGINS = {Origin.HAND: "by hand", Origin.BULK: "with others", Origin.IMPORTED: "imported"}
@@ -35,16 +36,18 @@ class DecisionBar(QWidget):
         self.back = self._button("Undo", "Take this decision back", "undo")
         set_role(self.back, "quiet")
         self.back.clicked.connect(self.takenBack)
-        self.accept = self._button("Accept", "Take the model's best label and go on (Return)")
+        self._acceptable = ""
+        self._keys: Mapping[str, str] = {}
+        self.accept = self._button("Accept", "Take the model's best label and go on")
         set_role(self.accept, "primary")
         self.accept.clicked.connect(self.accepted)
-        self.none = self._button("None of these  0", "No label fits; go on (0)")
+        self.none = self._button("None of these", "No label fits; go on")
         self.none.clicked.connect(lambda _=False: self.decided.emit(Decision.NONE))
-        self.skip = self._button("Skip  S", "Leave it undecided and go on (S)")
+        self.skip = self._button("Skip", "Leave it undecided and go on")
         self.skip.clicked.connect(lambda _=False: self.decided.emit(Decision.SKIPPED))
-        self.unsure = self._mark_button("Unsure  U", "unsure", "Mark as unsure (U)")
-        self.flag = self._mark_button("Flag  F", "flag", "Mark for later (F)")
-        self.note_button = self._button("Note  N", "Write something about this row (N)")
+        self.unsure = self._mark_button("Unsure", "unsure", "Mark as unsure")
+        self.flag = self._mark_button("Flag", "flag", "Mark for later")
+        self.note_button = self._button("Note", "Write something about this row")
         self.note_button.clicked.connect(self.edit_note)
         self.note = QPlainTextEdit(placeholderText="A note on this row. Esc: back to the row")
         self.note.setAccessibleName("Note")
@@ -69,7 +72,7 @@ class DecisionBar(QWidget):
 
     def _button(self, text: str, tip: str, icon: str = "") -> QPushButton:
         button = QPushButton(text)
-        button.setAccessibleName(text.split("  ")[0])
+        button.setAccessibleName(text)
         button.setToolTip(tip)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         if icon:
@@ -112,10 +115,30 @@ class DecisionBar(QWidget):
         self.note.setPlainText(marks.note)
         self.note.setVisible(bool(marks.note))
 
+    def show_keys(self, keys: Mapping[str, str]) -> None:
+        """Name the keys, by command, on the buttons and in their tips."""
+        self._keys = keys
+        for name, button in (
+            ("none", self.none),
+            ("skip", self.skip),
+            ("unsure", self.unsure),
+            ("flag", self.flag),
+            ("note", self.note_button),
+        ):
+            key = shown_key(keys[name])
+            button.setText(f"{button.accessibleName()}  {key}".rstrip())
+            button.setAccessibleDescription(f"key {key}" if key else "")
+        self._name_accept()
+
+    def _name_accept(self) -> None:
+        shown = self.fontMetrics().elidedText(self._acceptable, Qt.TextElideMode.ElideRight, px(150))
+        key = shown_key(self._keys.get("accept", ""))
+        self.accept.setText(f"Accept {shown.replace('&', '&&')} {key}".rstrip())
+
     def set_acceptable(self, name: str, *, read_only: bool) -> None:
         """Name what "Accept" takes; empty: nothing can be accepted."""
-        shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, px(150))
-        self.accept.setText(f"Accept {shown.replace('&', '&&')} ⏎")
+        self._acceptable = name
+        self._name_accept()
         self.accept.setAccessibleName(f"Accept {name}")
         self.accept.setVisible(bool(name))
         self.note_button.setEnabled(not read_only)

@@ -56,7 +56,8 @@ class RowKeys(QObject):
             shortcut.setEnabled(False)
             shortcut.deleteLater()
         self._shortcuts = {}
-        for key, do in keys.items():
+        both = {"Enter": keys["Return"]} if "Return" in keys else {}  # of the number pad
+        for key, do in (dict(keys) | both).items():
             shortcut = QShortcut(QKeySequence(key), self._owner)
             shortcut.setContext(Qt.ShortcutContext.WindowShortcut)
             shortcut.activated.connect(lambda do=do: do())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from sce_desktop.ui.keymap import DIGITS
 from sce_desktop.ui.painting import draw_bar, draw_name, draw_square
 from sce_desktop.ui.rows_text import per_cent
 from sce_desktop.ui.theme import RADIUS, Tokens, px, tokens
@@ -33,7 +34,7 @@ class LabelLine:
     label_id: int
     name: str
     colour: str
-    key: str
+    key: str  # of its own, beside the digit of its place
     bars: tuple[Bar, ...]
     decided: bool
 
@@ -56,6 +57,7 @@ class LabelButton(QAbstractButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._line: LabelLine | None = None
+        self._key = ""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -65,11 +67,12 @@ class LabelButton(QAbstractButton):
         """What it shows."""
         return self._line
 
-    def show_line(self, line: LabelLine) -> None:
-        """Show another label."""
+    def show_line(self, line: LabelLine, digit: str = "") -> None:
+        """Show another label, which ``digit`` chooses."""
         bars = len(self._line.bars) if self._line else -1
         self._line = line
-        key = f", key {line.key}" if line.key else ""
+        self._key = " ".join(filter(None, (digit, line.key)))
+        key = f", key {self._key.replace(' ', ' or ')}" if self._key else ""
         decided = ", chosen" if line.decided else ""
         self.setAccessibleName(line.name)
         self.setAccessibleDescription(f"{line.said or 'not scored'}{key}{decided}")
@@ -94,7 +97,7 @@ class LabelButton(QAbstractButton):
         self._draw_frame(painter, box, line, colours)
         left, right = px(8), self.width() - px(8)
         middle = px(14)
-        right = self._draw_key(painter, right, middle, line.key, colours)
+        right = self._draw_key(painter, right, middle, self._key, colours)
         if line.bars:
             painter.setPen(QColor(colours.muted))
             text = per_cent(line.bars[0].share)
@@ -175,6 +178,7 @@ class RowLabels(QWidget):
     """The labels of a row, best first; typing finds the others."""
 
     chosen = Signal(object)  # label id
+    left = Signal()  # the user is through with typing
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,6 +192,7 @@ class RowLabels(QWidget):
             button.setAccessibleName("Clear what is searched")
         self.finder.textChanged.connect(self._show)
         self.finder.returnPressed.connect(self._choose_first)
+        self.finder.installEventFilter(self)
         self.all_button = QPushButton()
         self.all_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.all_button.setProperty("role", "quiet")
@@ -204,8 +209,23 @@ class RowLabels(QWidget):
         """Show these labels in this order; ``titles`` name their bars."""
         self._lines = tuple(lines)
         self.legend.set_titles(titles)
-        self.finder.setVisible(len(lines) >= FIND_FROM)
+        self.finder.setVisible(len(lines) >= FIND_FROM or self.finder.hasFocus())
         self._show()
+
+    def show_key(self, key: str) -> None:
+        """Name the key that goes to the finder."""
+        self.finder.setPlaceholderText(f"Find a label…  {key}".rstrip())
+
+    def start_finding(self) -> None:
+        """Go where one types to find a label."""
+        self.finder.show()
+        self.finder.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.finder.selectAll()
+
+    def choose_place(self, place: int) -> None:
+        """Choose the label whose button is at ``place`` (0-based), if there is one."""
+        if self.isEnabled() and place < len(lines := self.shown()):
+            self.chosen.emit(lines[place].label_id)
 
     def start_over(self) -> None:
         """Forget what was searched for another row."""
@@ -225,8 +245,8 @@ class RowLabels(QWidget):
             button.clicked.connect(lambda _=False, button=button: self._choose(button))
             self._layout.insertWidget(self._layout.count() - 1, button)
             self.buttons.append(button)
-        for button, line in zip(self.buttons, lines, strict=False):
-            button.show_line(line)
+        for place, (button, line) in enumerate(zip(self.buttons, lines, strict=False)):
+            button.show_line(line, DIGITS[place] if place < len(DIGITS) else "")
             button.show()
         for button in self.buttons[len(lines) :]:
             button.hide()
@@ -244,8 +264,19 @@ class RowLabels(QWidget):
         self._all = not self._all
         self._show()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Escape leaves the finder."""
+        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if watched is self.finder and escape and event.type() is QEvent.Type.KeyPress:
+            self.finder.clear()
+            self.left.emit()
+            return True
+        return super().eventFilter(watched, event)
+
     @Slot()
     def _choose_first(self) -> None:
         lines = self.shown()
         if self.finder.text().strip() and lines:
+            self.finder.clear()
             self.chosen.emit(lines[0].label_id)
+            self.left.emit()

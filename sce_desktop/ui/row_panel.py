@@ -21,7 +21,8 @@ from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
-from sce_desktop.ui.label_keys import label_keys
+from sce_desktop.ui.keymap import DIGITS, shown_key
+from sce_desktop.ui.last_decision import LastDecision
 from sce_desktop.ui.row_cells import OriginalCells
 from sce_desktop.ui.row_decision import DecisionBar
 from sce_desktop.ui.row_keys import RowKeys
@@ -56,8 +57,9 @@ class RowPanel(QWidget):
         self.facts = QLabel()
         self.facts.setAccessibleName("Length and duplicates")
         set_role(self.facts, "muted")
-        self.previous = self._arrow("Previous row (K)", "up", -1)
-        self.next = self._arrow("Next row (J)", "down", 1)
+        self.previous = self._arrow("up", -1)
+        self.next = self._arrow("down", 1)
+        self.last = LastDecision()
         self.text = RowText()
         self.labels = RowLabels()
         self.cells = OriginalCells()
@@ -72,10 +74,9 @@ class RowPanel(QWidget):
         self._set_keys()
         self._show_row()
 
-    def _arrow(self, name: str, icon: str, rows: int) -> QToolButton:
+    def _arrow(self, icon: str, rows: int) -> QToolButton:
         button = QToolButton()
-        button.setAccessibleName(name)
-        button.setToolTip(name)
+        button.setAccessibleName("Next row" if rows > 0 else "Previous row")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(button, "quiet")
         set_icon(button, icon, "muted")
@@ -115,6 +116,7 @@ class RowPanel(QWidget):
         body.addWidget(self.text)
         body.addWidget(self.area, 1)
         body.addWidget(self.decision)
+        body.addWidget(self.last)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.body)
@@ -128,6 +130,10 @@ class RowPanel(QWidget):
         session.annotationsChanged.connect(self._on_annotations)
         session.projectOpened.connect(self._on_labels)
         session.projectClosed.connect(self._show_row)
+        session.projectOpened.connect(self.last.clear)
+        session.settingsChanged.connect(self._on_labels)
+        session.decided.connect(self._say_decided)
+        self.labels.left.connect(session.rowsFocusAsked)
         session.scorer.modelsChanged.connect(self._count_tokens)
         self.labels.chosen.connect(self.choose_label)
         self.decision.accepted.connect(self.accept)
@@ -165,7 +171,7 @@ class RowPanel(QWidget):
     def _read_scores(self) -> None:
         project, row = self._session.project, self._row
         self._scores = []
-        if project is not None and row is not None:
+        if project is not None and row is not None and not self._session.blind:
             for run in self._session.runs:
                 found = rows_data.scores_of(project, [row.id], run, self._session.labels)
                 if row.id in found:
@@ -186,7 +192,7 @@ class RowPanel(QWidget):
         main = self._scores[0] if self._scores and self._scores[0].run.alias == "sce" else None
         shares = [_shares(score) for score in self._scores]
         chosen = self._annotation.label_ids if self._annotation else ()
-        keys = label_keys(labels)
+        keys = self._session.keymap.label_keys(labels)
         titles = [_title(score) for score in self._scores]
         lines = [
             LabelLine(
@@ -275,22 +281,32 @@ class RowPanel(QWidget):
     # --- deciding ------------------------------------------------------------------------------------------
 
     def _set_keys(self) -> None:
+        keymap, chosen = self._session.keymap, self._session.keymap.keys()
+        commands: dict[str, Callable[[], object]] = {
+            "accept": self.accept,
+            "find": self.labels.start_finding,
+            "none": partial(self._decide, Decision.NONE),
+            "skip": partial(self._decide, Decision.SKIPPED),
+            "unsure": self.decision.unsure.click,
+            "flag": self.decision.flag.click,
+            "note": self.decision.edit_note,
+            "back": self._take_back,
+            "next": lambda: self._session.stepAsked.emit(1),
+            "previous": lambda: self._session.stepAsked.emit(-1),
+        }
         keys: dict[str, Callable[[], object]] = {
-            key: partial(self.choose_label, label_id)
-            for label_id, key in label_keys(self._session.labels).items()
+            digit: partial(self.labels.choose_place, place) for place, digit in enumerate(DIGITS)
         }
         keys |= {
-            "J": lambda: self._session.stepAsked.emit(1),
-            "K": lambda: self._session.stepAsked.emit(-1),
-            "0": partial(self._decide, Decision.NONE),
-            "S": partial(self._decide, Decision.SKIPPED),
-            "U": self.decision.unsure.click,
-            "F": self.decision.flag.click,
-            "N": self.decision.edit_note,
-            "Return": self.accept,
-            "Enter": self.accept,
+            key: partial(self.choose_label, label_id)
+            for label_id, key in keymap.label_keys(self._session.labels).items()
         }
+        keys |= {chosen[name]: do for name, do in commands.items() if chosen[name]}
         self._keys.set_keys(keys)
+        self.decision.show_keys(chosen)
+        for arrow, name in ((self.previous, "previous"), (self.next, "next")):
+            arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
+        self.labels.show_key(shown_key(chosen["find"]))
 
     @Slot()
     def accept(self) -> None:
@@ -323,6 +339,17 @@ class RowPanel(QWidget):
     def _take_back(self) -> None:
         if self._row is not None:
             self._session.clear_decision([self._row.id])
+
+    @Slot(object, object)
+    def _say_decided(self, row_ids: list[int], words: str) -> None:
+        project = self._session.project
+        if project is None:
+            return
+        if len(row_ids) == 1:
+            who = f"Row {project.rows(row_ids)[0].position + 1:,}"
+        else:
+            who = f"{len(row_ids):,} rows"
+        self.last.show_words(f"{who}: {words}")
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:

@@ -103,7 +103,9 @@ class RowsView(QWidget):
         self.model.idsChanged.connect(self._on_ids)
         self.model.aged.connect(self._on_aged)
         self.model.dataChanged.connect(self._show_state)
+        self.model.columnsInserted.connect(self._apply_settings)
         session.stepAsked.connect(self._step)
+        session.rowsFocusAsked.connect(self.table.setFocus)
         session.currentRowChanged.connect(self._follow_current)
         session.labelsChanged.connect(self._on_labels)
         session.projectOpened.connect(self._on_labels)
@@ -271,7 +273,9 @@ class RowsView(QWidget):
     def _apply_settings(self) -> None:
         settings = self._session.settings
         self.table.set_height(str(settings["row_height"]))
-        self.table.setColumnHidden(Column.CELLS, not settings["label_cells"])
+        for column in range(Column.SCE, self.model.columnCount()):
+            cells = column != Column.CELLS or bool(settings["label_cells"])
+            self.table.setColumnHidden(column, self._session.blind or not cells)
         self._visible_soon.start()
 
     def _view_menu(self) -> QMenu:

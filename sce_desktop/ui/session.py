@@ -23,44 +23,42 @@ that a panel draws from signals alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label, LabelSet, Origin, Run, TableOptions
+from sce_desktop.core.types import Label, LabelSet, Run, TableOptions
 from sce_desktop.settings import Settings, Value
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import work
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
-from sce_desktop.ui.colours import next_colour
 from sce_desktop.ui.jobs import Job, Lane, Lanes
+from sce_desktop.ui.keymap import Keymap
 from sce_desktop.ui.project_work import ProjectWork
 from sce_desktop.ui.scoring import Scorer
+from sce_desktop.ui.session_edits import Edits, Tone
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
 
-Tone = Literal["info", "warn"]
 COUNT_MS = 150  # counting after an edit waits for the next one that long
 
 log = logging.getLogger(__name__)
 
 
-class Session(QObject):
+class Session(Edits):
     """The open project and everything that can be done with it. Lives as long as the window."""
 
     projectOpened = Signal(object)  # Project
     projectClosed = Signal()
     rowsChanged = Signal()  # rows were added
-    labelsChanged = Signal()  # the label set is another one
     scoresChanged = Signal(object)  # row ids with new scores, or None: any row, or other runs are shown
-    annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     currentRowChanged = Signal(object)  # row id or None
     queryChanged = Signal(object)  # RowQuery
+    rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
     settingsChanged = Signal(object)  # keys of the settings that changed
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
@@ -71,6 +69,7 @@ class Session(QObject):
         super().__init__(parent)
         self.lanes = lanes
         self.settings = settings
+        self.keymap = Keymap(settings)
         self.project: Project | None = None
         self.label_set: LabelSet | None = None
         self.query = RowQuery()
@@ -96,9 +95,9 @@ class Session(QObject):
         return self.scorer.runs
 
     @property
-    def read_only(self) -> bool:
-        """Whether the open project can only be looked at."""
-        return self.project is not None and self.project.read_only
+    def blind(self) -> bool:
+        """Whether what models say is hidden from the user, who decides without it."""
+        return bool(self.settings["blind"])
 
     def set_query(self, query: RowQuery) -> None:
         """Show the rows of ``query`` in the table."""
@@ -332,80 +331,3 @@ class Session(QObject):
         if self.project is not None:
             self.counts = counts
             self.countsChanged.emit()
-
-    # --- edits ---------------------------------------------------------------------------------------------
-
-    def set_labels(self, labels: Sequence[Label], *, multi_label: bool | None = None) -> bool:
-        """Make ``labels`` the label set, giving a colour to those without one; scores follow by themselves.
-
-        Returns False, and tells why, if they cannot be taken.
-        """
-        if self.project is None or self.refuses_edit():
-            return False
-        coloured: list[Label] = []
-        used = [label.colour for label in labels if label.colour]
-        for label in labels:
-            if not label.colour:
-                label = replace(label, colour=next_colour(used))
-                used.append(label.colour)
-            coloured.append(label)
-        before = self.label_set
-        try:
-            self.label_set = self.project.set_labels(coloured, multi_label=multi_label)
-        except UserError as error:
-            self.tell(str(error), "warn")
-            return False
-        if self.label_set != before:
-            self.labelsChanged.emit()
-            self.count_soon()
-            self.scorer.labels_changed()
-        return True
-
-    def reload_labels(self) -> None:
-        """Look whether the project has other labels now: a model may bring its own, an import too."""
-        before = self.label_set
-        self.label_set = self.project.label_set() if self.project is not None else None
-        if self.label_set != before:
-            self.labelsChanged.emit()
-
-    def decide(
-        self,
-        row_ids: Sequence[int],
-        decision: Decision,
-        label_ids: Sequence[int] = (),
-        *,
-        origin: Origin = Origin.HAND,
-    ) -> bool:
-        """Record what the user decided about rows; on the disk before this returns."""
-        queue = self.query.order.value
-        return self._edit(
-            row_ids, lambda p: p.decide(row_ids, decision, label_ids, origin=origin, queue=queue)
-        )
-
-    def clear_decision(self, row_ids: Sequence[int]) -> bool:
-        """Take back what was decided about rows."""
-        return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
-
-    def set_marks(self, row_id: int, **marks: Any) -> bool:
-        """Set ``unsure``, ``flag`` or ``note`` of a row."""
-        return self._edit([row_id], lambda p: p.set_marks(row_id, **marks))
-
-    def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
-        if self.project is None or self.refuses_edit():
-            return False
-        try:
-            change(self.project)
-        except UserError as error:
-            self.tell(str(error), "warn")
-            return False
-        self.annotationsChanged.emit(list(row_ids))
-        self.count_soon()
-        return True
-
-    def refuses_edit(self) -> bool:
-        """Whether the project is read-only; the user is told why."""
-        if not self.read_only:
-            return False
-        assert self.project is not None
-        self.tell(self.project.read_only_reason or "This project can only be looked at.", "warn")
-        return True

@@ -29,7 +29,7 @@ from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_ro
 _GROUPS = (
     ("Scoring", ("model", "baseline", "device", "threads", "threshold")),
     ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
-    ("Window", ("theme", "row_height", "label_cells")),
+    ("Window", ("theme", "row_height", "label_cells", "blind")),
 )
 _OTHERS = "More"
 _AT_LEAST = {"threads": "All but one", "threshold": "Never"}  # what the least value means, in words
@@ -40,7 +40,7 @@ _LARGEST_INT = 2**31 - 1  # of a QSpinBox
 
 def grouped() -> list[tuple[str, list[Setting]]]:
     """Return all settings under their headings; one that no group names comes last."""
-    by_key = {setting.key: setting for setting in SETTINGS}
+    by_key = {setting.key: setting for setting in SETTINGS if setting.shown}
     groups = [(title, [by_key.pop(key) for key in keys if key in by_key]) for title, keys in _GROUPS]
     return [(title, settings) for title, settings in (*groups, (_OTHERS, [*by_key.values()])) if settings]
 
@@ -131,7 +131,9 @@ class SettingsDialog(QDialog):
         self._settings = settings
         self.setWindowTitle("Settings")
         self.setAccessibleName("Settings")
-        self.fields = {setting.key: SettingField(setting, settings[setting.key]) for setting in SETTINGS}
+        self.fields = {
+            setting.key: SettingField(setting, settings[setting.key]) for setting in SETTINGS if setting.shown
+        }
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, px(SPACE_M), 0)

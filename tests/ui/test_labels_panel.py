@@ -315,8 +315,8 @@ def test_counts_keys_and_words(qtbot: QtBot, session: Session, panel: LabelsPane
     session.decide([2], Decision.NONE)
     counted(qtbot, session)
     index = panel.model.index(0)
-    assert (index.data(YoursRole), index.data(PredictedRole), index.data(KeyRole)) == (1, None, "1")
-    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, yours 1 row, key 1"
+    assert (index.data(YoursRole), index.data(PredictedRole), index.data(KeyRole)) == (1, None, "")
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, yours 1 row"
     spoken = [answer.accessibleName() for answer in panel.answers.answers.values()]
     assert spoken == ["None of these, 1 rows, key 0", "Skip, 0 rows, key S"]
 

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLay
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.types import Decision, Label
+from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.label_keys import label_keys
+from sce_desktop.ui.keymap import Keymap
 from sce_desktop.ui.row_labels import SHOWN
 from sce_desktop.ui.row_panel import RowPanel
 from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
@@ -84,7 +85,7 @@ def test_labels_come_best_first_with_what_every_model_says(session: Session, ope
     assert names(opened) == ["Damaged", "Late", "Praise"]
     button = opened.panel.labels.buttons[0]
     assert button.accessibleName() == "Damaged"
-    assert button.accessibleDescription() == "SCE 80 %, Similarity 20 %, key 2"
+    assert button.accessibleDescription() == "SCE 80 %, Similarity 20 %, key 1"
     assert opened.panel.labels.legend.accessibleDescription() == "SCE, Similarity"
     assert opened.panel.title.text() == "Row 1"
     assert opened.panel.facts.text() == "3 words"
@@ -115,7 +116,7 @@ def test_keys_decide_mark_and_step(session: Session, opened: Bench) -> None:
     press(opened, Qt.Key.Key_0)
     press(opened, Qt.Key.Key_S)
     assert session.current_row == 4
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))  # the third best
     assert decided(session, 2) == (Decision.NONE, ())
     assert decided(session, 3) == (Decision.SKIPPED, ())
     press(opened, Qt.Key.Key_F)
@@ -325,16 +326,17 @@ def test_everything_pressable_has_a_name(session: Session, opened: Bench) -> Non
     assert nameless == []
 
 
-def test_keys_belong_to_places_and_skip_what_is_taken() -> None:
+def test_keys_of_labels_skip_what_is_taken(tmp_path: Path) -> None:
+    label_keys = Keymap(Settings(tmp_path / "settings.json")).label_keys
     labels = [
         Label("A", id=1),
         Label("B", id=2, shortcut="s"),
         Label("C", id=3, shortcut="1"),
         Label("D", id=4, shortcut="d"),
     ]
-    assert label_keys(labels) == {3: "1", 4: "D", 2: "2"}
+    assert label_keys(labels) == {4: "D"}
     many = [Label(chr(97 + place), id=place + 1) for place in range(40)]
-    assert label_keys(many) == {place: str(place) for place in range(1, 10)}
+    assert label_keys(many) == {}
 
 
 def test_lengths_are_told_in_what_the_script_counts_by() -> None:

@@ -1,0 +1,58 @@
+"""What was decided a moment ago, with the way back: the row itself is gone from the panel by then."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.theme import SPACE_S, px, set_role
+
+MOMENT_MS = 6000
+
+
+class LastDecision(QFrame):
+    """One line; it keeps its place when it is empty, so that nothing that one aims at moves."""
+
+    undoAsked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Last decision")
+        self.words = QLabel()
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setAccessibleName("What was decided last")
+        set_role(self.words, "muted")
+        self.button = QPushButton("Undo")
+        self.button.setAccessibleName("Undo the last decision")
+        self.button.setToolTip("Undo (Ctrl+Z)")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(self.button, "quiet")
+        set_icon(self.button, "undo", "muted")
+        self.button.clicked.connect(self.undoAsked)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(px(SPACE_S))
+        layout.addWidget(self.words, 1)
+        layout.addWidget(self.button)
+        self.setFixedHeight(self.button.sizeHint().height())
+        self._moment = QTimer(self, singleShot=True, interval=MOMENT_MS)
+        self._moment.timeout.connect(self.clear)
+        self.clear()
+
+    def show_words(self, words: str) -> None:
+        """Say what was decided, for a moment."""
+        room = max(px(120), self.width() - self.button.sizeHint().width() - px(SPACE_S))
+        self.words.setText(self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room))
+        self.words.setToolTip(words)
+        self.words.setAccessibleDescription(words)
+        self.button.show()
+        self._moment.start()
+
+    @Slot()
+    def clear(self) -> None:
+        """Say nothing."""
+        self._moment.stop()
+        self.words.clear()
+        self.words.setToolTip("")
+        self.button.hide()

@@ -1,0 +1,194 @@
+"""The keys: one sheet for all of them, never two for one, dead in text fields; and deciding blind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.settings import Settings
+from sce_desktop.store.project import Project
+from sce_desktop.ui.keymap import COMMANDS, SETTING, Keymap, plain_key
+from sce_desktop.ui.keys_dialog import KeysDialog
+from sce_desktop.ui.label_editor import LabelEditor
+from sce_desktop.ui.rows_model import Column
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.test_row_panel import Bench, decided, names, press
+
+
+@pytest.fixture
+def keymap(tmp_path: Path) -> Keymap:
+    return Keymap(Settings(tmp_path / "settings.json"))
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[Bench]:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [1, 1, 2, 0])
+        give_scores(project, [0, 2, 2, 0], alias="similarity", share=0.6)
+    bench = Bench(session)
+    qtbot.addWidget(bench)
+    bench.resize(500, 900)
+    bench.show()
+    bench.activateWindow()
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    bench.rows.table.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is bench.rows.table)
+    yield bench
+    settle(qtbot, session)
+
+
+def test_usual_keys_are_one_for_each_command(keymap: Keymap) -> None:
+    keys = keymap.keys()
+    assert keys == {command.name: command.key for command in COMMANDS}
+    assert len(set(keys.values())) == len(COMMANDS)
+    assert not [key for key in keys.values() if keymap.fixed_owner(key)]
+
+
+@pytest.mark.parametrize(
+    "written", ["{", "[]", '{"skip": 5}', '{"skip": "Ctrl+Z"}', '{"skip": "1"}', '{"skip": "no key"}']
+)
+def test_a_settings_file_with_nonsense_leaves_the_usual_keys(keymap: Keymap, written: str) -> None:
+    keymap._settings[SETTING] = written
+    assert keymap.keys()["flag"] == "F"
+    assert keymap.keys()["skip"] == "S"
+
+
+def test_of_two_commands_with_one_key_only_one_has_it(keymap: Keymap) -> None:
+    keymap._settings[SETTING] = json.dumps({"skip": "F", "note": "F"})
+    keys = keymap.keys()
+    assert list(keys.values()).count("F") == 1
+    assert keys["flag"] == ""
+
+
+def test_forty_labels_named_by_letters_get_no_key_that_is_taken(keymap: Keymap) -> None:
+    """anchors B17: a label "s" is no shortcut for skipping."""
+    names_of = [chr(97 + place) if place < 26 else f"{chr(71 + place)}2" for place in range(40)]
+    labels = [
+        Label(name, shortcut=name if len(name) == 1 else "", id=i) for i, name in enumerate(names_of, 1)
+    ]
+    given = keymap.label_keys(labels)
+    assert len(set(given.values())) == len(given)
+    assert not set(given.values()) & set(keymap.keys().values())
+    assert not {"S", "U", "F", "N", "J", "K"} & set(given.values())
+    assert given[1] == "A"
+
+
+@pytest.mark.parametrize(
+    ("key", "owner"),
+    [
+        ("Ctrl+Z", "“Undo”"),
+        ("Space", "pressing a button"),
+        ("s", "“Skip”"),
+        ("3", "the label button of that place"),
+        ("Ctrl+Alt+Q", "the menus"),
+        ("d", "the label “Damaged”"),
+        ("x", ""),
+    ],
+)
+def test_whose_key_it_is_is_told(keymap: Keymap, key: str, owner: str) -> None:
+    keymap.menu_keys["Ctrl+Z"] = "Undo"
+    labels = [Label("Damaged", shortcut="d", id=1), Label("Late", id=2)]
+    assert keymap.owner(plain_key(key), labels, label_id=2) == owner
+
+
+def test_the_sheet_refuses_a_key_that_is_taken(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    dialog = KeysDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
+    QTest.keyClick(dialog.fields["skip"], Qt.Key.Key_F)
+    assert dialog.problem.text() == "F is the key of “Skip” already: choose another."
+    assert not ok.isEnabled()
+    QTest.keyClick(dialog.fields["skip"], Qt.Key.Key_4)
+    assert "label button" in dialog.problem.text()
+    QTest.keyClick(dialog.fields["skip"], Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert "the menus" in dialog.problem.text()
+    QTest.keyClick(dialog.fields["skip"], Qt.Key.Key_X)
+    assert ok.isEnabled()
+    dialog.accept()
+    assert Settings.load(session.settings.file)[SETTING] == '{"skip": "X"}'
+    assert opened.panel.decision.skip.text() == "Skip  X"
+    press(opened, Qt.Key.Key_S)
+    assert decided(session, 1) is None
+    press(opened, Qt.Key.Key_X)
+    assert decided(session, 1) == (Decision.SKIPPED, ())
+
+
+def test_a_label_gets_a_key_of_its_own_unless_it_is_taken(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    editor = LabelEditor(session, session.labels[2])
+    qtbot.addWidget(editor)
+    editor.show()
+    QTest.keyClick(editor.shortcut, Qt.Key.Key_S)
+    editor.accept()
+    assert editor.problem.text() == "S is the key of “Skip”: choose another."
+    QTest.keyClick(editor.shortcut, Qt.Key.Key_P)
+    session.scorer._edit_pause.setInterval(60_000)
+    editor.accept()
+    assert session.labels[2].shortcut == "P"
+    opened.rows.table.setFocus()
+    press(opened, Qt.Key.Key_P)
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
+
+
+def test_a_digit_gives_the_label_of_that_place(session: Session, opened: Bench) -> None:
+    assert names(opened)[0] == "Damaged"
+    press(opened, Qt.Key.Key_1)
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[1].id,))
+    assert session.current_row == 2
+
+
+def test_typing_finds_a_label_and_gives_it(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    press(opened, Qt.Key.Key_Slash)
+    finder = opened.panel.labels.finder
+    qtbot.waitUntil(finder.hasFocus)
+    QTest.keyClicks(finder, "prais")
+    QTest.keyClick(finder, Qt.Key.Key_Return)
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
+    assert session.current_row == 2
+    qtbot.waitUntil(opened.rows.table.hasFocus)
+    press(opened, Qt.Key.Key_Slash)
+    qtbot.waitUntil(finder.hasFocus)
+    QTest.keyClicks(finder, "s1")
+    QTest.keyClick(finder, Qt.Key.Key_Escape)
+    qtbot.waitUntil(opened.rows.table.hasFocus)
+    assert decided(session, 2) is None
+
+
+def test_what_was_decided_is_seen_a_moment_longer(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    press(opened, Qt.Key.Key_Return)
+    assert opened.panel.last.words.text() == "Row 1: Damaged"
+    opened.panel.last._moment.setInterval(1)
+    press(opened, Qt.Key.Key_0)
+    assert opened.panel.last.words.text() == "Row 2: None of these"
+    qtbot.waitUntil(lambda: not opened.panel.last.words.text())
+
+
+def test_blind_mode_hides_what_models_say(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    assert not opened.rows.table.isColumnHidden(Column.SCE)
+    session.change_setting("blind", True)
+    table = opened.rows.table
+    assert all(table.isColumnHidden(column) for column in (Column.SCE, Column.CELLS, Column.BASELINE))
+    assert names(opened) == list(LABELS)  # in their own order: the order would tell
+    assert [line.said for line in opened.panel.labels.shown()] == ["", "", ""]
+    assert not opened.panel.decision.accept.isVisible()
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 1) is None
+    press(opened, Qt.Key.Key_3)
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
+    session.change_setting("blind", False)
+    assert not table.isColumnHidden(Column.SCE)
+    assert names(opened)[0] == "Damaged"
