@@ -16,11 +16,22 @@ from pathlib import Path
 from typing import NoReturn
 
 import sce_desktop
-from sce_desktop.commands import classify, doctor, evaluate, finetune, flops, gui, models, pretrain, project
+from sce_desktop.commands import (
+    classify,
+    doctor,
+    evaluate,
+    finetune,
+    flops,
+    gui,
+    models,
+    paper_data,
+    pretrain,
+    project,
+)
 from sce_desktop.core.errors import Cancelled, UserError
 
 EXIT_DONE, EXIT_BUG, EXIT_WRONG, EXIT_STOPPED = 0, 1, 2, 130
-_COMMANDS = (gui, classify, evaluate, finetune, pretrain, flops, models, project, doctor)
+_COMMANDS = (gui, classify, evaluate, finetune, pretrain, paper_data, flops, models, project, doctor)
 _OPAQUE = ("--label", "--text", "--gold")  # what follows is a name, even if it begins with a dash
 
 log = logging.getLogger(__name__)
