@@ -85,7 +85,7 @@ def _bar(progress: Progress, total: int, name: str) -> type:
     """Return a progress bar class for the hub library that draws nothing, tells ``progress`` and may stop."""
     from tqdm import tqdm
 
-    class Bar(tqdm):  # type: ignore[type-arg]
+    class Bar(tqdm):
         done = 0
 
         def __init__(self, *args: Any, **options: Any) -> None:

@@ -63,7 +63,7 @@ class TransformersLM:
     @property
     def device(self) -> torch.device:
         """Where the model is now."""
-        return self.model.get_input_embeddings().weight.device
+        return next(self.model.parameters()).device
 
     @cached_property
     def _chat(self) -> tuple[str, str]:
@@ -213,7 +213,9 @@ def load_lm(folder: Path, *, name: str = "", device: str | torch.device = "cpu")
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(f"{folder} cannot be loaded as a language model: {why}") from error
     name = name or folder.name
-    return TransformersLM(model.to(where).eval(), tokenizer, name=name, key=_key(name, folder))
+    return TransformersLM(
+        torch.nn.Module.to(model, where).eval(), tokenizer, name=name, key=_key(name, folder)
+    )
 
 
 def check_lm_folder(folder: Path) -> None:

@@ -103,7 +103,7 @@ def with_adapter(model: PreTrainedModel, settings: LoraSettings, device: torch.d
         raise UserError("NF4 needs an NVIDIA GPU and bitsandbytes: install it, or leave quantisation out.")
     if settings.quantise != "none" and can_quantise(device):
         _to_nf4(model, targets)
-    model.to(device)
+    nn.Module.to(model, device)
     torch.manual_seed(settings.seed)
     config = LoraConfig(
         r=settings.rank, lora_alpha=settings.rank, target_modules=targets, task_type="CAUSAL_LM"
@@ -131,7 +131,7 @@ def _to_nf4(model: PreTrainedModel, targets: Sequence[str]) -> None:
         if module.bias is not None:
             small.bias = nn.Parameter(module.bias.data, requires_grad=False)
         setattr(model.get_submodule(parent), last, small)
-    model.is_loaded_in_4bit = True  # what PEFT looks at to choose its 4-bit layer
+    setattr(model, "is_loaded_in_4bit", True)  # noqa: B010 - what PEFT looks at to choose its 4-bit layer
 
 
 class Trainer:

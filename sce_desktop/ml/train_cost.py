@@ -36,7 +36,7 @@ class Shape:
     LoRA, 512 samples for the SCE.
     """
 
-    llm: Mapping[str, int]
+    llm: Mapping[str, Any]
     encoder: EncoderConfig
     text_width: int = 1024
     rank: int = flops.LORA_RANK
@@ -113,7 +113,7 @@ def time_lora(shape: Shape, device: torch.device, progress: Progress) -> Timing:
     with torch.device(device):
         model = LlamaForCausalLM(config)
     if device.type == "cuda":
-        model.to(torch.bfloat16)
+        torch.nn.Module.to(model, torch.bfloat16)
     parameters = sum(p.numel() for p in model.parameters())
     settings = LoraSettings(rank=shape.rank, batch=shape.batch, accumulate=shape.accumulate)
     adapted = with_adapter(model, settings, device)

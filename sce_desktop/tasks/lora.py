@@ -142,7 +142,8 @@ def finetune_llm(
     )
     base_key, tokenizer = llm.lm.key, llm.lm.tokenizer
     adapted, training = train_lora(llm.lm.model, rows, settings, device=where, progress=progress)
-    trained = TransformersLM(adapted.get_base_model(), tokenizer, name=output.name, key=base_key)
+    inner: Any = adapted.get_base_model()
+    trained = TransformersLM(inner, tokenizer, name=output.name, key=base_key)
     tuned = type(llm)(trained, prompt=llm.prompt, labels=chosen, normalise=False)
     scores = tuned.probabilities(held_texts, chosen, progress=Unreported(progress))
     after = measure(answers[held], scores.probabilities)

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
@@ -127,7 +127,7 @@ def load_models(
 
 def count_cut(model: TextModel, texts: Sequence[str]) -> int:
     """Return how many of ``texts`` are longer than ``model`` reads; 0 for a model that cannot tell."""
-    embedder = getattr(model, "text_embedder", None) or getattr(model, "embedder", model)
+    embedder: Any = getattr(model, "text_embedder", None) or getattr(model, "embedder", model)
     long = [text for text in texts if len(text) > model.max_tokens]  # a token has a character at least
     if not hasattr(embedder, "token_counts") or not long:
         return 0
