@@ -99,6 +99,70 @@ class RowMarks:
     note: str = ""
 
 
+class ChangeKind(StrEnum):
+    """What a user can take back."""
+
+    DECIDE = "decide"
+    BULK = "bulk"
+    IMPORT = "import"
+    CLEAR = "clear"
+    MARKS = "marks"
+    LABELS = "labels"
+    MERGE = "merge"
+    DELETE = "delete"
+    SPLIT = "split"
+    VERSION = "version"
+    CODER = "coder"
+    AUDIT = "audit"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an undo or a redo has changed, so that the window can go there."""
+
+    kind: ChangeKind  # of the action that was undone or done again
+    text: str  # the action in a few words, for menus
+    rows: int  # how many rows it touched
+    row_ids: tuple[int, ...]  # the first 1,000 of them, in file order
+    labels: tuple[int, ...]  # ids of the labels that came, went or were edited
+    label_set: bool  # whether another label set (or another order of labels) is in use now
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEffect:
+    """What an edit of labels would touch."""
+
+    rows: int  # annotated with one of the labels
+    hand: int  # of these, by the origin of the decision
+    bulk: int
+    imported: int
+    overlap: int  # of these, with another label as well: the one that takes over, if one does, else any
+    runs: int  # runs that scored with one of the labels and are out of date then
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A random sample of rows that claims about the whole table rest on."""
+
+    id: int
+    seed: int
+    size: int
+    frame: int  # how many rows it was drawn from
+    blind: bool  # decided without seeing what the models say
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coder:
+    """Somebody else who has answered for rows, or a column of right answers."""
+
+    id: int  # 0 is the user, who has no record
+    name: str
+    source: str  # where the answers came from
+    rows: int
+    created_at: str
+
+
 ModelKind = Literal["sce", "similarity", "llm"]
 
 

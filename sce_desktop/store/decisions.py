@@ -9,26 +9,54 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import Annotation, Decision, Origin, RowMarks
-from sce_desktop.store import schema
+from sce_desktop.core.types import Annotation, ChangeKind, Decision, Origin, RowMarks
+from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
 from sce_desktop.store.query import RowState
-from sce_desktop.store.sql import Ids, id_list, last_row_id
+from sce_desktop.store.sql import Ids, fetch_ids, id_list, last_row_id
 
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
 _marks = schema.marks
 
 
-def store(connection: sa.Connection, annotations: Iterable[Annotation]) -> None:
-    """Keep ``annotations`` as they are, in place of what was decided about their rows before.
+_MARKS = (
+    "INSERT INTO marks (row_id, unsure, flag, note) VALUES (?, ?, ?, ?) ON CONFLICT (row_id)"
+    " DO UPDATE SET unsure = excluded.unsure, flag = excluded.flag, note = excluded.note"
+)
+
+
+def store(
+    connection: sa.Connection,
+    annotations: Iterable[Annotation],
+    marks: Iterable[RowMarks] = (),
+    *,
+    join: int | None = None,
+) -> int | None:
+    """Keep ``annotations`` and ``marks`` as they are, in place of what was said about their rows before.
+
+    Args:
+        connection: In a transaction that writes.
+        annotations: Of several about a row the last one counts.
+        marks: Likewise.
+        join: An action to go on with, if it is still the newest one.
+
+    Returns:
+        The action in the history, None if there was nothing to do.
 
     Raises:
         ValueError: A row or a label is not in the project, or labels do not fit the decision.
     """
     new = list({a.row_id: a for a in annotations}.values())
+    noted = list({m.row_id: m for m in marks}.values())
+    if not new and not noted:
+        return join
     _check(connection, new)
+    _check_rows(connection, [m.row_id for m in noted])
+    action = history.begin(connection, *_described(connection, new), join=join)
+    touched = {a.row_id for a in new} | {m.row_id for m in noted}
+    history.record_rows(connection, action, sorted(touched))
     ids = [(a.row_id,) for a in new]
     plain = raw(connection)
     plain.executemany("DELETE FROM annotation_labels WHERE row_id = ?", ids)
@@ -41,12 +69,24 @@ def store(connection: sa.Connection, annotations: Iterable[Annotation]) -> None:
         "INSERT INTO annotation_labels (row_id, label_id) VALUES (?, ?)",
         [(a.row_id, label_id) for a in new for label_id in a.label_ids],
     )
+    _write_marks(connection, noted)
+    return action
 
 
 def clear(connection: sa.Connection, row_ids: Ids) -> None:
     """Make rows undecided again."""
+    decided = fetch_ids(
+        connection, sa.select(_annotations.c.row_id).where(_annotations.c.row_id.in_(id_list(row_ids)))
+    )
+    if not len(decided):
+        return
+    action = history.begin(connection, ChangeKind.CLEAR, f"Clear {_rows(len(decided))}")
+    history.record_rows(connection, action, decided)
     # Their labels go with them (ON DELETE CASCADE).
-    raw(connection).executemany("DELETE FROM annotations WHERE row_id = ?", [(int(i),) for i in row_ids])
+    raw(connection).execute(
+        "DELETE FROM annotations WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = ?)",
+        (action,),
+    )
 
 
 def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
@@ -84,23 +124,74 @@ def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
 
 
 def set_marks(
-    connection: sa.Connection, row_id: int, *, unsure: bool | None, flag: bool | None, note: str | None
-) -> RowMarks:
-    """Change what is not None and return what the row has now. ValueError if there is no such row."""
-    _check_rows(connection, [row_id])
-    old = fetch_marks(connection, [row_id]).get(row_id, RowMarks(row_id))
-    marks = RowMarks(
-        row_id,
-        old.unsure if unsure is None else unsure,
-        old.flag if flag is None else flag,
-        old.note if note is None else note,
-    )
-    connection.execute(_marks.delete().where(_marks.c.row_id == row_id))
-    if marks != RowMarks(row_id):
-        connection.execute(
-            _marks.insert().values(row_id=row_id, unsure=marks.unsure, flag=marks.flag, note=marks.note)
+    connection: sa.Connection, row_ids: Ids, *, unsure: bool | None, flag: bool | None, note: str | None
+) -> dict[int, RowMarks]:
+    """Change what is not None and return what each row has now. ValueError if there is no such row."""
+    ids = [int(row_id) for row_id in row_ids]
+    _check_rows(connection, ids)
+    old = fetch_marks(connection, ids)
+    marks = {
+        row_id: RowMarks(
+            row_id,
+            was.unsure if unsure is None else unsure,
+            was.flag if flag is None else flag,
+            was.note if note is None else note,
         )
+        for row_id in ids
+        for was in (old.get(row_id, RowMarks(row_id)),)
+    }
+    changed = [row for row in marks.values() if row != old.get(row.row_id, RowMarks(row.row_id))]
+    if changed:
+        action = history.begin(connection, ChangeKind.MARKS, _marked(len(changed), unsure, flag, note))
+        history.record_rows(connection, action, [row.row_id for row in changed])
+        _write_marks(connection, changed)
     return marks
+
+
+def _write_marks(connection: sa.Connection, marks: list[RowMarks]) -> None:
+    plain = raw(connection)
+    plain.executemany(_MARKS, [(m.row_id, m.unsure, m.flag, m.note) for m in marks])
+    nothing = [(m.row_id,) for m in marks if m == RowMarks(m.row_id)]
+    plain.executemany("DELETE FROM marks WHERE row_id = ?", nothing)
+
+
+def _marked(count: int, unsure: bool | None, flag: bool | None, note: str | None) -> str:
+    match (unsure, flag, note):
+        case (True, None, None):
+            what = "Mark as unsure"
+        case (False, None, None):
+            what = "Mark as sure"
+        case (None, True, None):
+            what = "Flag"
+        case (None, False, None):
+            what = "Unflag"
+        case (None, None, str()):
+            what = "Note"
+        case _:
+            what = "Marks"
+    return what if count == 1 else f"{what}, {_rows(count)}"
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def _described(connection: sa.Connection, annotations: list[Annotation]) -> tuple[ChangeKind, str]:
+    """Return what an action that stores ``annotations`` is, and what menus call it."""
+    first = annotations[0] if annotations else None
+    if first is None or first.origin is Origin.IMPORTED:
+        return ChangeKind.IMPORT, "Import annotations"
+    kind = ChangeKind.BULK if first.origin is Origin.BULK else ChangeKind.DECIDE
+    what = "Decide"
+    if all((a.decision, a.label_ids) == (first.decision, first.label_ids) for a in annotations):
+        known = schema.labels.c
+        names = connection.execute(sa.select(known.name).where(known.id.in_(first.label_ids))).scalars()
+        what = {
+            Decision.LABEL: "Label " + ", ".join(f"“{name}”" for name in names),
+            Decision.NONE: "None of these",
+            Decision.SKIPPED: "Skip",
+        }[first.decision]
+    return kind, what if len(annotations) == 1 else f"{what}, {_rows(len(annotations))}"
 
 
 def label_counts(connection: sa.Connection) -> dict[int, int]:
@@ -149,6 +240,29 @@ def ids_with_labels(label_ids: Sequence[int] | None) -> sa.Select[Any]:
     return statement if label_ids is None else statement.where(_labels_of.c.label_id.in_(label_ids))
 
 
+def ids_decided_since(moment: str) -> sa.Select[Any]:
+    """Return the statement for the ids of the rows decided at ``moment`` (ISO 8601, UTC) or later."""
+    return sa.select(_annotations.c.row_id).where(_annotations.c.decided_at >= moment)
+
+
+def ids_with_former_labels(label_ids: Sequence[int]) -> sa.Select[Any]:
+    """Return the statement for the ids of the rows that bear one of ``label_ids`` which is out of use."""
+    of = _labels_of.c
+    return sa.select(of.row_id).where(of.label_id.in_(label_ids), of.label_id.not_in(active_ids())).distinct()
+
+
+def former_labels(connection: sa.Connection, row_ids: Ids) -> dict[int, tuple[str, ...]]:
+    """Return the names of the labels out of use that ``row_ids`` still bear, by row."""
+    label = schema.labels.c
+    found = connection.execute(
+        sa.select(_labels_of.c.row_id, label.name)
+        .join(schema.labels, label.id == _labels_of.c.label_id)
+        .where(label.active == sa.false(), _labels_of.c.row_id.in_(id_list(row_ids)))
+        .order_by(_labels_of.c.row_id, label.id)
+    )
+    return {row_id: tuple(name for _, name in group) for row_id, group in groupby(found, key=itemgetter(0))}
+
+
 def ids_decided() -> sa.CompoundSelect[Any]:
     """Return the statement for the ids of the rows about which something is decided."""
     other = sa.select(_annotations.c.row_id).where(_annotations.c.decision.in_(("none", "skipped")))
@@ -156,9 +270,10 @@ def ids_decided() -> sa.CompoundSelect[Any]:
 
 
 def _check(connection: sa.Connection, annotations: list[Annotation]) -> None:
-    label_set = active_set(connection)
-    known = {label.id for label in label_set.labels} if label_set else set()
-    many = label_set is not None and label_set.multi_label
+    known = set(connection.execute(active_ids()).scalars())
+    active = sa.select(schema.project.c.label_set_id).scalar_subquery()
+    sets = schema.label_sets.c
+    many = bool(connection.execute(sa.select(sets.multi_label).where(sets.id == active)).scalar())
     for a in annotations:
         if (a.decision is Decision.LABEL) != bool(a.label_ids):
             raise ValueError("a labelled row has labels, any other has none")

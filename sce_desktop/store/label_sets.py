@@ -72,6 +72,28 @@ def set_labels(
     return label_set
 
 
+def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
+    """Make the label set of that id the active one (None: none); its labels bear its names again.
+
+    KeyError if there is none of that id.
+    """
+    connection.execute(schema.project.update().values(label_set_id=None))
+    label_set = None
+    if set_id is not None:
+        found = connection.execute(sa.select(_sets).where(_sets.c.id == set_id)).one_or_none()
+        if found is None:
+            raise KeyError(set_id)
+        label_set = _label_set(found)
+        connection.execute(schema.project.update().values(label_set_id=set_id))
+    labels = label_set.labels if label_set else ()
+    in_use = {label.id for label in labels}
+    connection.execute(_labels.update().values(active=_labels.c.id.in_(in_use)))
+    for label in labels:
+        is_it = sa.and_(_labels.c.id == label.id, _labels.c.name != label.name)
+        connection.execute(_labels.update().where(is_it).values(name=label.name))
+    return label_set
+
+
 def to_json(labels: Sequence[Label]) -> list[dict[str, Any]]:
     """Return everything about ``labels`` as a project keeps it."""
     return [asdict(label) for label in labels]

@@ -34,7 +34,75 @@ def _add_model_versions(connection: sa.Connection) -> None:
     )
 
 
-MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [_add_model_versions]
+def _add_history_audits_coders(connection: sa.Connection) -> None:
+    for statement in (
+        """
+        CREATE TABLE actions (
+            id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            text TEXT NOT NULL,
+            done_at TEXT NOT NULL,
+            undone BOOLEAN NOT NULL,
+            rows INTEGER NOT NULL,
+            label_set_id INTEGER,
+            version_id INTEGER,
+            audit_id INTEGER,
+            coder_id INTEGER
+        )""",
+        """
+        CREATE TABLE row_changes (
+            action_id INTEGER NOT NULL,
+            row_id INTEGER NOT NULL,
+            decision TEXT,
+            origin TEXT,
+            decided_at TEXT,
+            queue TEXT,
+            labels TEXT,
+            unsure BOOLEAN,
+            flag BOOLEAN,
+            note TEXT,
+            CONSTRAINT pk_row_changes PRIMARY KEY (action_id, row_id)
+        ) WITHOUT ROWID""",
+        """
+        CREATE TABLE audits (
+            id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            seed INTEGER NOT NULL,
+            blind BOOLEAN NOT NULL,
+            created_at TEXT NOT NULL,
+            removed BOOLEAN NOT NULL,
+            frame BLOB NOT NULL
+        )""",
+        """
+        CREATE TABLE audit_rows (
+            audit_id INTEGER NOT NULL,
+            place INTEGER NOT NULL,
+            row_id INTEGER NOT NULL,
+            CONSTRAINT pk_audit_rows PRIMARY KEY (audit_id, place),
+            CONSTRAINT fk_audit_rows_audit_id FOREIGN KEY(audit_id) REFERENCES audits (id) ON DELETE CASCADE
+        ) WITHOUT ROWID""",
+        """
+        CREATE TABLE coders (
+            id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL,
+            source TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            removed BOOLEAN NOT NULL
+        )""",
+        """
+        CREATE TABLE other_annotations (
+            coder_id INTEGER NOT NULL,
+            row_id INTEGER NOT NULL,
+            label TEXT NOT NULL,
+            label_id INTEGER,
+            CONSTRAINT pk_other_annotations PRIMARY KEY (coder_id, row_id, label),
+            CONSTRAINT fk_other_annotations_coder_id
+                FOREIGN KEY(coder_id) REFERENCES coders (id) ON DELETE CASCADE
+        ) WITHOUT ROWID""",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [_add_model_versions, _add_history_audits_coders]
 """The function at place i brings a file of version i + 1 to version i + 2."""
 
 

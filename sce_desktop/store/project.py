@@ -11,43 +11,36 @@ import sqlalchemy as sa
 
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import (
-    Annotation,
     Cell,
-    Decision,
     IdArray,
-    Label,
-    LabelSet,
-    Origin,
     Row,
-    RowMarks,
 )
 from sce_desktop.store import (
-    decisions,
     importing,
-    label_sets,
     opening,
     repair,
     rows,
-    runs,
     schema,
     search,
     select,
     upkeep,
 )
 from sce_desktop.store.database import Database
+from sce_desktop.store.project_decisions import DecisionMethods
+from sce_desktop.store.project_labels import LabelMethods
 from sce_desktop.store.project_models import ModelMethods
-from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.store.query import RowQuery
 from sce_desktop.store.repair import RepairReport
 from sce_desktop.store.rows import ImportRecord, ImportReport
-from sce_desktop.store.sql import Ids, now
+from sce_desktop.store.sql import Ids
 
 
-class Project(ModelMethods):
+class Project(LabelMethods, DecisionMethods, ModelMethods):
     """A project file that is open, for use from any thread; a context manager that closes it.
 
-    A change is complete when its method returns. Decisions, marks and labels then survive a power cut, rows
-    and scores a crash of the program. All methods raise `UserError` where the disk is full, the file is
-    damaged, or a change is asked of a project that is read-only.
+    A change is complete when its method returns; what people decide or edit can be undone. Decisions, marks
+    and labels then survive a power cut, rows and scores a crash of the program. All methods raise `UserError`
+    where the disk is full, the file is damaged, or a change is asked of a project that is read-only.
     """
 
     def __init__(self, database: Database) -> None:
@@ -196,101 +189,6 @@ class Project(ModelMethods):
     def build_search_index(self, progress: Progress | None = None) -> None:
         """Make searching fast, in short transactions; searching works before, during and without it."""
         search.build_index(self._database, progress or SilentProgress())
-
-    # --- labels
-
-    def label_set(self) -> LabelSet | None:
-        """Return the label set in use, None before the first."""
-        with self._database.read() as connection:
-            return label_sets.active_set(connection)
-
-    def label_sets(self) -> tuple[LabelSet, ...]:
-        """Return every version of every label set, oldest first."""
-        with self._database.read() as connection:
-            return label_sets.all_sets(connection)
-
-    def set_labels(
-        self, labels: Sequence[Label], *, name: str | None = None, multi_label: bool | None = None
-    ) -> LabelSet:
-        """Use these labels from now on and return them with their ids.
-
-        It makes a new version of the label set, unless the latest version says the same. A label keeps its id
-        if it carries one, else it takes that of the known label of the same name. Annotations of a label
-        that is left out stay and come back with it; until then their rows are unlabelled.
-
-        Args:
-            labels: In the order that probabilities and lists shall have; may be empty.
-            name: Of the label set; the one in use if None.
-            multi_label: Whether a row may have several; as it was if None.
-
-        Raises:
-            UserError: Two labels have the same name, or one has none.
-        """
-        with self._database.write(durable=True) as connection:
-            return label_sets.set_labels(connection, labels, name=name, multi_label=multi_label)
-
-    def annotation_counts(self) -> dict[int, int]:
-        """Return the number of rows annotated with each label in use, by label id."""
-        with self._database.read() as connection:
-            return decisions.label_counts(connection)
-
-    def state_counts(self) -> dict[RowState, int]:
-        """Return the number of rows in each state; blank rows count as unlabelled."""
-        with self._database.read() as connection:
-            return decisions.state_counts(connection)
-
-    def predicted_counts(self, run_id: int) -> dict[int, int]:
-        """Return the number of rows for which a run puts each of its labels first, by label id."""
-        with self._database.read() as connection:
-            return runs.predicted_counts(connection, run_id)
-
-    # --- annotations
-
-    def decide(
-        self,
-        row_ids: Ids,
-        decision: Decision,
-        label_ids: Sequence[int] = (),
-        *,
-        origin: Origin = Origin.HAND,
-        queue: str = "",
-    ) -> None:
-        """Decide the same about all of ``row_ids``, in place of what was decided before.
-
-        ValueError if a row or a label is not in the project, or the labels do not fit the decision.
-        """
-        moment, chosen = now(), tuple(label_ids)
-        self.annotate(Annotation(int(i), decision, chosen, origin, moment, queue) for i in row_ids)
-
-    def annotate(self, annotations: Iterable[Annotation]) -> None:
-        """Keep annotations as they are, time and origin included: those of an import, or taken back."""
-        with self._database.write(durable=True) as connection:
-            decisions.store(connection, annotations)
-
-    def clear_decision(self, row_ids: Ids) -> None:
-        """Make rows undecided again."""
-        with self._database.write(durable=True) as connection:
-            decisions.clear(connection, row_ids)
-
-    def annotations(self, ids: Ids) -> dict[int, Annotation]:
-        """Return the decisions about ``ids`` by row, labels in the order of the label set.
-
-        Undecided rows are absent, as are rows whose labels are all out of use.
-        """
-        with self._database.read() as connection:
-            return decisions.fetch(connection, ids)
-
-    def marks(self, ids: Ids) -> dict[int, RowMarks]:
-        """Return the marks of ``ids`` by row; rows without any are absent."""
-        with self._database.read() as connection:
-            return decisions.fetch_marks(connection, ids)
-
-    def set_marks(
-        self, row_id: int, *, unsure: bool | None = None, flag: bool | None = None, note: str | None = None
-    ) -> RowMarks:
-        """Change what is not None and return what the row has now. ValueError if there is no such row."""
-        with self._database.write(durable=True) as connection:
-            return decisions.set_marks(connection, row_id, unsure=unsure, flag=flag, note=note)
 
     # --- upkeep
 

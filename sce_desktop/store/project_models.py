@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, ModelVersion, Run, Scores
-from sce_desktop.store import runs, select, versions
+from sce_desktop.core.types import (
+    ChangeKind,
+    FloatArray,
+    IdArray,
+    Label,
+    ModelKind,
+    ModelVersion,
+    Run,
+    Scores,
+)
+from sce_desktop.store import history, runs, select, versions
 from sce_desktop.store.database import Database
 from sce_desktop.store.runs import RowScore, RunArrays
 from sce_desktop.store.sql import Ids
@@ -161,9 +170,15 @@ class ModelMethods:
     def activate_version(self, version_id: int | None) -> None:
         """Let scores come from a version, or (None) from a model as it was. KeyError if there is none."""
         with self._database.write(durable=True) as connection:
+            before = versions.active(connection)
             versions.activate(connection, version_id)
+            if (before and before.id) != version_id:
+                now_active = versions.active(connection)
+                text = f"Use model “{now_active.name}”" if now_active else "Use the model as it was"
+                action = history.begin(connection, ChangeKind.VERSION, text)
+                history.record_version(connection, action, before.id if before else None)
 
     def delete_version(self, version_id: int) -> None:
-        """Remove a version for good; if it was active, none is. KeyError if there is none of that id."""
+        """Remove a version for good (no undo); if it was active, none is. KeyError if there is none."""
         with self._database.write(durable=True) as connection:
             versions.delete(connection, version_id)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+from sce_desktop.core.types import Cell
 
 
 class RowState(StrEnum):
@@ -32,16 +35,47 @@ class RowOrder(StrEnum):
     DISAGREE = "disagree"  # rows on which the runs of `RowQuery.compare` disagree first
     ANNOTATION = "annotation"  # by label in the order of the label set, then none of these, then skipped
     LENGTH = "length"  # characters of the text, shortest first
+    RARE = "rare"  # undecided rows; top labels of `RowQuery.run_id` with the fewest decisions take turns
+    GIVEN = "given"  # as in `RowQuery.given`
     RANDOM = "random"  # by `RowQuery.seed`; a row keeps its place among the others when the filter changes
+
+
+@dataclass(frozen=True, slots=True)
+class CellFilter:
+    """Rows whose cell in a column is one of ``values``, exactly as it was read; None is an empty cell too."""
+
+    column: int  # 0-based place in the project's columns
+    values: tuple[Cell, ...]
+
+
+_QUOTED = re.compile(r'(?:^|(?<=\s))"([^"]+)"(?=\s|$)')
+
+
+def search_parts(search: str) -> tuple[str, ...]:
+    """Return the pieces of text that must all be there: ``search`` as it stands, spaces and all.
+
+    With phrases in quotes it is these and each word beside them. A quote within a word is no such thing.
+    """
+    phrases = _QUOTED.findall(search)
+    if not phrases:
+        return (search,) if search else ()
+    return tuple(dict.fromkeys([*phrases, *_QUOTED.sub(" ", search).split()]))
 
 
 @dataclass(frozen=True, slots=True)
 class RowQuery:
     """A filter and an order. The defaults ask for every row in file order; conditions are joined by "and"."""
 
-    search: str = ""  # text that the row's text must contain, letter case aside
+    search: str = ""  # text that the row's text must contain, letter case aside; see `search_parts`
+    pattern: str = ""  # regular expression that the row's text must match somewhere, letter case aside
+    cells: tuple[CellFilter, ...] = ()  # all of these
+    among: tuple[int, ...] | None = None  # only these rows: a selection on the map, similar rows, a sample
+    duplicate: bool | None = None  # True: another row has exactly the same text; False: none has
     state: RowState = RowState.ANY
     label_ids: tuple[int, ...] = ()  # annotated with any of these
+    former_ids: tuple[int, ...] = ()  # bears any of these labels, which is out of use: a split, a deletion
+    decided_since: str = ""  # decided at this moment or later; ISO 8601, UTC
+    disagreeing: tuple[int, ...] = ()  # coders (0: the user) of whom two at least differ about the row
     run_id: int | None = None  # the run that predicted_ids, confidence and the score orders look at
     predicted_ids: tuple[int, ...] = ()  # the run's top label is any of these label ids
     confidence: tuple[float, float] | None = None  # the run's confidence lies in [low, high]
@@ -51,10 +85,11 @@ class RowQuery:
     order: RowOrder = RowOrder.FILE
     descending: bool = False  # turns the order round; rows that lack what is ordered by stay at the end
     seed: int = 0
+    given: tuple[int, ...] = ()  # rows, for RowOrder.GIVEN; others follow in file order
 
     def __post_init__(self) -> None:
         needs_run = bool(self.predicted_ids) or self.confidence is not None
-        needs_run |= self.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED)
+        needs_run |= self.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
         if needs_run and self.run_id is None:
             raise ValueError("a filter or an order by scores needs run_id")
         if (self.disagree is not None or self.order is RowOrder.DISAGREE) and self.compare is None:

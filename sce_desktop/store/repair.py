@@ -188,6 +188,8 @@ class _Salvage:
         self._copy("runs", check=_parse_labels)
         self._copy("scores", key="rowid")
         self._copy("model_versions", check=_parse_version)
+        for table in ("audits", "audit_rows", "coders", "other_annotations"):  # the history is not worth it
+            self._copy(table)
         self._mend_labels()
         self._remove_orphans()
         return RepairReport(
@@ -353,6 +355,18 @@ class _Salvage:
                 "{} decisions have lost their labels.",
             ),
             ("marks", "row_id NOT IN (SELECT id FROM rows)", "{} notes are about rows that are lost."),
+            ("audits", "removed", ""),
+            ("coders", "removed", ""),
+            (
+                "audit_rows",
+                "audit_id NOT IN (SELECT id FROM audits) OR row_id NOT IN (SELECT id FROM rows)",
+                "",
+            ),
+            (
+                "other_annotations",
+                "coder_id NOT IN (SELECT id FROM coders) OR row_id NOT IN (SELECT id FROM rows)",
+                "",
+            ),
             ("scores", "run_id NOT IN (SELECT id FROM runs) OR row_id NOT IN (SELECT id FROM rows)", ""),
             (
                 "scores",

@@ -176,5 +176,90 @@ model_versions = sa.Table(
     sqlite_autoincrement=True,  # a deleted version's number names no other one
 )
 
+actions = sa.Table(
+    # What can be undone, and what was undone and can be done again. For what it touches an action holds the
+    # other side: how things were before it or, once it is undone, how they were after it.
+    "actions",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("done_at", sa.Text, nullable=False),
+    sa.Column("undone", sa.Boolean, nullable=False),
+    sa.Column("rows", sa.Integer, nullable=False),  # how many records it has in row_changes
+    sa.Column("label_set_id", sa.Integer),  # null: untouched; 0: none
+    sa.Column("version_id", sa.Integer),  # null: untouched; 0: none
+    sa.Column("audit_id", sa.Integer),  # whose `removed` it turns
+    sa.Column("coder_id", sa.Integer),  # whose `removed` it turns
+    info={"since": 3},
+    sqlite_autoincrement=True,
+)
+
+row_changes = sa.Table(
+    # The other side of all that people say about a row; null where they say nothing.
+    "row_changes",
+    metadata,
+    sa.Column("action_id", sa.Integer, primary_key=True),
+    sa.Column("row_id", sa.Integer, primary_key=True),
+    sa.Column("decision", sa.Text),
+    sa.Column("origin", sa.Text),
+    sa.Column("decided_at", sa.Text),
+    sa.Column("queue", sa.Text),
+    sa.Column("labels", sa.Text),  # ids with commas between them
+    sa.Column("unsure", sa.Boolean),
+    sa.Column("flag", sa.Boolean),
+    sa.Column("note", sa.Text),
+    info={"since": 3},
+    sqlite_with_rowid=False,
+)
+
+audits = sa.Table(
+    "audits",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("seed", sa.Integer, nullable=False),
+    sa.Column("blind", sa.Boolean, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("removed", sa.Boolean, nullable=False),  # undone; goes for good with its action
+    sa.Column("frame", sa.LargeBinary, nullable=False),  # a bit a row: what the sample was drawn from
+    info={"since": 3},
+    sqlite_autoincrement=True,
+)
+
+audit_rows = sa.Table(
+    "audit_rows",
+    metadata,
+    sa.Column("audit_id", sa.Integer, sa.ForeignKey("audits.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("place", sa.Integer, primary_key=True),  # in the random order
+    sa.Column("row_id", sa.Integer, nullable=False),
+    info={"since": 3},
+    sqlite_with_rowid=False,
+)
+
+coders = sa.Table(
+    "coders",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("removed", sa.Boolean, nullable=False),  # goes for good with the action that removed it
+    info={"since": 3},
+    sqlite_autoincrement=True,
+)
+
+other_annotations = sa.Table(
+    # What coders other than the user say. A label is known by its id as long as it is in use and by its
+    # words otherwise, so that a rename and a merge carry over to it.
+    "other_annotations",
+    metadata,
+    sa.Column("coder_id", sa.Integer, sa.ForeignKey("coders.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("row_id", sa.Integer, primary_key=True),
+    sa.Column("label", sa.Text, primary_key=True),  # as the coder wrote it; empty: none of these
+    sa.Column("label_id", sa.Integer),  # the label of that name when it was imported
+    info={"since": 3},
+    sqlite_with_rowid=False,
+)
+
 SEARCH_TABLE: Final = "row_search"
 """The full-text index, made by `search` behind the work; a cache of ``rows.text`` that may be missing."""

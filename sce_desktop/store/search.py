@@ -9,11 +9,17 @@ user types is read as a query language.
 from __future__ import annotations
 
 import sqlite3
+import time
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+import regex
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import IdArray
 from sce_desktop.store import schema
 from sce_desktop.store.sql import last_row_id
 
@@ -26,6 +32,7 @@ TABLE_SQL: Final = (
 )
 """Without positions and texts the index takes a quarter of the room; we check the texts anyway."""
 
+PATTERN_SECONDS: Final = 5.0
 _BATCH_CHARACTERS: Final = 60_000  # a transaction that a decision may have to wait for: some ten milliseconds
 _MAX_TRIGRAMS: Final = 24
 _MAX_PATTERN: Final = 10_000  # SQLite refuses LIKE patterns above 50,000 bytes
@@ -83,6 +90,35 @@ def matching_ids(connection: sa.Connection, needle: str) -> sa.Select[Any] | sa.
     ).bindparams(trigrams=trigrams)
     indexed = in_project.where(row.id.in_(candidates.columns(sa.column("rowid", sa.Integer))), matches)
     return indexed.union_all(in_project.where(row.id > indexed_to, matches))
+
+
+def matching_pattern(
+    connection: sa.Connection, pattern: str, among: NDArray[np.bool_], seconds: float = PATTERN_SECONDS
+) -> IdArray:
+    """Return the rows of ``among`` (by id) whose text a regular expression matches, letter case aside.
+
+    A pattern can take longer than anyone waits, on a single text even: `regex` gives up in time, `re` cannot.
+
+    Raises:
+        UserError: It is no regular expression, or it takes more than ``seconds``.
+    """
+    try:
+        matches = regex.compile(pattern, regex.IGNORECASE).search
+    except regex.error as error:
+        raise UserError(f"“{pattern}” is no regular expression ({error}): correct it.") from None
+    plain = connection.connection.driver_connection
+    assert isinstance(plain, sqlite3.Connection)
+    until = time.monotonic() + seconds
+    found = []
+    try:
+        for row_id, text in plain.execute(
+            "SELECT id, text FROM rows WHERE id < ? ORDER BY id", (len(among),)
+        ):
+            if among[row_id] and matches(text, timeout=until - time.monotonic()):
+                found.append(row_id)
+    except (TimeoutError, ValueError):  # the latter: no time is left at all
+        raise UserError(f"“{pattern}” takes too long on these texts: make it simpler.") from None
+    return np.array(found, np.int64)
 
 
 def _index_some(plain: sqlite3.Connection, start: int, end: int) -> int:

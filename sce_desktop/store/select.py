@@ -14,12 +14,11 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from sce_desktop.core.types import Decision, IdArray
-from sce_desktop.store import decisions, rows, runs, schema, search
+from sce_desktop.store import conditions, decisions, rows, runs, schema
 from sce_desktop.store.label_sets import active_set
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
-from sce_desktop.store.sql import fetch_columns, fetch_ids, last_row_id
+from sce_desktop.store.query import RowOrder, RowQuery
+from sce_desktop.store.sql import fetch_ids, last_row_id
 
-_Mask = NDArray[np.bool_]  # by row id, from 0 to the last one
 _scores = schema.scores
 
 
@@ -37,14 +36,17 @@ def row_ids(connection: sa.Connection, query: RowQuery) -> IdArray:
             by_length = sa.select(row.id).where(row.id <= last).order_by(_directed(row.length, query), row.id)
             ids = fetch_ids(connection, by_length)
         case RowOrder.DISAGREE:
-            differs = _compared(connection, query, last, differ=True)[every]
+            differs = conditions.compared(connection, query, last, differ=True)[every]
             parts = [every[differs], every[~differs]]
             ids = np.concatenate(parts[::-1] if query.descending else parts)
+        case RowOrder.GIVEN | RowOrder.RARE:
+            known = _given(query, last) if query.order is RowOrder.GIVEN else _rare(connection, query, last)
+            ids = np.concatenate([known, every[~conditions.mask(known, last)[every]]])
         case _:
             ordered = _by_annotation if query.order is RowOrder.ANNOTATION else _by_score
             known = fetch_ids(connection, ordered(connection, query))
-            ids = np.concatenate([known, every[~_mask(known, last)[every]]])
-    for condition in _conditions(connection, query, last):
+            ids = np.concatenate([known, every[~conditions.mask(known, last)[every]]])
+    for condition in conditions.masks(connection, query, last):
         ids = ids[condition[ids]]
     return ids
 
@@ -54,7 +56,9 @@ def unscored_ids(connection: sa.Connection, run_id: int) -> IdArray:
     last = connection.execute(sa.select(last_row_id())).scalar_one()
     every = _every(connection, last)
     scored = fetch_ids(connection, sa.select(_scores.c.row_id).where(_scores.c.run_id == run_id))
-    done = _mask(scored, last) | _mask(fetch_ids(connection, _blank(last)), last)
+    done = conditions.mask(scored, last) | conditions.mask(
+        fetch_ids(connection, conditions.blank(last)), last
+    )
     return every[~done[every]]
 
 
@@ -67,31 +71,29 @@ def _every(connection: sa.Connection, last: int) -> IdArray:
     return ids
 
 
-def _conditions(connection: sa.Connection, query: RowQuery, last: int) -> list[_Mask]:
-    def among(statement: Any) -> _Mask:
-        return _mask(fetch_ids(connection, statement), last)
-
-    conditions = []
-    if query.state is RowState.UNLABELLED:
-        conditions.append(~among(decisions.ids_decided()))
-    elif query.state is not RowState.ANY:
-        conditions.append(among(decisions.ids_in_state(query.state)))
-    if query.label_ids:
-        conditions.append(among(decisions.ids_with_labels(query.label_ids)))
-    if query.predicted_ids or query.confidence:
-        conditions.append(among(_predicted(connection, query)))
-    if query.disagree is not None:
-        conditions.append(_compared(connection, query, last, differ=query.disagree))
-    if query.blank is not None:
-        blank = among(_blank(last))
-        conditions.append(blank if query.blank else ~blank)
-    if query.search:
-        conditions.append(among(search.matching_ids(connection, query.search)))
-    return conditions
+def _given(query: RowQuery, last: int) -> IdArray:
+    given = np.array(query.given, np.int64)
+    given = given[(given >= 1) & (given <= last)]
+    _, first = np.unique(given, return_index=True)
+    known: IdArray = given[np.sort(first)]
+    return known[::-1] if query.descending else known
 
 
-def _blank(last: int) -> sa.Select[Any]:
-    return sa.select(schema.rows.c.id).where(schema.rows.c.blank == sa.true(), schema.rows.c.id <= last)
+def _rare(connection: sa.Connection, query: RowQuery, last: int) -> IdArray:
+    """Return the undecided rows of the run; top labels with the fewest decisions take turns, surest first."""
+    assert query.run_id is not None
+    found = runs.arrays(connection, query.run_id)
+    free = ~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[found.row_ids]
+    ids, top, confidence = found.row_ids[free], found.top[free], found.confidence[free]
+    labels = runs.get(connection, query.run_id).labels
+    counts = decisions.label_counts(connection)
+    decided = np.array([counts.get(label.id or 0, 0) for label in labels], np.int64)
+    order = np.lexsort((-confidence, top))
+    sizes = np.bincount(top, minlength=len(labels))
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    turn = np.arange(len(order)) - starts + decided[top[order]]
+    known: IdArray = ids[order[np.lexsort((-confidence[order], turn))]]
+    return known[::-1] if query.descending else known
 
 
 def _by_score(_connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:
@@ -122,42 +124,8 @@ def _by_annotation(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]
     return sa.select(known.row_id).order_by(_directed(known.place, query), known.row_id)
 
 
-def _predicted(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:
-    assert query.run_id is not None
-    statement = sa.select(_scores.c.row_id).where(_scores.c.run_id == query.run_id)
-    if query.predicted_ids:
-        labels = runs.get(connection, query.run_id).labels
-        places = [place for place, label in enumerate(labels) if label.id in query.predicted_ids]
-        statement = statement.where(_scores.c.top.in_(places))
-    if query.confidence:
-        statement = statement.where(_scores.c.confidence.between(*query.confidence))
-    return statement
-
-
-def _compared(connection: sa.Connection, query: RowQuery, last: int, *, differ: bool) -> _Mask:
-    """Return which rows both runs of ``query.compare`` have scored, with different or the same top labels."""
-    assert query.compare is not None
-    tops = []
-    for run_id in query.compare:
-        label_ids = np.array([label.id for label in runs.get(connection, run_id).labels], np.int64)
-        scored = sa.select(_scores.c.row_id, _scores.c.top).where(_scores.c.run_id == run_id)
-        ids, places = fetch_columns(connection, scored, (np.int64, np.int64))
-        top = np.zeros(last + 1, np.int64)  # label ids begin at 1
-        top[ids] = label_ids[places]
-        tops.append(top)
-    ours, theirs = tops
-    result: _Mask = (ours > 0) & (theirs > 0) & ((ours != theirs) if differ else (ours == theirs))
-    return result
-
-
 def _directed(column: sa.ColumnElement[Any], query: RowQuery) -> sa.ColumnElement[Any]:
     return column.desc() if query.descending else column.asc()
-
-
-def _mask(ids: IdArray, last: int) -> _Mask:
-    mask = np.zeros(last + 1, bool)
-    mask[ids] = True
-    return mask
 
 
 def _random_keys(ids: IdArray, seed: int) -> NDArray[np.uint64]:

@@ -26,10 +26,14 @@ def last_row_id() -> sa.ScalarSelect[Any]:
     return sa.select(sa.func.coalesce(sa.func.max(imported), 0)).scalar_subquery()
 
 
+def json_ids(ids: Ids) -> str:
+    """Return ``ids`` as the text that ``json_each`` takes."""
+    return "[" + ",".join(str(int(id_)) for id_ in ids) + "]"
+
+
 def id_list(ids: Ids) -> sa.Select[Any]:
     """Return ``ids`` as a statement for ``IN``: one parameter, however many there are."""
-    listed = "[" + ",".join(str(int(id_)) for id_ in ids) + "]"
-    values = sa.func.json_each(listed).table_valued(sa.column("value", sa.Integer))
+    values = sa.func.json_each(json_ids(ids)).table_valued(sa.column("value", sa.Integer))
     return sa.select(values.c.value)
 
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from sce_desktop.core.errors import Cancelled
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.store import search
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
+from sce_desktop.store.query import RowQuery, search_parts
 from tests.store.conftest import fill
 from tests.store.test_importing import CancelAfter
 
@@ -191,3 +193,51 @@ def test_rows_of_an_unfinished_import_are_not_indexed(project: Project) -> None:
     fill(project, ["other"])
     project.build_search_index()
     assert found(project, "late") == [1]
+
+
+# --- phrases and patterns
+
+
+@pytest.mark.parametrize(
+    ("search", "parts"),
+    [
+        ("", ()),
+        ("two words ", ("two words ",)),
+        ('"late delivery" refund', ("late delivery", "refund")),
+        ('"a b" "c d"', ("a b", "c d")),
+        ('50% "off"', ("off", "50%")),
+        ('5" screen', ('5" screen',)),
+        ('"open', ('"open',)),
+        ('say"so"now', ('say"so"now',)),
+    ],
+)
+def test_phrases(search: str, parts: tuple[str, ...]) -> None:
+    assert search_parts(search) == parts
+
+
+def test_phrases_and_words_must_all_be_there(project: Project) -> None:
+    fill(project, ["late delivery, refund", "refund of a late delivery", "delivery late, refund", "late"])
+    assert project.row_ids(RowQuery(search='"late delivery" refund')).tolist() == [1, 2]
+    assert project.row_ids(RowQuery(search='"late" "refund"')).tolist() == [1, 2, 3]
+
+
+def test_pattern_finds_what_it_says(project: Project) -> None:
+    fill(project, ["Order 12", "order x", "reorder 7\nnow", ""])
+    assert project.row_ids(RowQuery(pattern=r"order \d+")).tolist() == [1, 3]
+    assert project.row_ids(RowQuery(pattern=r"^order")).tolist() == [1, 2]
+    assert project.row_ids(RowQuery(pattern=r"(?m)^now$")).tolist() == [3]
+
+
+def test_bad_pattern_is_told(project: Project) -> None:
+    fill(project, ["one"])
+    with pytest.raises(UserError, match="no regular expression"):
+        project.row_ids(RowQuery(pattern="(one"))
+
+
+def test_catastrophic_pattern_gives_up(project: Project) -> None:
+    fill(project, ["a" * 60 + "b"] * 3)
+    everywhere = np.ones(4, bool)
+    started = time.monotonic()
+    with project._database.read() as connection, pytest.raises(UserError, match="takes too long"):
+        search.matching_pattern(connection, "(a|aa)+$", everywhere, seconds=0.2)
+    assert time.monotonic() - started < 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.core.types import Annotation, Decision, Label, Origin, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
+from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 from tests.store.conftest import fill
 
 WORDS = ["alpha", "Beta", "GAMMA", "ähre", "ÄHRE", "50%", "a_b", "日本語", "x"]
@@ -27,6 +28,7 @@ class Fact:
     text: str
     state: RowState = RowState.UNLABELLED
     labels: tuple[int, ...] = ()
+    former: tuple[int, ...] = ()
     flag: bool = False
     unsure: bool = False
     p: dict[int, np.ndarray] = field(default_factory=dict)
@@ -68,6 +70,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         project.set_labels(kept)
         order = [label.id for label in kept if label.id is not None]
         for fact in facts:
+            fact.former = tuple(label for label in fact.labels if label not in order)
             fact.labels = tuple(label for label in fact.labels if label in order)
             if fact.labels:
                 fact.state = RowState.LABELLED
@@ -112,12 +115,38 @@ def fits(world: World, fact: Fact, query: RowQuery) -> bool:
         answers.append(ours is not None and theirs is not None and (ours != theirs) is query.disagree)
     if query.blank is not None:
         answers.append((not fact.text.strip()) is query.blank)
+    if query.pattern:
+        answers.append(re.search(query.pattern, fact.text, re.IGNORECASE) is not None)
+    if query.among is not None:
+        answers.append(fact.id in query.among)
+    if query.duplicate is not None:
+        same = [other for other in world.facts if other.text == fact.text and other.text.strip()]
+        answers.append((len(same) > 1) is query.duplicate)
+    if query.former_ids:
+        answers.append(bool(set(fact.former) & set(query.former_ids)))
+    for cell in query.cells:
+        value = (f"r{(fact.id - 1) % 100}", fact.text)[cell.column]
+        answers.append(value in cell.values or (not value and None in cell.values))
     return all(answers)
+
+
+def rare_first(world: World, run_id: int | None) -> list[int]:
+    """Return the undecided rows of a run, labels with the fewest decisions taking turns."""
+    assert run_id is not None
+    keyed = []
+    for place, label in enumerate(world.run_labels[run_id]):
+        turn = sum(label in fact.labels for fact in world.facts)
+        mine = [fact for fact in world.facts if top_label(world, fact, run_id) == label]
+        free = [fact for fact in mine if fact.state is RowState.UNLABELLED]
+        for more, fact in enumerate(sorted(free, key=lambda fact: -float(fact.p[run_id].max()))):
+            keyed.append((turn + more, -float(fact.p[run_id].max()), place, fact.id))
+    return [row_id for *_, row_id in sorted(keyed)]
 
 
 def expected(world: World, query: RowQuery) -> list[int]:
     """Return what `RowOrder` and `RowQuery` promise. Not for RANDOM."""
     sign = -1 if query.descending else 1
+    turns = rare_first(world, query.run_id) if query.order is RowOrder.RARE else []
 
     def key(fact: Fact) -> tuple[float, ...] | None:
         match query.order:
@@ -134,6 +163,10 @@ def expected(world: World, query: RowQuery) -> list[int]:
                 assert query.compare is not None
                 tops = [top_label(world, fact, run_id) for run_id in query.compare]
                 return (-sign * (None not in tops and tops[0] != tops[1]),)
+            case RowOrder.GIVEN:
+                return (sign * query.given.index(fact.id),) if fact.id in query.given else None
+            case RowOrder.RARE:
+                return (sign * turns.index(fact.id),) if fact.id in turns else None
         if query.run_id not in fact.p:
             return None
         p = fact.p[query.run_id]
@@ -154,7 +187,8 @@ def expected(world: World, query: RowQuery) -> list[int]:
 @pytest.mark.parametrize("descending", [False, True])
 def test_order(world: World, order: RowOrder, descending: bool) -> None:
     for run_id, compare in ((1, (1, 2)), (2, (2, 1))):
-        query = RowQuery(order=order, descending=descending, run_id=run_id, compare=compare)
+        given = (70, 3, 150, 4)
+        query = RowQuery(order=order, descending=descending, run_id=run_id, compare=compare, given=given)
         assert world.project.row_ids(query).tolist() == expected(world, query)
 
 
@@ -193,6 +227,11 @@ def test_any_combination(world: World) -> None:
             compare=(1, 2),
             disagree=choose.choice([None, None, True, False]),
             blank=choose.choice([None, None, True, False]),
+            pattern=choose.choice(["", "", "", "^a|x$", "ä[hx]", "ta.*x"]),
+            among=choose.choice([None, None, tuple(choose.sample(range(1, 151), 90))]),
+            duplicate=choose.choice([None, None, True, False]),
+            former_ids=choose.choice([(), (), (3,)]),
+            given=tuple(choose.sample(range(1, 151), 20)),
             order=choose.choice([order for order in RowOrder if order is not RowOrder.RANDOM]),
             descending=choose.random() < 0.5,
         )
@@ -240,8 +279,48 @@ def test_query_must_say_which_run() -> None:
             RowQuery(**incomplete)
 
 
+SCORED = {RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE, RowOrder.DISAGREE}
+
+
 def test_empty_project(tmp_path: Path) -> None:
     with Project.create(tmp_path / "a.sce") as project:
         for order, search in itertools.product(RowOrder, ["", "x"]):
-            if order not in (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.DISAGREE):
+            if order not in SCORED:
                 assert project.row_ids(RowQuery(order=order, search=search)).tolist() == []
+
+
+@pytest.mark.parametrize("column", [0, 1])
+@pytest.mark.parametrize("values", [("r7", "r9"), ("alpha",), ("r7", None), (None,), ("R7",)])
+def test_cells_of_a_column(world: World, column: int, values: tuple[str | None, ...]) -> None:
+    query = RowQuery(cells=(CellFilter(column, values),))
+    assert world.project.row_ids(query).tolist() == expected(world, query)
+
+
+@pytest.mark.parametrize("text_columns", [[0], [1], [2], [2, 0]])
+def test_cells_before_and_after_the_text(project: Project, text_columns: list[int]) -> None:
+    rows = [("a", "b", "c"), ("c", "a", "b"), (None, "", "a"), ("\ud800a", "b", "\ud800")]
+    project.add_rows(("x", "y", "z"), [rows], text_columns=text_columns, source={})
+    for column, value in itertools.product(range(3), ["a", "b", "c"]):
+        found = project.row_ids(RowQuery(cells=(CellFilter(column, (value,)),))).tolist()
+        assert found == [number for number, row in enumerate(rows, start=1) if row[column] == value]
+    empty = [project.row_ids(RowQuery(cells=(CellFilter(c, (None,)),))).tolist() for c in range(3)]
+    assert empty == [[3], [3], []]
+    both = (CellFilter(0, ("a", "c")), CellFilter(1, ("a",)))
+    assert project.row_ids(RowQuery(cells=both)).tolist() == [2]
+
+
+def test_decided_since(project: Project) -> None:
+    fill(project, ["one", "two", "three"])
+    moments = ["2026-01-01T10:00:00.000+00:00", "2026-01-02T10:00:00.000+00:00"]
+    project.annotate(
+        Annotation(row_id, Decision.NONE, (), Origin.HAND, moment)
+        for row_id, moment in enumerate(moments, start=1)
+    )
+    assert project.row_ids(RowQuery(decided_since=moments[0])).tolist() == [1, 2]
+    assert project.row_ids(RowQuery(decided_since="2026-01-02")).tolist() == [2]
+
+
+def test_rows_beyond_the_project_are_no_rows(world: World) -> None:
+    query = RowQuery(among=(0, 5, 151, -1), given=(900, 5, 5, 0), order=RowOrder.GIVEN)
+    assert world.project.row_ids(query).tolist() == [5]
+    assert world.project.row_ids(RowQuery(among=())).tolist() == []

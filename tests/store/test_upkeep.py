@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Scores
 from sce_desktop.store import upkeep
 from sce_desktop.store.opening import PAGE_BYTES
@@ -77,24 +78,28 @@ def test_backup_is_of_one_moment_while_others_write(
     full: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upkeep, "_BACKUP_PAGES", 1)
-    done = threading.Event()
-    decided = 0
+    done, twice = threading.Event(), threading.Event()
 
     def decide() -> None:
-        nonlocal decided
+        decided = 0
         while not done.is_set():
             full.decide([10, 11, 12], Decision.NONE)
             full.clear_decision([10, 11, 12])
             decided += 1
+            if decided == 2:
+                twice.set()
+
+    class WaitInTheMiddle(SilentProgress):
+        def check(self) -> None:
+            assert twice.wait(30)
 
     writer = threading.Thread(target=decide)
-    writer.start()
     try:
-        full.backup(tmp_path / "backup.sce")
+        writer.start()
+        full.backup(tmp_path / "backup.sce", WaitInTheMiddle())
     finally:
         done.set()
         writer.join()
-    assert decided > 1
     with Project.open(tmp_path / "backup.sce") as opened:
         assert opened.verify() == []
         assert len(opened.annotations([10, 11, 12])) in (0, 3)

@@ -1,0 +1,142 @@
+"""What others than the user answered about rows: second coders, and columns of right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+import numpy as np
+import sqlalchemy as sa
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import ChangeKind, Coder, IdArray
+from sce_desktop.store import history, schema
+from sce_desktop.store.database import raw
+from sce_desktop.store.label_sets import active_ids, active_set
+from sce_desktop.store.sql import insert, last_row_id, now
+
+USER: Final = 0
+"""The user among the coders."""
+Answer = frozenset[int | str]
+"""Ids of labels in use, and names of others as they were written; nothing: none of these."""
+_coders = schema.coders
+_said = schema.other_annotations
+
+
+def add(
+    connection: sa.Connection, name: str, source: str, answers: Mapping[int, str | Sequence[str] | None]
+) -> Coder:
+    """Keep what a coder answered. See `Project.add_coder`."""
+    if not name.strip():
+        raise UserError("The coder has no name: give one.")
+    if any(coder.name == name for coder in every(connection)):
+        raise UserError(f"There is a coder {name!r} already: choose another name, or remove that one first.")
+    last = connection.execute(sa.select(last_row_id())).scalar_one()
+    if not answers or not (min(answers) >= 1 and max(answers) <= last):
+        raise ValueError("no such row")
+    known = _wordings(connection)
+    coder_id = insert(connection, _coders, name=name, source=source, created_at=now(), removed=False)
+    records = []
+    for row_id, said in answers.items():
+        words = [said or ""] if said is None or isinstance(said, str) else list(said) or [""]
+        records += [(coder_id, int(row_id), word, known.get(word)) for word in dict.fromkeys(words)]
+    raw(connection).executemany(
+        "INSERT INTO other_annotations (coder_id, row_id, label, label_id) VALUES (?, ?, ?, ?)", records
+    )
+    action = history.begin(connection, ChangeKind.CODER, f"Add answers of {name}")
+    history.record_removal(connection, action, _coders, coder_id)
+    return _get(connection, coder_id)
+
+
+def remove(connection: sa.Connection, coder_id: int) -> None:
+    """Remove a coder and all answers, undoably. KeyError if there is none."""
+    coder = _get(connection, coder_id)
+    connection.execute(_coders.update().where(_coders.c.id == coder_id).values(removed=True))
+    action = history.begin(connection, ChangeKind.CODER, f"Remove answers of {coder.name}")
+    history.record_removal(connection, action, _coders, coder_id)
+
+
+def every(connection: sa.Connection) -> tuple[Coder, ...]:
+    """Return all coders, oldest first, without the user."""
+    count = sa.func.count(sa.distinct(_said.c.row_id))
+    statement = (
+        sa.select(_coders.c.id, _coders.c.name, _coders.c.source, count, _coders.c.created_at)
+        .join(_said, _said.c.coder_id == _coders.c.id)
+        .where(_coders.c.removed == sa.false())
+        .group_by(_coders.c.id)
+        .order_by(_coders.c.id)
+    )
+    return tuple(Coder(*found) for found in connection.execute(statement))
+
+
+def answers(connection: sa.Connection, coder_id: int) -> dict[int, Answer]:
+    """Return what a coder answered by row, in file order; `USER` is the user, whose skipped rows are absent.
+
+    KeyError if there is none of that id.
+    """
+    if coder_id == USER:
+        return _own_answers(connection)
+    _get(connection, coder_id)
+    known = _wordings(connection)
+    used = set(known.values())
+    latest: dict[int, str] = dict(
+        connection.execute(sa.select(schema.labels.c.id, schema.labels.c.name)).all()
+    )
+
+    def resolved(word: str, label_id: int | None) -> int | str:
+        if label_id in used:
+            return label_id
+        renamed = known.get(latest.get(label_id or 0, word))  # merged away under a name that it got later
+        return renamed if renamed is not None else known.get(word, word)
+
+    found = connection.execute(
+        sa.select(_said.c.row_id, _said.c.label, _said.c.label_id)
+        .where(_said.c.coder_id == coder_id)
+        .order_by(_said.c.row_id)
+    )
+    return {
+        row_id: frozenset(resolved(word, label_id) for _, word, label_id in group if word)
+        for row_id, group in groupby(found, key=itemgetter(0))
+    }
+
+
+def disagreements(connection: sa.Connection, coder_ids: Sequence[int]) -> IdArray:
+    """Return the rows, in file order, that two of ``coder_ids`` at least have answered, not all the same."""
+    seen: dict[int, Answer] = {}
+    differ: set[int] = set()
+    for coder_id in coder_ids:
+        for row_id, answer in answers(connection, coder_id).items():
+            if seen.setdefault(row_id, answer) != answer:
+                differ.add(row_id)
+    return np.array(sorted(differ), np.int64)
+
+
+def _own_answers(connection: sa.Connection) -> dict[int, Answer]:
+    decided, labelled = schema.annotations.c, schema.annotation_labels.c
+    none = sa.select(decided.row_id).where(decided.decision == "none")
+    own: dict[int, Answer] = dict.fromkeys(connection.execute(none).scalars(), frozenset())
+    found = connection.execute(
+        sa.select(labelled.row_id, labelled.label_id)
+        .where(labelled.label_id.in_(active_ids()))
+        .order_by(labelled.row_id)
+    )
+    for row_id, group in groupby(found, key=itemgetter(0)):
+        own[row_id] = frozenset(label_id for _, label_id in group)
+    return dict(sorted(own.items()))
+
+
+def _wordings(connection: sa.Connection) -> dict[str, int]:
+    """Return the labels in use by each of their wordings; a name goes before another's synonym."""
+    label_set = active_set(connection)
+    labels = label_set.labels if label_set else ()
+    known = {word: label.id for label in labels if label.id for word in label.synonyms}
+    return known | {label.name: label.id for label in labels if label.id}
+
+
+def _get(connection: sa.Connection, coder_id: int) -> Coder:
+    found = [coder for coder in every(connection) if coder.id == coder_id]
+    if not found:
+        raise KeyError(coder_id)
+    return found[0]

@@ -1,0 +1,132 @@
+"""The conditions of a `RowQuery`: for each the rows that it lets through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from sce_desktop.core.types import IdArray
+from sce_desktop.store import coders, decisions, runs, schema, search
+from sce_desktop.store.query import CellFilter, RowQuery, RowState, search_parts
+from sce_desktop.store.rows import shape
+from sce_desktop.store.sql import fetch_columns, fetch_ids
+
+Mask = NDArray[np.bool_]
+"""By row id, from 0 to the last one."""
+_scores = schema.scores
+_rows = schema.rows.c
+
+
+def masks(connection: sa.Connection, query: RowQuery, last: int) -> list[Mask]:
+    """Return which rows each condition of ``query`` lets through."""
+
+    def among(statement: Any) -> Mask:
+        return mask(fetch_ids(connection, statement), last)
+
+    found = []
+    if query.among is not None:
+        chosen = np.array(query.among, np.int64)
+        found.append(mask(chosen[(chosen >= 1) & (chosen <= last)], last))
+    if query.state is RowState.UNLABELLED:
+        found.append(~among(decisions.ids_decided()))
+    elif query.state is not RowState.ANY:
+        found.append(among(decisions.ids_in_state(query.state)))
+    if query.label_ids:
+        found.append(among(decisions.ids_with_labels(query.label_ids)))
+    if query.former_ids:
+        found.append(among(decisions.ids_with_former_labels(query.former_ids)))
+    if query.decided_since:
+        found.append(among(decisions.ids_decided_since(query.decided_since)))
+    if query.disagreeing:
+        found.append(mask(coders.disagreements(connection, query.disagreeing), last))
+    if query.predicted_ids or query.confidence:
+        found.append(among(_predicted(connection, query)))
+    if query.disagree is not None:
+        found.append(compared(connection, query, last, differ=query.disagree))
+    if query.blank is not None:
+        nothing = among(blank(last))
+        found.append(nothing if query.blank else ~nothing)
+    if query.duplicate is not None:
+        twice = among(_duplicates(last))
+        found.append(twice if query.duplicate else ~twice)
+    found += [among(_with_cell(connection, wanted, last)) for wanted in query.cells]
+    found += [among(search.matching_ids(connection, part)) for part in search_parts(query.search)]
+    if query.pattern:  # the dearest one: only rows that are left
+        left = np.logical_and.reduce(found) if found else np.ones(last + 1, bool)
+        found.append(mask(search.matching_pattern(connection, query.pattern, left), last))
+    return found
+
+
+def blank(last: int) -> sa.Select[Any]:
+    """Return the statement for the ids of the rows with nothing to classify."""
+    return sa.select(_rows.id).where(_rows.blank == sa.true(), _rows.id <= last)
+
+
+def _duplicates(last: int) -> sa.Select[Any]:
+    has_text = (_rows.blank == sa.false()) & (_rows.id <= last)
+    twice = sa.select(_rows.text_hash).where(has_text).group_by(_rows.text_hash).having(sa.func.count() > 1)
+    return sa.select(_rows.id).where(has_text, _rows.text_hash.in_(twice))
+
+
+def _with_cell(connection: sa.Connection, wanted: CellFilter, last: int) -> sa.Select[Any]:
+    """Return the statement for the ids of the rows with one of some values in a column.
+
+    The cells are a JSON list in which the text's cell is left out where it is the text itself
+    (`importing`), so places after it are one less.
+    """
+    layout = shape(connection)
+    width = len(layout.columns)
+    text_at = layout.text_columns[0] if layout.text_columns else width
+    whole = _cell(wanted.column)
+    if len(layout.text_columns) != 1 or wanted.column < text_at:
+        cell = whole
+    else:
+        packed: sa.ColumnElement[Any] = _rows.text if wanted.column == text_at else _cell(wanted.column - 1)
+        cell = sa.case((sa.func.json_array_length(_rows.cells) == width, whole), else_=packed)
+    values = [value for value in wanted.values if value is not None]
+    matches: sa.ColumnElement[bool] = cell.in_(values)
+    if None in wanted.values:
+        matches |= cell.is_(None) | (cell == "")
+    return sa.select(_rows.id).where(_rows.id <= last, matches)
+
+
+def _cell(place: int) -> sa.ColumnElement[Any]:
+    return sa.func.json_extract(_rows.cells, f"$[{place}]")
+
+
+def _predicted(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:
+    assert query.run_id is not None
+    statement = sa.select(_scores.c.row_id).where(_scores.c.run_id == query.run_id)
+    if query.predicted_ids:
+        labels = runs.get(connection, query.run_id).labels
+        places = [place for place, label in enumerate(labels) if label.id in query.predicted_ids]
+        statement = statement.where(_scores.c.top.in_(places))
+    if query.confidence:
+        statement = statement.where(_scores.c.confidence.between(*query.confidence))
+    return statement
+
+
+def compared(connection: sa.Connection, query: RowQuery, last: int, *, differ: bool) -> Mask:
+    """Return which rows both runs of ``query.compare`` have scored, with different or the same top labels."""
+    assert query.compare is not None
+    tops = []
+    for run_id in query.compare:
+        label_ids = np.array([label.id for label in runs.get(connection, run_id).labels], np.int64)
+        scored = sa.select(_scores.c.row_id, _scores.c.top).where(_scores.c.run_id == run_id)
+        ids, places = fetch_columns(connection, scored, (np.int64, np.int64))
+        top = np.zeros(last + 1, np.int64)  # label ids begin at 1
+        top[ids] = label_ids[places]
+        tops.append(top)
+    ours, theirs = tops
+    result: Mask = (ours > 0) & (theirs > 0) & ((ours != theirs) if differ else (ours == theirs))
+    return result
+
+
+def mask(ids: IdArray, last: int) -> Mask:
+    """Return the mask that lets ``ids`` through."""
+    result = np.zeros(last + 1, bool)
+    result[ids] = True
+    return result

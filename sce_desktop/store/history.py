@@ -1,0 +1,210 @@
+"""The log of what the user did: every action can be undone and done again, also after a restart.
+
+An action keeps the other side of what it touches, so undoing and doing again are one thing: the project and
+the action change places. Actions are undone newest first, hence all that an action touches is as it left it
+when its turn comes. A new action drops what was undone before it.
+
+Of the history the newest `KEPT_ACTIONS` stay, and no more than hold `KEPT_ROWS` rows together; the newest
+action always stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from sce_desktop.core.types import Change, ChangeKind, Label, LabelSet
+from sce_desktop.store import label_sets, schema, versions
+from sce_desktop.store.database import raw
+from sce_desktop.store.sql import Ids, insert, json_ids, now
+
+KEPT_ACTIONS: Final = 1_000
+KEPT_ROWS: Final = 1_000_000
+_TOLD_ROWS: Final = 1_000
+_actions = schema.actions
+
+_RECORD: Final = """
+    INSERT OR IGNORE INTO row_changes
+        (action_id, row_id, decision, origin, decided_at, queue, labels, unsure, flag, note)
+    SELECT :action, ids.value, a.decision, a.origin, a.decided_at, a.queue,
+        (SELECT group_concat(label_id) FROM annotation_labels WHERE row_id = a.row_id),
+        m.unsure, m.flag, m.note
+    FROM {ids} AS ids
+        LEFT JOIN annotations AS a ON a.row_id = ids.value
+        LEFT JOIN marks AS m ON m.row_id = ids.value"""
+_OF_ACTION: Final = "(SELECT row_id AS value FROM row_changes WHERE action_id = :of)"
+_RESTORE: Final = (
+    "DELETE FROM annotations WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
+    "DELETE FROM marks WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
+    "INSERT INTO annotations (row_id, decision, origin, decided_at, queue)"
+    " SELECT row_id, decision, origin, decided_at, queue FROM row_changes"
+    " WHERE action_id = :of AND decision IS NOT NULL",
+    "INSERT INTO annotation_labels (row_id, label_id) SELECT c.row_id, l.value"
+    " FROM row_changes AS c, json_each('[' || c.labels || ']') AS l"
+    " WHERE c.action_id = :of AND c.labels IS NOT NULL",
+    "INSERT INTO marks (row_id, unsure, flag, note) SELECT row_id, unsure, flag, note FROM row_changes"
+    " WHERE action_id = :of AND note IS NOT NULL",
+    "DELETE FROM row_changes WHERE action_id = :of",
+)
+
+
+def begin(connection: sa.Connection, kind: ChangeKind, text: str, *, join: int | None = None) -> int:
+    """Return the id of a new action, or ``join`` if that is still the newest one."""
+    if join is not None and _next(connection, undone=False) == join and not _next(connection, undone=True):
+        return join
+    connection.execute(_actions.delete().where(_actions.c.undone == sa.true()))
+    action = insert(connection, _actions, kind=kind, text=text, done_at=now(), undone=False, rows=0)
+    _forget(connection, action)
+    return action
+
+
+def record_rows(connection: sa.Connection, action: int, row_ids: Ids) -> None:
+    """Let an action keep how rows are; called before it changes them. What it keeps already stays."""
+    parameters = {"action": action, "ids": json_ids(row_ids)}
+    added = raw(connection).execute(_RECORD.format(ids="json_each(:ids)"), parameters).rowcount
+    connection.execute(_actions.update().where(_actions.c.id == action).values(rows=_actions.c.rows + added))
+
+
+def record_labels(connection: sa.Connection, action: int, before: LabelSet | None) -> None:
+    """Let an action keep the label set that was in use before it."""
+    _record(connection, action, "label_set_id", before.id if before else 0)
+
+
+def record_version(connection: sa.Connection, action: int, before: int | None) -> None:
+    """Let an action keep the model version that was active before it."""
+    _record(connection, action, "version_id", before or 0)
+
+
+def record_removal(connection: sa.Connection, action: int, owner: sa.Table, owner_id: int) -> None:
+    """Let an action turn whether an audit or a coder is there."""
+    _record(connection, action, _REMOVABLE[owner], owner_id)
+
+
+def undo(connection: sa.Connection) -> Change | None:
+    """Take the newest action back and say what that changed; None if there is nothing to undo."""
+    return _turn(connection, _next(connection, undone=False), undone=True)
+
+
+def redo(connection: sa.Connection) -> Change | None:
+    """Do again what was undone last and say what that changed; None if there is nothing to redo."""
+    return _turn(connection, _next(connection, undone=True), undone=False)
+
+
+def text(connection: sa.Connection, *, undone: bool) -> str:
+    """Return what would be undone or, with ``undone``, done again, in a few words; empty if nothing is."""
+    action = _next(connection, undone=undone)
+    found = connection.execute(sa.select(_actions.c.text).where(_actions.c.id == action)).scalar()
+    return found or ""
+
+
+_REMOVABLE: Final = {schema.audits: "audit_id", schema.coders: "coder_id"}
+
+
+def _next(connection: sa.Connection, *, undone: bool) -> int | None:
+    """Return the newest action that is done, or the oldest that is undone."""
+    best = sa.func.min(_actions.c.id) if undone else sa.func.max(_actions.c.id)
+    found: int | None = connection.execute(sa.select(best).where(_actions.c.undone == undone)).scalar()
+    return found
+
+
+def _record(connection: sa.Connection, action: int, column: str, value: int) -> None:
+    kept = sa.func.coalesce(_actions.c[column], value)
+    connection.execute(_actions.update().where(_actions.c.id == action).values({column: kept}))
+
+
+def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Change | None:
+    """Let the project and an action change places."""
+    if action is None:
+        return None
+    found = connection.execute(sa.select(_actions).where(_actions.c.id == action)).one()
+    changed: dict[str, Any] = {"undone": undone}
+    before = label_sets.active_set(connection)
+    if found.rows:
+        _swap_rows(connection, action)
+    if found.label_set_id is not None:
+        label_sets.use(connection, found.label_set_id or None)
+        changed["label_set_id"] = before.id if before else 0
+    if found.version_id is not None:
+        active = versions.active(connection)
+        kept = {version.id for version in versions.every(connection)}
+        # A version that was deleted meanwhile cannot come back: the model as it was stands for it.
+        versions.activate(connection, found.version_id if found.version_id in kept else None)
+        changed["version_id"] = active.id if active else 0
+    for owner, column in _REMOVABLE.items():
+        if (owner_id := found._mapping[column]) is not None:
+            is_it = owner.c.id == owner_id
+            connection.execute(owner.update().where(is_it).values(removed=sa.not_(owner.c.removed)))
+    connection.execute(_actions.update().where(_actions.c.id == action).values(changed))
+    touched = "SELECT row_id FROM row_changes WHERE action_id = ? ORDER BY row_id LIMIT ?"
+    return Change(
+        kind=ChangeKind(found.kind),
+        text=found.text,
+        rows=found.rows,
+        row_ids=tuple(row_id for (row_id,) in raw(connection).execute(touched, (action, _TOLD_ROWS))),
+        labels=_edited(before, label_sets.active_set(connection)),
+        label_set=found.label_set_id is not None,
+    )
+
+
+def _swap_rows(connection: sa.Connection, action: int) -> None:
+    plain = raw(connection)
+    plain.execute(_RECORD.format(ids=_OF_ACTION), {"action": -action, "of": action})
+    for statement in _RESTORE:
+        plain.execute(statement, {"of": action})
+    plain.execute("UPDATE row_changes SET action_id = ? WHERE action_id = ?", (action, -action))
+
+
+def _edited(before: LabelSet | None, after: LabelSet | None) -> tuple[int, ...]:
+    old = {label.id: label for label in before.labels} if before else {}
+    new = {label.id: label for label in after.labels} if after else {}
+    return tuple(id_ for id_ in sorted({*old, *new} - {None}) if old.get(id_) != new.get(id_))  # type: ignore[type-var, misc]
+
+
+def _forget(connection: sa.Connection, newest: int) -> None:
+    """Drop the oldest actions beyond what is kept, and all that belongs to no action any more."""
+    plain = raw(connection)
+    plain.execute(
+        "DELETE FROM actions WHERE id < ? AND id NOT IN (SELECT id FROM"
+        " (SELECT id, sum(rows) OVER newer AS held, count(*) OVER newer AS place FROM actions"
+        "  WINDOW newer AS (ORDER BY id DESC))"
+        " WHERE held <= ? AND place <= ?)",
+        (newest, KEPT_ROWS, KEPT_ACTIONS),
+    )
+    plain.execute("DELETE FROM row_changes WHERE action_id < (SELECT min(id) FROM actions)")
+    # What was undone lies between the newest action that was kept and the new one.
+    plain.execute(
+        "DELETE FROM row_changes WHERE action_id > coalesce((SELECT max(id) FROM actions WHERE id < ?), 0)"
+        " AND action_id < ?",
+        (newest, newest),
+    )
+    for owner, column in _REMOVABLE.items():
+        named = sa.select(_actions.c[column]).where(_actions.c[column].is_not(None))
+        connection.execute(owner.delete().where(owner.c.removed == sa.true(), owner.c.id.not_in(named)))
+
+
+def describe_labels(before: Sequence[Label], after: Sequence[Label]) -> str:
+    """Say in a few words how one list of labels became the other."""
+    old, new = ({label.id: label for label in labels} for labels in (before, after))
+    added = [new[id_].name for id_ in new if id_ not in old]
+    gone = [old[id_].name for id_ in old if id_ not in new]
+    edited = [(old[id_], new[id_]) for id_ in new if id_ in old and old[id_] != new[id_]]
+    match (added, gone, edited):
+        case ([name], [], []):
+            return f"Add label “{name}”"
+        case ([_, *_], [], []):
+            return f"Add {len(added)} labels"
+        case ([], [name], []):
+            return f"Remove label “{name}”"
+        case ([], [_, *_], []):
+            return f"Remove {len(gone)} labels"
+        case ([], [], [(was, now_)]) if was.name != now_.name:
+            return f"Rename “{was.name}” to “{now_.name}”"
+        case ([], [], [(was, _)]):
+            return f"Edit label “{was.name}”"
+        case ([], [], [_, *_]):
+            return f"Edit {len(edited)} labels"
+        case ([], [], []) if list(old) != list(new):
+            return "Reorder labels"
+    return "Change labels"

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Decision, Label, LabelEffect, Origin, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from tests.store.conftest import fill, use_labels
+
+
+@pytest.fixture
+def three(project: Project) -> Project:
+    """Labels 1 to 3 (a, b, c), several a row; rows 1 to 6."""
+    fill(project, [f"text {number}" for number in range(1, 8)])
+    use_labels(project, "a", "b", "c", multi_label=True)
+    project.decide([1, 2], Decision.LABEL, [1])
+    project.decide([3], Decision.LABEL, [2], origin=Origin.BULK)
+    project.decide([4], Decision.LABEL, [1, 2], origin=Origin.IMPORTED)
+    project.decide([5], Decision.LABEL, [1, 3])
+    project.decide([6], Decision.NONE)
+    return project
+
+
+def labels_of(project: Project) -> dict[int, tuple[int, ...]]:
+    return {row_id: a.label_ids for row_id, a in project.annotations(range(1, 8)).items()}
+
+
+def test_previews_count_what_the_edits_touch(three: Project) -> None:
+    label_set = three.label_set()
+    assert label_set is not None
+    run = three.open_run("sce", "sce", "m", "f", label_set.labels)
+    three.add_scores(run.id, [1], Scores(np.full((1, 3), 0.5, np.float32)))
+    of_a = LabelEffect(rows=4, hand=3, bulk=0, imported=1, overlap=2, runs=1)
+    assert three.rename_preview(1) == of_a
+    assert three.delete_preview(1) == three.split_preview(1) == of_a
+    assert three.delete_preview(1, move_to=2) == replace(of_a, overlap=1)
+    assert three.merge_preview([1, 2], 3) == LabelEffect(5, 3, 1, 1, 1, 1)
+    with pytest.raises(ValueError, match="not in the active"):
+        three.rename_preview(9)
+
+
+def test_merged_rows_keep_time_and_origin_and_other_labels(three: Project) -> None:
+    before = three.annotations(range(1, 8))
+    label_set = three.merge_labels([1, 2], 2)
+    assert [(label.id, label.name, label.synonyms) for label in label_set.labels] == [
+        (2, "b", ("a",)),
+        (3, "c", ()),
+    ]
+    assert labels_of(three) == {1: (2,), 2: (2,), 3: (2,), 4: (2,), 5: (2, 3), 6: ()}
+    for row_id, annotation in three.annotations(range(1, 8)).items():
+        assert replace(annotation, label_ids=before[row_id].label_ids) == before[row_id]
+    assert three.undo() is not None
+    assert three.annotations(range(1, 8)) == before
+
+
+def test_merging_with_itself_does_nothing(three: Project) -> None:
+    before = three.undo_text()
+    three.merge_labels([1], 1)
+    assert three.undo_text() == before
+
+
+def test_deleted_label_leaves_its_rows_unlabelled_and_tells_what_they_were(three: Project) -> None:
+    three.delete_label(1)
+    assert labels_of(three) == {3: (2,), 4: (2,), 5: (3,), 6: ()}
+    assert three.row_ids(RowQuery(state=RowState.UNLABELLED)).tolist() == [1, 2, 7]
+    assert three.former_labels(range(1, 8)) == {1: ("a",), 2: ("a",), 4: ("a",), 5: ("a",)}
+    change = three.undo()
+    assert change is not None
+    assert (change.row_ids, change.labels) == ((1, 2, 4, 5), (1,))
+    assert labels_of(three)[5] == (1, 3)
+
+
+def test_label_cannot_be_deleted_in_favour_of_itself_or_a_stranger(three: Project) -> None:
+    for target in (1, 9):
+        with pytest.raises(ValueError, match="label"):
+            three.delete_label(1, move_to=target)
+    assert len(labels_of(three)) == 6
+
+
+def test_split_rows_wait_until_they_are_decided_anew(three: Project) -> None:
+    label_set = three.split_label(1, [Label("a early"), Label("a late")])
+    assert [label.name for label in label_set.labels] == ["a early", "a late", "b", "c"]
+    queue = RowQuery(former_ids=(1,))
+    assert three.row_ids(queue).tolist() == [1, 2, 4, 5]
+    early = label_set.labels[0].id
+    assert early is not None
+    three.decide([1], Decision.LABEL, [early])
+    three.decide([4], Decision.NONE)
+    assert three.row_ids(queue).tolist() == [2, 5]
+    three.undo()
+    assert three.row_ids(queue).tolist() == [2, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"), [(["a", "x"], "other names"), (["x", "b"], "twice"), ([], "into nothing")]
+)
+def test_split_into_known_names_is_refused_and_changes_nothing(
+    three: Project, parts: list[str], told: str
+) -> None:
+    before = three.label_set(), labels_of(three), three.undo_text()
+    with pytest.raises(UserError, match=told):
+        three.split_label(1, [Label(name) for name in parts])
+    assert (three.label_set(), labels_of(three), three.undo_text()) == before
+
+
+def test_annotations_survive_a_switch_where_ids_are_the_same(three: Project) -> None:
+    first = three.label_set()
+    assert first is not None
+    second = three.set_labels([first.labels[0], Label("new")], name="Other", multi_label=True)
+    assert (second.name, second.version) == ("Other", 1)
+    assert labels_of(three) == {1: (1,), 2: (1,), 4: (1,), 5: (1,), 6: ()}
+    assert three.use_label_set(first.id) == first
+    assert labels_of(three)[4] == (1, 2)
+    assert three.undo_text() == "Use “Labels” 1"
+    three.undo()
+    assert three.label_set() == second
+    with pytest.raises(KeyError):
+        three.use_label_set(99)
+    assert three.label_set() == second
+
+
+def test_switching_back_brings_the_old_name_back(three: Project) -> None:
+    first = three.label_set()
+    assert first is not None
+    three.set_labels([replace(first.labels[0], name="x"), *first.labels[1:]])
+    three.use_label_set(first.id)
+    assert three.verify() == []
+    typed_anew = three.set_labels([Label("a")])
+    assert typed_anew.labels[0].id == 1
