@@ -1,0 +1,208 @@
+"""What a review does to many rows: predictions accepted, answers of another person joined by a key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import (
+    Annotation,
+    Coder,
+    Decision,
+    FloatArray,
+    IdArray,
+    Origin,
+    Row,
+    Run,
+    TableOptions,
+)
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+
+EXAMPLES: Final = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Acceptance:
+    """Undecided rows whose prediction is confident enough. ``given`` (m, K) says which labels each gets."""
+
+    run: Run
+    row_ids: IdArray  # (m,) in file order
+    given: NDArray[np.bool_]
+    probabilities: FloatArray  # (m, K)
+
+    def __len__(self) -> int:
+        return len(self.row_ids)
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many rows each label gets, by label id; those that get none are left out."""
+        sums = self.given.sum(axis=0).tolist()
+        return {
+            label.id: count
+            for label, count in zip(self.run.labels, sums, strict=True)
+            if count and label.id is not None
+        }
+
+    def labels_of(self, place: int) -> tuple[int, ...]:
+        """The ids of the labels that the row at ``place`` gets."""
+        ids = [self.run.labels[int(column)].id for column in np.flatnonzero(self.given[place])]
+        return tuple(label_id for label_id in ids if label_id is not None)
+
+
+def acceptable(project: Project, run: Run, query: RowQuery, confidence: float) -> Acceptance:
+    """Return the undecided rows of ``query`` with a prediction of at least ``confidence``.
+
+    With several labels a row, every label with a probability that high is taken. Rows of a random sample are
+    left out: they are decided by a person, or they prove nothing. So are labels that are not in use any more.
+    """
+    ids, matrix = project.run_matrix(run.id)
+    wanted = np.isin(ids, project.row_ids(query))
+    open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
+    wanted &= np.isin(ids, open_ids)
+    for audit in project.audits():
+        wanted &= ~np.isin(ids, project.audit_rows(audit.id))
+    ids, matrix = ids[wanted], matrix[wanted]
+    label_set = project.label_set()
+    used = {label.id for label in label_set.labels} if label_set else set()
+    given = matrix >= confidence
+    if not run.multi_label:
+        best = np.zeros_like(given)
+        best[np.arange(len(matrix)), matrix.argmax(axis=1)] = True
+        given &= best
+    given &= np.array([label.id in used for label in run.labels])
+    kept = given.any(axis=1)
+    return Acceptance(run, ids[kept], given[kept], matrix[kept])
+
+
+def examples(
+    project: Project, found: Acceptance, *, seed: int = 0
+) -> list[tuple[Row, tuple[int, ...], float]]:
+    """Return ten rows of ``found`` at random, the labels they get and the least of their probabilities."""
+    rng = np.random.default_rng(seed)
+    places = np.sort(rng.permutation(len(found))[:EXAMPLES])
+    rows = project.rows(found.row_ids[places])
+    return [
+        (row, found.labels_of(place), float(found.probabilities[place][found.given[place]].min()))
+        for row, place in zip(rows, places.tolist(), strict=True)
+    ]
+
+
+def accept(project: Project, found: Acceptance, *, queue: str = "", moment: str) -> int:
+    """Give every row of ``found`` its labels in one step of the history; return how many rows.
+
+    They count as decided in bulk: figures and exports keep them apart from what a person looked at.
+    """
+    project.annotate(
+        Annotation(int(row_id), Decision.LABEL, found.labels_of(place), Origin.BULK, moment, queue)
+        for place, row_id in enumerate(found.row_ids)
+    )
+    return len(found)
+
+
+def column_values(project: Project, column: int, *, most: int, progress: Progress) -> list[tuple[str, int]]:
+    """Return the commonest ``most`` values of a column and their rows; "" stands for empty cells."""
+    counts = Counter[str]()
+    total, done = project.row_count(), 0
+    for rows in project.iter_rows():
+        progress.check()
+        counts.update(row.cells[column] or "" for row in rows)
+        done += len(rows)
+        progress.report(done, total, stage="reading")
+    return counts.most_common(most)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The answers of another person's table, by our row ids."""
+
+    answers: Mapping[int, str | None]
+    unknown: int  # keys of the table that no row of ours has
+    repeated: int  # keys that several of our rows, or several of the table's, have: they are left out
+
+
+def join_answers(
+    project: Project,
+    table: Path,
+    *,
+    our_key: int,
+    their_key: int,
+    their_label: int,
+    options: TableOptions | None = None,
+    progress: Progress,
+) -> Joined:
+    """Join another person's answers to our rows by a key; a cell without a label is no answer.
+
+    Args:
+        project: Whose rows.
+        table: The other person's file.
+        our_key: 0-based place of the key among the project's columns.
+        their_key: 0-based place of the key in the table.
+        their_label: 0-based place of the answers in the table.
+        options: How to read the table.
+        progress: Told of rows.
+
+    Raises:
+        UserError: The table cannot be read, or no key of it is one of ours.
+    """
+    from sce_desktop.data.tables import open_table
+
+    ours: dict[str, list[int]] = {}
+    for rows in project.iter_rows():
+        progress.check()
+        for row in rows:
+            ours.setdefault(row.cells[our_key] or "", []).append(row.id)
+    theirs: dict[str, list[str]] = {}
+    for batch in open_table(table, options or TableOptions()).batches(progress=progress):
+        for cells in batch:
+            if (said := cells[their_label]) and said.strip():
+                theirs.setdefault(cells[their_key] or "", []).append(said)
+    answers: dict[int, str | None] = {}
+    unknown = repeated = 0
+    for key, said_all in theirs.items():
+        ids = ours.get(key, [])
+        if not ids:
+            unknown += 1
+        elif len(ids) > 1 or len(said_all) > 1:
+            repeated += 1
+        else:
+            answers[ids[0]] = said_all[0]
+    if not answers:
+        raise UserError(
+            "No row of the table has a key of this project: choose other columns for the key, on both sides."
+        )
+    return Joined(answers, unknown, repeated)
+
+
+def add_coder(project: Project, name: str, table: Path, joined: Joined) -> Coder:
+    """Keep joined answers as those of a coder."""
+    return project.add_coder(name, table.name, joined.answers)
+
+
+def threshold_facts(project: Project, run: Run) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return what a threshold can be judged by.
+
+    Returns:
+        The confidence (n,) of every scored row, and of the m rows that a person decided by hand, with
+        whether the model's best label is (one of) theirs (m,).
+    """
+    arrays = project.run_arrays(run.id)
+    decided = project.row_ids(RowQuery(state=RowState.LABELLED, blank=False))
+    none = project.row_ids(RowQuery(state=RowState.NONE, blank=False))
+    wanted = np.isin(arrays.row_ids, np.concatenate([decided, none]))
+    found = project.annotations(arrays.row_ids[wanted])
+    known, right = [], []
+    for place in np.flatnonzero(wanted).tolist():
+        annotation = found.get(int(arrays.row_ids[place]))
+        if annotation is not None and annotation.origin is Origin.HAND:
+            known.append(place)
+            right.append(run.labels[int(arrays.top[place])].id in annotation.label_ids)
+    return arrays.confidence, arrays.confidence[known], np.array(right, dtype=bool)
