@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
+from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import rows_data
 from sce_desktop.ui.confidence_menu import ConfidenceMenu
+from sce_desktop.ui.filter_menus import FilterMenus
+from sce_desktop.ui.filter_words import filters_in_words
 from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.queries import (
-    BY_SCORE,
-    ORDERS,
-    follow_runs,
     has_filters,
-    order_by,
     order_name,
     without_filters,
 )
-from sce_desktop.ui.row_actions import label_icon, menu_text
-from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 
-_STATES = (
-    ("Unlabelled", RowState.UNLABELLED),
-    ("Labelled", RowState.LABELLED),
-    ("None of these", RowState.NONE),
-    ("Skipped", RowState.SKIPPED),
-    ("Unsure", RowState.UNSURE),
-    ("Flagged", RowState.FLAGGED),
-)
 _COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them
-_MOST_IN_MENU = 40
 _NARROW = 440
 
 
-class FilterBar(QWidget):
+class FilterBar(FilterMenus):
     """Follows the session's query and counts."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
+        super().__init__(session, parent)
         self._threshold = 0.6
         self._disagree: int | None = None
         self._narrow = False
@@ -92,14 +78,14 @@ class FilterBar(QWidget):
         self.confidence_menu.changed.connect(self._set_threshold)
         self._count_soon = QTimer(self, singleShot=True, interval=_COUNT_MS)
         self._count_soon.timeout.connect(self._count_disagreement)
-        session.queryChanged.connect(self._show)
+        session.queryChanged.connect(self._show_query)
         session.projectOpened.connect(self._on_project)
         session.projectClosed.connect(self._on_project)
         session.countsChanged.connect(self._on_counts)
         session.labelsChanged.connect(self._on_labels)
         session.scoresChanged.connect(self._on_scores)
         session.scorer.modelsChanged.connect(self._on_models)
-        self._show()
+        self._show_query()
 
     def _chip(
         self,
@@ -124,12 +110,12 @@ class FilterBar(QWidget):
             self.order.setToolButtonStyle(
                 style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon
             )
-            self._show()
+            self._show_query()
 
     # --- what is shown -------------------------------------------------------------------------------------
 
     @Slot()
-    def _show(self) -> None:
+    def _show_query(self) -> None:
         session, query = self._session, self._session.query
         counts = session.counts
         states = counts.states if counts else {}
@@ -164,17 +150,8 @@ class FilterBar(QWidget):
 
     def _show_more_chip(self, query: RowQuery) -> None:
         own = () if self._narrow else (RowState.UNLABELLED, RowState.FLAGGED)  # have chips
-        chosen = [name for name, state in _STATES if query.state is state and state not in own]
-        chosen += [
-            f"{who}: {label.name}"
-            for who, ids in (("SCE", query.predicted_ids), ("Yours", query.label_ids))
-            for label in self._session.labels
-            if label.id in ids
-        ]
-        if query.disagree is False:
-            chosen.append("Models agree")
-        if query.blank is not None:
-            chosen.append("No text" if query.blank else "With text")
+        columns = self._session.project.columns if query.cells and self._session.project else ()
+        chosen = filters_in_words(query, self._session.labels, columns, beside=own)
         text = chosen[0] if len(chosen) == 1 else f"{len(chosen)} filters" if chosen else "More"
         shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, px(150))
         self.more.setText(menu_text(shown) + " ▾")
@@ -190,12 +167,12 @@ class FilterBar(QWidget):
     def _on_project(self) -> None:
         self._disagree = None
         self._threshold = 0.6
-        self._show()
+        self._show_query()
         self._count_disagreement()
 
     @Slot()
     def _on_counts(self) -> None:
-        self._show()
+        self._show_query()
         if not self._count_soon.isActive():
             self._count_soon.start()
 
@@ -215,7 +192,7 @@ class FilterBar(QWidget):
     def _on_scores(self) -> None:
         """Other runs may be shown now: ask about those."""
         self._set(self._session.query)
-        self._show()
+        self._show_query()
 
     @Slot()
     def _on_models(self) -> None:
@@ -230,7 +207,7 @@ class FilterBar(QWidget):
             return  # it counts already; more counts come while scores do
         if session.project is None or len(session.runs) < 2:
             self._disagree = None
-            self._show()
+            self._show_query()
             return
         pair = (session.runs[0].id, session.runs[1].id)
         job = session.submit(
@@ -248,7 +225,7 @@ class FilterBar(QWidget):
     @Slot(object)
     def _on_disagreement(self, count: int) -> None:
         self._disagree = count if self._session.project is not None else None
-        self._show()
+        self._show_query()
 
     @Slot()
     def _on_count_ended(self) -> None:
@@ -256,29 +233,11 @@ class FilterBar(QWidget):
 
     # --- choosing ------------------------------------------------------------------------------------------
 
-    def _set(self, query: RowQuery) -> None:
-        """Make ``query`` the session's, or show again what is the case."""
-        query = follow_runs(query, self._session.runs)
-        if query == self._session.query:
-            self._show()
-        else:
-            self._session.set_query(query)
-
     def _show_all(self) -> None:
         self._set(without_filters(self._session.query))
 
-    def _toggle_state(self, state: RowState) -> None:
-        query = self._session.query
-        self._set(replace(query, state=RowState.ANY if query.state is state else state))
-
     def _toggle_disagree(self) -> None:
         self._choose_disagree(None if self._session.query.disagree is True else True)
-
-    def _choose_disagree(self, disagree: bool | None) -> None:
-        runs = self._session.runs
-        if len(runs) > 1:
-            pair = self._session.query.compare or (runs[0].id, runs[1].id)
-            self._set(replace(self._session.query, disagree=disagree, compare=pair))
 
     def _toggle_confidence(self) -> None:
         if self._session.query.confidence is not None:
@@ -301,98 +260,13 @@ class FilterBar(QWidget):
     def _popup(self, menu: QMenu, widget: QWidget) -> None:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self._below(widget))
-        self._show()  # a click on a chip toggles it before anything is chosen
-
-    # --- menus ---------------------------------------------------------------------------------------------
-
-    def _add(
-        self, menu: QMenu, text: str, do: Callable[[], None], *, checked: bool, enabled: bool = True
-    ) -> QAction:
-        action = QAction(menu_text(text), menu, checkable=True, checked=checked)
-        action.setEnabled(enabled)
-        action.triggered.connect(lambda _=False: do())
-        menu.addAction(action)
-        return action
+        self._show_query()  # a click on a chip toggles it before anything is chosen
 
     def _open_order(self) -> None:
         self._popup(self.order_menu(), self.order)
 
-    def order_menu(self) -> QMenu:
-        """The orders to choose from."""
-        menu, query, runs = QMenu(self), self._session.query, self._session.runs
-        group = QActionGroup(menu)
-        for name, order, descending in ORDERS:
-            enabled = bool(runs) if order in BY_SCORE else len(runs) > 1 or order is not RowOrder.DISAGREE
-            checked = query.order is order and query.descending == descending
-            choose = partial(self._choose_order, order, descending)
-            text = name[:1].upper() + name[1:]
-            group.addAction(self._add(menu, text, choose, checked=checked, enabled=enabled))
-        return menu
-
-    def _choose_order(self, order: RowOrder, descending: bool) -> None:
-        seed = random.getrandbits(32) if order is RowOrder.RANDOM else self._session.query.seed
-        query = order_by(self._session.query, order, self._session.runs, descending=descending, seed=seed)
-        if query is not None:
-            self._set(query)
-
-    def _add_labels(self, menu: QMenu) -> None:
-        """Add the labels to filter by: as the model sees it, and as decided."""
-        query, counts = self._session.query, self._session.counts
-        parts = (
-            ("SCE label", "predicted_ids", counts.predicted if counts else {}, bool(self._session.runs)),
-            ("Your label", "label_ids", counts.labels if counts else {}, True),
-        )
-        for title, field, numbers, enabled in parts:
-            of_field = menu.addMenu(title)
-            of_field.setEnabled(enabled and bool(self._session.labels))
-            chosen = getattr(query, field)
-            for label in self._session.labels[:_MOST_IN_MENU]:
-                number = numbers.get(label.id) if label.id is not None else None
-                text = label.name if number is None else f"{label.name}  {number:,}"
-                toggle = partial(self._toggle_label, field, label.id)
-                action = self._add(of_field, text, toggle, checked=label.id in chosen)
-                action.setIcon(label_icon(colour_of(label, self._session.labels)))
-            of_field.addSeparator()
-            clear = of_field.addAction("Any label")
-            clear.triggered.connect(lambda _=False, field=field: self._clear_labels(field))
-
-    def _clear_labels(self, field: str) -> None:
-        changes: dict[str, tuple[int, ...]] = {field: ()}
-        self._set(replace(self._session.query, **changes))  # type: ignore[arg-type]
-
-    def _toggle_label(self, field: str, label_id: int | None) -> None:
-        query = self._session.query
-        ids: tuple[int, ...] = getattr(query, field)
-        if label_id is None:
-            return
-        ids = tuple(i for i in ids if i != label_id) if label_id in ids else (*ids, label_id)
-        run_id = self._session.runs[0].id if self._session.runs else None
-        changes = {field: ids, "run_id": run_id}
-        self._set(replace(query, **changes))  # type: ignore[arg-type]
-
     def _open_more(self) -> None:
         self._popup(self.more_menu(), self.more)
-
-    def more_menu(self) -> QMenu:
-        """The filters that have no chip."""
-        menu, query, counts = QMenu(self), self._session.query, self._session.counts
-        self._add_labels(menu)
-        menu.addSeparator()
-        for name, state in _STATES:
-            text = name if counts is None else f"{name}  {counts.states.get(state, 0):,}"
-            self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
-        menu.addSeparator()
-        agree = partial(self._choose_disagree, None if query.disagree is False else False)
-        pair = len(self._session.runs) > 1
-        self._add(menu, "Models agree", agree, checked=query.disagree is False, enabled=pair)
-        menu.addSeparator()
-        blank = "No text" if counts is None else f"No text  {counts.blank:,}"
-        for text, value in ((blank, True), ("With text", False)):
-            wanted = None if query.blank is value else value
-            self._add(
-                menu, text, partial(self._set, replace(query, blank=wanted)), checked=query.blank is value
-            )
-        return menu
 
 
 def _label(chip: QPushButton, name: str, count: int | None) -> None:

@@ -37,6 +37,8 @@ COMMANDS = (
     Command("flag", "Flag", "F"),
     Command("note", "Write a note", "N"),
     Command("back", "Take the decision back", "Backspace"),
+    Command("copies", "Decide its duplicates alike", "="),
+    Command("similar", "Show similar rows", "M"),
     Command("next", "Next row", "J"),
     Command("previous", "Previous row", "K"),
 )

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
-from sce_desktop.ui import table_work
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.session import Session
 
@@ -53,28 +52,22 @@ def change(session: Session, label_id: int, **fields: object) -> bool:
 def remove(session: Session, label_ids: Iterable[int]) -> bool:
     """Take labels out of use; their annotations stay in the project and come back with them."""
     going = set(label_ids)
+    if len(going) == 1:
+        return session.edit_labels(lambda p: p.delete_label(*going))
     return session.set_labels([label for label in session.labels if label.id not in going])
 
 
-def merge(session: Session, into: Mapping[int, int]) -> Job | None:
-    """Let labels take over others (ids of those that go to ids of those that stay), behind the window."""
-    if session.project is None or session.refuses_edit() or not into:
-        return None
-    job = session.submit(
-        table_work.merge_labels, session.project, dict(into), title="Merging labels", first=True
-    )
-    job.ended.connect(lambda: _on_merged(session))
-    job.finished.connect(lambda _: session.tell(f"{len(into)} labels were merged into others."))
-    return job
+def merge(session: Session, into: Mapping[int, int]) -> bool:
+    """Let labels take over others (ids of those that go to ids of those that stay), with their answers."""
+    going: dict[int, list[int]] = {}
+    for gone, target in into.items():
+        going.setdefault(target, []).append(gone)
 
+    def change(project: Project) -> None:
+        for target, ids in going.items():
+            project.merge_labels(ids, target)
 
-def _on_merged(session: Session) -> None:
-    if session.project is None:
-        return
-    session.reload_labels()
-    session.annotationsChanged.emit(None)
-    session.count_soon()
-    session.scorer.labels_changed()
+    return bool(going) and session.edit_labels(change)
 
 
 def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[int, int]:

@@ -38,6 +38,8 @@ class SourcesButton(QToolButton):
     templateAsked = Signal(object)  # Path
     suggestAsked = Signal()
     saveAsked = Signal()
+    setsAsked = Signal()
+    severalAsked = Signal(object)  # whether a row may have several labels
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,10 +63,17 @@ class SourcesButton(QToolButton):
         self._adding += [ready.menuAction(), _action(menu, "Suggest labels…", self.suggestAsked.emit)]
         menu.addSeparator()
         self._save = _action(menu, "Save labels…", self.saveAsked.emit)
+        _action(menu, "Label sets and versions…", self.setsAsked.emit)
+        menu.addSeparator()
+        self.several = menu.addAction("A row may have several labels")
+        self.several.setCheckable(True)
+        self.several.triggered.connect(lambda on: self.severalAsked.emit(on))
         self.setMenu(menu)
 
-    def set_state(self, *, editable: bool, labels: bool) -> None:
+    def set_state(self, *, editable: bool, labels: bool, several: bool) -> None:
         """Enable what can be done."""
+        self.several.setChecked(several)
+        self.several.setEnabled(editable)
         for action in self._adding:
             action.setEnabled(editable)
         self._save.setEnabled(labels)
@@ -83,6 +92,7 @@ class LabelMenu(QMenu):
             ("Move up\tAlt+Up", lambda: panel.step(-1), editable and not several),
             ("Move down\tAlt+Down", lambda: panel.step(1), editable and not several),
             ("Merge the selected…", panel.merge_selected, editable and several),
+            ("Split…", panel.split_selected, editable and not several),
             ("Show the rows you gave it", panel.show_rows, True),
             ("Remove\tDel", panel.ask_remove, editable),
         )

@@ -7,12 +7,13 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.types import Change, Label
 from sce_desktop.store.query import RowQuery
-from sce_desktop.ui import label_edits, table_work
+from sce_desktop.ui import label_edits, label_previews, table_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.label_editor import LabelEditor
-from sce_desktop.ui.label_edits import quoted, rows
+from sce_desktop.ui.label_previews import SplitDialog
+from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels_hints import Hint, hint_for
 from sce_desktop.ui.labels_list import MARGIN, LabelsList
 from sce_desktop.ui.labels_menus import LabelMenu, SourcesButton
@@ -46,6 +47,8 @@ class LabelsPanel(QWidget):
         self.sources.templateAsked.connect(self.add_from_file)
         self.sources.suggestAsked.connect(self.suggest)
         self.sources.saveAsked.connect(self.ask_save)
+        self.sources.setsAsked.connect(self.show_sets)
+        self.sources.severalAsked.connect(self.allow_several)
         head = QHBoxLayout()
         head.setContentsMargins(px(MARGIN), 0, px(5), 0)
         head.setSpacing(px(4))
@@ -102,6 +105,7 @@ class LabelsPanel(QWidget):
         for signal in (session.labelsChanged, session.projectOpened, session.projectClosed):
             signal.connect(self._show_labels)
         session.projectOpened.connect(self._begin)
+        session.changed.connect(self._go_to)
         self._show_labels()
 
     # --- what is shown -------------------------------------------------------------------------------------
@@ -115,7 +119,9 @@ class LabelsPanel(QWidget):
         self.list.setMaximumHeight(self.list.sizeHintForRow(0) * len(labels) + px(4) if labels else 0)
         self.columns_words.setVisible(bool(labels))
         self.field.setEnabled(editable)
-        self.sources.set_state(editable=editable, labels=bool(labels))
+        label_set = self._session.label_set
+        several = label_set is not None and label_set.multi_label
+        self.sources.set_state(editable=editable, labels=bool(labels), several=several)
         self._show_hint()
 
     @Slot()
@@ -147,6 +153,12 @@ class LabelsPanel(QWidget):
             if label.id == label_id:
                 self.list.setCurrentIndex(self.model.index(place))
                 self.list.scrollTo(self.model.index(place))
+
+    @Slot(object)
+    def _go_to(self, change: Change) -> None:
+        """Show the label that an undo or a redo has changed."""
+        if change.labels:
+            self.select(change.labels[0])
 
     # --- adding --------------------------------------------------------------------------------------------
 
@@ -298,36 +310,34 @@ class LabelsPanel(QWidget):
     @Slot()
     def ask_remove(self) -> None:
         """Remove the selected labels; ask first if that touches answers."""
-        labels = self._selected()
-        if not labels or self._session.refuses_edit():
-            return
-        ids = [label.id for label in labels if label.id is not None]
-        answers = sum(self.model.counts(label)[0] or 0 for label in labels)
-        names = quoted([label.name for label in labels])
-        if not answers:
-            label_edits.remove(self._session, ids)
-            return
-        label_edits.ask(
-            self,
-            f"Remove {names}?",
-            f"{rows(answers)} that you labelled so will count as unlabelled. "
-            "Your answers are kept and come back if you add the label again.",
-            "Remove",
-            lambda: label_edits.remove(self._session, ids),
-        )
+        label_previews.ask_remove(self._session, self, self._selected())
 
     def _ask_merge(self, labels: list[Label], into: Label) -> None:
-        moved = sum(self.model.counts(label)[0] or 0 for label in labels)
-        stay = self.model.counts(into)[0] or 0
-        label_edits.ask(
-            self,
-            f"Merge {quoted([label.name for label in labels])} into “{into.name}”?",
-            f"{rows(moved)} of yours move to “{into.name}”, which has {stay:,}.",
-            "Merge",
-            lambda: label_edits.merge(
-                self._session, {x.id: into.id for x in labels if x.id is not None and into.id is not None}
-            ),
-        )
+        label_previews.ask_merge(self._session, self, labels, into)
+
+    @Slot()
+    def split_selected(self) -> SplitDialog | None:
+        """Put several labels in the place of the current one."""
+        if not self.list.currentIndex().isValid() or self._session.refuses_edit():
+            return None
+        dialog = SplitDialog(self._session, self.model.label(self.list.currentIndex()), self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    @Slot(object)
+    def allow_several(self, several: bool) -> None:
+        """Let rows have several labels or one; what cannot be is told, and nothing changes."""
+        self._session.set_labels(self._session.labels, multi_label=several)
+        self._show_labels()
+
+    @Slot()
+    def show_sets(self) -> LabelSetsDialog:
+        """Show the versions of the label set."""
+        dialog = LabelSetsDialog(self._session, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
 
     @Slot()
     def _ask_merge_alike(self) -> None:
@@ -347,8 +357,13 @@ class LabelsPanel(QWidget):
     @Slot()
     def merge_selected(self) -> None:
         """Merge the selected labels into the first of them."""
-        first, *others = self._selected()
-        self._ask_merge(others, first)
+        labels = self._selected()
+        if len(labels) < 2:
+            self._session.tell(
+                "Select at least two labels in the list first: the first takes over the others."
+            )
+        else:
+            self._ask_merge(labels[1:], labels[0])
 
     @Slot()
     def show_rows(self) -> None:

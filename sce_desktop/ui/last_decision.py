@@ -15,6 +15,7 @@ class LastDecision(QFrame):
     """One line; it keeps its place when it is empty, so that nothing that one aims at moves."""
 
     undoAsked = Signal()
+    copiesAsked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,15 +35,33 @@ class LastDecision(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(self.words, 1)
+        self.copies = QPushButton()
+        self.copies.setAccessibleName("Decide duplicates alike")
+        self.copies.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(self.copies, "quiet")
+        self.copies.clicked.connect(self.copiesAsked)
+        layout.addWidget(self.copies)
         layout.addWidget(self.button)
         self.setFixedHeight(self.button.sizeHint().height())
         self._moment = QTimer(self, singleShot=True, interval=MOMENT_MS)
         self._moment.timeout.connect(self.clear)
         self.clear()
 
-    def show_words(self, words: str) -> None:
-        """Say what was decided, for a moment."""
-        room = max(px(120), self.width() - self.button.sizeHint().width() - px(SPACE_S))
+    @property
+    def offers_copies(self) -> bool:
+        """Whether duplicates can be decided alike now."""
+        return not self.copies.isHidden()
+
+    def show_words(self, words: str, copies: int = 0, key: str = "") -> None:
+        """Say what was decided, for a moment; ``copies`` undecided rows have the same text."""
+        self.copies.setVisible(copies > 0)
+        same = "1 duplicate" if copies == 1 else f"{copies:,} duplicates"
+        self.copies.setText(f"Also {same}  {key}".rstrip())
+        self.copies.setAccessibleName(f"Decide {same} alike")
+        beside = self.button.sizeHint().width() + px(SPACE_S)
+        if copies:
+            beside += self.copies.sizeHint().width() + px(SPACE_S)
+        room = max(px(60), self.width() - beside)
         self.words.setText(self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room))
         self.words.setToolTip(words)
         self.words.setAccessibleDescription(words)
@@ -56,3 +75,4 @@ class LastDecision(QFrame):
         self.words.clear()
         self.words.setToolTip("")
         self.button.hide()
+        self.copies.hide()

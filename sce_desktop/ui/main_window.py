@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QKeySequence,
 )
 from PySide6.QtWidgets import (
+    QDialog,
     QDockWidget,
     QFileDialog,
     QMainWindow,
@@ -28,11 +29,16 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop import __version__, paths
+from sce_desktop.ui.accept_dialog import AcceptDialog
+from sce_desktop.ui.coder_dialog import CoderDialog
+from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, dropped_file, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.keys_dialog import KeysDialog
+from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.labels_panel import LabelsPanel
 from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
 from sce_desktop.ui.palette import CommandPalette
@@ -43,6 +49,7 @@ from sce_desktop.ui.settings_dialog import SettingsDialog
 from sce_desktop.ui.start_page import StartPage
 from sce_desktop.ui.status_bar import StatusBar
 from sce_desktop.ui.theme import Mode, Theme
+from sce_desktop.ui.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.tool_bar import ToolBar
 from sce_desktop.ui.workspace import Workspace
 
@@ -170,6 +177,53 @@ class MainWindow(QMainWindow):
     def ask_export(self) -> None:
         """Show the export dialog."""
         dialog = self._parts.export_dialog(self._session, parent=self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    @Slot()
+    def ask_accept(self) -> None:
+        """Offer to accept what the model says for many rows."""
+        if not self._session.runs:
+            self._session.tell("Nothing is scored yet: press Score first.")
+        elif not self._session.refuses_edit():
+            self._open(AcceptDialog(self._session, self))
+
+    @Slot()
+    def ask_threshold(self) -> None:
+        """Ask from which confidence a prediction counts."""
+        self._open(ThresholdDialog(self._session, self))
+
+    @Slot()
+    def ask_coder(self) -> None:
+        """Choose the file of another person's answers."""
+        if not self._session.refuses_edit():
+            self._choose(
+                "Answers of another person",
+                TABLE_FILTER,
+                self._show_coder,
+            )
+
+    def _show_coder(self, path: Path) -> None:
+        self._open(CoderDialog(self._session, path, self))
+
+    @Slot()
+    def merge_labels(self) -> None:
+        """Offer to merge the labels that are selected in their list."""
+        panel = self.workspace.labels
+        if isinstance(panel, LabelsPanel):
+            panel.merge_selected()
+
+    @Slot()
+    def ask_column(self) -> None:
+        """Let the user filter by values of a column."""
+        self._open(ColumnFilterDialog(self._session, self))
+
+    @Slot()
+    def show_label_sets(self) -> None:
+        """Show the versions of the label sets."""
+        self._open(LabelSetsDialog(self._session, self))
+
+    def _open(self, dialog: QDialog) -> None:
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 

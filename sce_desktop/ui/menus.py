@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
@@ -21,6 +21,7 @@ _THEMES: tuple[tuple[Mode, str], ...] = (
     ("light", "Light colours"),
     ("dark", "Dark colours"),
 )
+_HISTORY_MS = 100  # the names in the menu can wait for the next row
 
 
 class Menus(QObject):
@@ -31,9 +32,12 @@ class Menus(QObject):
         self._window = window
         self._session = session
         self._with_project: list[QAction] = []
+        self._history_soon = QTimer(self, singleShot=True, interval=_HISTORY_MS)
+        self._history_soon.timeout.connect(self.show_history)
         self._build_file(session)
         self._build_edit()
         self._build_run(session)
+        self._build_review(session)
         self._build_view(session, theme)
         self._build_help()
 
@@ -41,6 +45,19 @@ class Menus(QObject):
         """Enable or disable what needs a project."""
         for action in self._with_project:
             action.setEnabled(on)
+        self.show_history()
+
+    @Slot()
+    def show_history(self) -> None:
+        """Name what would be undone and done again."""
+        project = self._session.project
+        for action, word, text in (
+            (self._undo, "&Undo", project.undo_text() if project else ""),
+            (self._redo, "&Redo", project.redo_text() if project else ""),
+        ):
+            shown = text.replace("&", "&&")
+            action.setText(f"{word} {shown[:1].lower()}{shown[1:]}" if text else word)
+            action.setEnabled(bool(text) and not self._session.read_only)
 
     def all_actions(self) -> list[QAction]:
         """Every action in the order of the menus."""
@@ -90,7 +107,16 @@ class Menus(QObject):
 
     def _build_edit(self) -> None:
         window = self._window
-        menu = self._menu("&Edit")
+        menu, session = self._menu("&Edit"), self._session
+        self._undo = self._add(
+            menu, "&Undo", session.undo, keys=QKeySequence.StandardKey.Undo, icon="undo", project=True
+        )
+        self._redo = self._add(menu, "&Redo", session.redo, keys="Ctrl+Shift+Z", icon="redo", project=True)
+        self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
+        session.historyChanged.connect(self._history_soon.start)
+        session.annotationsChanged.connect(self._history_soon.start)
+        session.labelsChanged.connect(self._history_soon.start)
+        menu.addSeparator()
         find = window.tool_bar.focus_search
         self._add(menu, "&Find…", find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
         self._add(menu, "&Command palette…", window.show_palette, keys="Ctrl+K", icon="command")
@@ -99,6 +125,27 @@ class Menus(QObject):
         menu = self._menu("&Run")
         self._add(menu, "&Score", session.scorer.start, keys="F5", icon="play", project=True)
         self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
+
+    def _build_review(self, session: Session) -> None:
+        window = self._window
+        menu = self._menu("Re&view")
+        accept, similar = window.ask_accept, lambda: session.show_similar(session.current_row)
+        self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)
+        self._add(menu, "&Unsure below…", window.ask_threshold, icon="unsure", project=True)
+        menu.addSeparator()
+        self._add(menu, "&Similar rows", similar, icon="search", project=True)
+        self._add(menu, "Filter by a &column…", window.ask_column, icon="filter", project=True)
+        menu.addSeparator()
+        self._add(
+            menu,
+            "&Merge the selected labels…",
+            window.merge_labels,
+            keys="Ctrl+M",
+            icon="merge",
+            project=True,
+        )
+        self._add(menu, "Answers of another &person…", window.ask_coder, icon="import", project=True)
+        self._add(menu, "&Label sets and versions…", window.show_label_sets, icon="label", project=True)
 
     def _build_view(self, session: Session, theme: Theme) -> None:
         window = self._window

@@ -8,13 +8,15 @@ from dataclasses import replace
 from sce_desktop.core.types import Run
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 
-BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED)
+BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
 ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
     ("file order", RowOrder.FILE, False),
     ("least certain", RowOrder.CONFIDENCE, False),
     ("most certain", RowOrder.CONFIDENCE, True),
     ("smallest margin", RowOrder.MARGIN, False),
     ("models disagree", RowOrder.DISAGREE, False),
+    ("rare label first", RowOrder.RARE, False),
+    ("diverse", RowOrder.GIVEN, False),
     ("SCE label", RowOrder.PREDICTED, False),
     ("your label", RowOrder.ANNOTATION, False),
     ("shortest text", RowOrder.LENGTH, False),
@@ -28,7 +30,9 @@ def has_filters(query: RowQuery) -> bool:
     """Whether ``query`` leaves rows out."""
     scored = query.predicted_ids or query.confidence is not None or query.disagree is not None
     by_people = query.state is not RowState.ANY or query.label_ids
-    return bool(query.search or by_people or scored or query.blank is not None)
+    by_text = query.search or query.pattern or query.cells or query.blank is not None
+    given = query.among is not None or query.duplicate is not None or query.former_ids or query.disagreeing
+    return bool(by_text or by_people or scored or given or query.decided_since)
 
 
 def without_filters(query: RowQuery) -> RowQuery:
@@ -38,7 +42,7 @@ def without_filters(query: RowQuery) -> RowQuery:
         return replace(plain, order=query.order, run_id=query.run_id)
     if query.order is RowOrder.DISAGREE:
         return replace(plain, order=query.order, compare=query.compare)
-    return replace(plain, order=query.order)
+    return replace(plain, order=query.order, given=query.given)
 
 
 def order_by(
@@ -81,6 +85,12 @@ def order_name(query: RowQuery) -> str:
     return f"{names[query.order]}, reversed"
 
 
+def queue_name(query: RowQuery) -> str:
+    """What is kept with a decision: how its row came up, by the names of `tasks.queues.Queue`."""
+    name = order_name(query)
+    return "file" if name == "file order" else name
+
+
 def sorted_column(query: RowQuery) -> int | None:
     """The column whose heading shows the order; None for an order of no column."""
     if query.order is RowOrder.DISAGREE:
@@ -114,4 +124,6 @@ def depends_on_scores(query: RowQuery) -> bool:
 
 def depends_on_people(query: RowQuery) -> bool:
     """Whether a decision or a mark may change which rows ``query`` finds, or their order."""
-    return query.state is not RowState.ANY or bool(query.label_ids) or query.order is RowOrder.ANNOTATION
+    filtered = query.label_ids or query.former_ids or query.decided_since or query.disagreeing
+    ordered = query.order in (RowOrder.ANNOTATION, RowOrder.RARE)
+    return query.state is not RowState.ANY or bool(filtered) or ordered

@@ -84,9 +84,7 @@ class RowActions:
         self._session.decide(ids, decision, label_ids, origin=origin)
 
     def _mark(self, ids: Sequence[int], flag: bool) -> None:
-        for row_id in ids:
-            if not self._session.set_marks(row_id, flag=flag):
-                return
+        self._session.set_marks(ids, flag=flag)
 
     def _copy(self, ids: Sequence[int]) -> None:
         if self._session.project is not None:

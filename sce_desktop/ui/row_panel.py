@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
+from sce_desktop.core.types import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
@@ -48,6 +48,8 @@ class RowPanel(QWidget):
         self._annotation: Annotation | None = None
         self._tokens: Job | None = None
         self._limit = SURE_TOKENS
+        self._leaving = False
+        self._copies: tuple[int, list[int]] = (0, [])  # the row decided last, and its undecided duplicates
         self.setAccessibleName("Row")
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -133,6 +135,9 @@ class RowPanel(QWidget):
         session.projectOpened.connect(self.last.clear)
         session.settingsChanged.connect(self._on_labels)
         session.decided.connect(self._say_decided)
+        self.last.undoAsked.connect(session.undo)
+        self.last.copiesAsked.connect(self._decide_copies)
+        session.changed.connect(self.last.clear)
         self.labels.left.connect(session.rowsFocusAsked)
         session.scorer.modelsChanged.connect(self._count_tokens)
         self.labels.chosen.connect(self.choose_label)
@@ -242,6 +247,8 @@ class RowPanel(QWidget):
 
     @Slot(object)
     def _on_annotations(self, ids: object) -> None:
+        if self._leaving:
+            return
         if self._row is not None and (not isinstance(ids, list) or self._row.id in ids):
             self._read_decision()
             self._show_labels()
@@ -291,6 +298,8 @@ class RowPanel(QWidget):
             "flag": self.decision.flag.click,
             "note": self.decision.edit_note,
             "back": self._take_back,
+            "copies": self._decide_copies,
+            "similar": lambda: self._session.show_similar(self._session.current_row),
             "next": lambda: self._session.stepAsked.emit(1),
             "previous": lambda: self._session.stepAsked.emit(-1),
         }
@@ -332,8 +341,14 @@ class RowPanel(QWidget):
     def _decide(self, decision: Decision, label_ids: tuple[int, ...] = (), *, go_on: bool = True) -> None:
         if self._row is None:
             return
-        if self._session.decide([self._row.id], decision, label_ids) and go_on:
+        decided = self._row.id
+        self._leaving = go_on  # what the panel shows of this row is replaced at once by the next one
+        done = self._session.decide([decided], decision, label_ids)
+        self._leaving = False
+        if done and go_on:
             self._session.stepAsked.emit(1)
+            if self._session.current_row == decided:  # at the end of the list
+                self._on_annotations([decided])
 
     @Slot()
     def _take_back(self) -> None:
@@ -347,14 +362,30 @@ class RowPanel(QWidget):
             return
         if len(row_ids) == 1:
             who = f"Row {project.rows(row_ids)[0].position + 1:,}"
+            same = [int(row_id) for row_id in project.same_text_ids(row_ids[0])]
+            decided = project.annotations(same) if same else {}
+            self._copies = (row_ids[0], [row_id for row_id in same if row_id not in decided])
         else:
             who = f"{len(row_ids):,} rows"
-        self.last.show_words(f"{who}: {words}")
+            self._copies = (0, [])
+        key = shown_key(self._session.keymap.key("copies"))
+        self.last.show_words(f"{who}: {words}", len(self._copies[1]), key)
+
+    @Slot()
+    def _decide_copies(self) -> None:
+        """Give the undecided rows of the same text what was decided a moment ago."""
+        row_id, same = self._copies
+        project = self._session.project
+        if project is None or not self.last.offers_copies:
+            return
+        if (annotation := project.annotations([row_id]).get(row_id)) is not None:
+            self._copies = (0, [])
+            self._session.decide(same, annotation.decision, annotation.label_ids, origin=Origin.BULK)
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:
         if self._row is not None:
-            self._session.set_marks(self._row.id, **{mark: value})
+            self._session.set_marks([self._row.id], **{mark: value})
 
 
 def _shares(score: Score) -> dict[int | None, float]:

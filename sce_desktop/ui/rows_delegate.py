@@ -159,8 +159,9 @@ class RowsDelegate(QStyledItemDelegate):
             size = px(12)
             icon("clock", "muted").paint(painter, name.right() - size, int(middle - size / 2), size, size)
             name.adjust(0, 0, -(size + px(4)), 0)
-        ink = colours.muted if score.stale else colours.ink
-        self._draw_label(painter, name, label.name, self._colour(label), ink)
+        unsure = score.confidence < self._model.threshold
+        ink = colours.muted if score.stale or unsure else colours.ink
+        self._draw_label(painter, name, f"? {label.name}" if unsure else label.name, self._colour(label), ink)
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
         draw_bar(painter, box, score.confidence, self._colour(label), track)
         painter.setPen(QColor(colours.muted))
@@ -235,8 +236,26 @@ class RowsDelegate(QStyledItemDelegate):
 
 
 def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
-    """The colour of a label: its own, else the one of its place."""
-    if label.colour:
-        return label.colour
-    places = [place for place, known in enumerate(labels) if known.id == label.id]
-    return label_colour(places[0]) if places else tokens().muted
+    """The colour of a label; one without a colour of its own gets it by its place."""
+    return label.colour or _places(labels).colour(label)
+
+
+class _Places:
+    """The places of labels by id, for one tuple of labels: looking for each in a long list takes too long."""
+
+    def __init__(self, labels: tuple[Label, ...]) -> None:
+        self.labels = labels
+        self._of_id = {label.id: place for place, label in enumerate(labels)}
+
+    def colour(self, label: Label) -> str:
+        return label_colour(self._of_id.get(label.id, len(self.labels)))
+
+
+_last = _Places(())
+
+
+def _places(labels: tuple[Label, ...]) -> _Places:
+    global _last  # what is painted is of one label set, thousands of times
+    if _last.labels is not labels:
+        _last = _Places(labels)
+    return _last

@@ -101,7 +101,7 @@ class RowsModel(QAbstractTableModel):
             row = self.row_at(index.row())
             if row is None:
                 return rows_text.LOADING
-            return rows_text.cell(row, index.column(), self.labels, self.runs)
+            return rows_text.cell(row, index.column(), self.labels, self.runs, self.threshold)
         if role == Qt.ItemDataRole.ToolTipRole:
             row = self.row_at(index.row())
             return None if row is None else rows_text.tool_tip(row, index.column(), self.labels)
@@ -133,6 +133,11 @@ class RowsModel(QAbstractTableModel):
         """The runs shown, the model's first."""
         return self._session.runs
 
+    @property
+    def threshold(self) -> float:
+        """The confidence below which a prediction counts as unsure."""
+        return float(self._session.settings["threshold"])
+
     def row_at(self, place: int) -> RowData | None:
         """Return the row at ``place`` if it is here; else, or if it is out of date, have it fetched."""
         number, offset = divmod(place, PAGE)
@@ -163,7 +168,14 @@ class RowsModel(QAbstractTableModel):
             self._find.cancel()
         query = self._session.query
         job = self._session.submit(
-            rows_data.find_rows, project, query, title="Finding rows", lane="reads", first=True, quiet=True
+            rows_data.find_rows,
+            project,
+            query,
+            title="Finding rows",
+            lane="reads",
+            first=True,
+            quiet=True,
+            tell_failure=False,
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_no_answer)
@@ -191,8 +203,9 @@ class RowsModel(QAbstractTableModel):
         self.idsChanged.emit()
 
     @Slot(object)
-    def _on_no_answer(self, _error: object) -> None:
+    def _on_no_answer(self, error: object) -> None:
         self._find = None
+        self._session.queryFailed.emit(str(error))
         self.searching.emit(False)
 
     @Slot()

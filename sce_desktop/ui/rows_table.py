@@ -178,15 +178,21 @@ class RowsTable(QTableView):
     # --- rows ----------------------------------------------------------------------------------------------
 
     def choose(self, place: int) -> None:
-        """Make the row at ``place`` the only one selected, and bring it on the screen."""
+        """Make the row at ``place`` the only one selected, and bring it on the screen.
+
+        Where it is not there yet the table scrolls half a page: one sees what comes, and most steps down the
+        list repaint two rows and not all of them.
+        """
         index = self.model().index(place, Column.TEXT)
         flags = (
             QItemSelectionModel.SelectionFlag.ClearAndSelect
             | QItemSelectionModel.SelectionFlag.Rows
             | QItemSelectionModel.SelectionFlag.Current
         )
+        first, last = self.shown_places()
+        if not first <= place < last:  # the last one may be cut
+            self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
         self.selectionModel().setCurrentIndex(index, flags)
-        self.scrollTo(index)
 
     def scrollTo(
         self,

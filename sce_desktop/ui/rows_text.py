@@ -72,8 +72,10 @@ def best_places(score: Score) -> list[int]:
     return [int(place) for place in np.argsort(-score.probabilities, kind="stable")[:TOP_CELLS]]
 
 
-def cell(row: RowData, column: int, labels: Sequence[Label], runs: Sequence[Run]) -> str:
-    """What a cell says in words."""
+def cell(
+    row: RowData, column: int, labels: Sequence[Label], runs: Sequence[Run], threshold: float = 0.0
+) -> str:
+    """What a cell says in words; below ``threshold`` the model counts as unsure."""
     main = _score(row, 0)
     if column == 0:
         return " ".join(filter(None, (f"{row.position + 1:,}", *_marks(row))))
@@ -84,7 +86,9 @@ def cell(row: RowData, column: int, labels: Sequence[Label], runs: Sequence[Run]
     if row.blank:
         return "no text"
     if column == 3:
-        return "not scored" if main is None else _said(main, labels)
+        if main is None:
+            return "not scored"
+        return _said(main, labels) + (", unsure" if main.confidence < threshold else "")
     if column == 4:
         return "not scored" if main is None else ", ".join(_listed(main, labels))
     other = _score(row, column - 4)

@@ -106,6 +106,7 @@ class RowsView(QWidget):
         self.model.columnsInserted.connect(self._apply_settings)
         session.stepAsked.connect(self._step)
         session.rowsFocusAsked.connect(self.table.setFocus)
+        session.rowAsked.connect(self._show_row_id)
         session.currentRowChanged.connect(self._follow_current)
         session.labelsChanged.connect(self._on_labels)
         session.projectOpened.connect(self._on_labels)
@@ -201,6 +202,13 @@ class RowsView(QWidget):
         self.table.choose(place)
         self._choose_row(place)
 
+    @Slot(object)
+    def _show_row_id(self, row_id: int) -> None:
+        """Go to a row; where the filters hide it they are cleared."""
+        self._session.set_current_row(row_id)
+        if self.model.place_of(row_id) is None:
+            self._session.set_query(without_filters(self._session.query))
+
     @Slot()
     def _tell_visible(self) -> None:
         first, last = self.table.shown_places()
@@ -272,6 +280,7 @@ class RowsView(QWidget):
     @Slot()
     def _apply_settings(self) -> None:
         settings = self._session.settings
+        self.table.viewport().update()  # another threshold
         self.table.set_height(str(settings["row_height"]))
         for column in range(Column.SCE, self.model.columnCount()):
             cells = column != Column.CELLS or bool(settings["label_cells"])
@@ -329,6 +338,8 @@ class RowsView(QWidget):
 def _why_empty(query: RowQuery) -> str:
     if query.search and not has_filters(replace(query, search="")):
         return f"No text contains “{query.search}”."
+    if query.former_ids:
+        return "All rows of the label that was split are decided."
     if query.state is RowState.UNLABELLED:
         return "Nothing is left to label here."
     return "No row matches the filters."

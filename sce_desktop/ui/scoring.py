@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sce_desktop.ml.session import Device
     from sce_desktop.ui.session import Session
 
-EDIT_PAUSE_MS = 400  # a label edit is scored when the user pauses, not at every key
+EDIT_PAUSE_MS = 120  # a label edit is scored when the user pauses, not at every key
 SHOW_MS = 500  # how often new scores are shown while they come
 LONG_SECONDS = 30  # a scoring that takes longer is announced
 SURELY_SHORT = 200  # rows times models: not worth an estimate
@@ -259,7 +259,7 @@ class Scorer(QObject):
     def labels_changed(self) -> None:
         """Follow an edit of the labels, if the project has been scored before."""
         self._abandon()
-        if self.runs and len(self._session.labels) >= 2:
+        if self.runs and self._session.labels:
             self._edit_pause.start()
         self.refresh()
 

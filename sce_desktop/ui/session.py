@@ -32,19 +32,22 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, LabelSet, Run, TableOptions
 from sce_desktop.settings import Settings, Value
-from sce_desktop.store.query import RowQuery
-from sce_desktop.ui import work
+from sce_desktop.store.query import RowOrder, RowQuery
+from sce_desktop.ui import review_work, work
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.ui.jobs import Job, Lane, Lanes
 from sce_desktop.ui.keymap import Keymap
+from sce_desktop.ui.places import Places
 from sce_desktop.ui.project_work import ProjectWork
+from sce_desktop.ui.queries import follow_runs
 from sce_desktop.ui.scoring import Scorer
 from sce_desktop.ui.session_edits import Edits, Tone
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
 
-COUNT_MS = 150  # counting after an edit waits for the next one that long
+USER = 0  # among the coders
+COUNT_MS = 400  # counting after an edit waits for the next one that long
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +61,7 @@ class Session(Edits):
     scoresChanged = Signal(object)  # row ids with new scores, or None: any row, or other runs are shown
     currentRowChanged = Signal(object)  # row id or None
     queryChanged = Signal(object)  # RowQuery
+    queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
     settingsChanged = Signal(object)  # keys of the settings that changed
@@ -70,6 +74,7 @@ class Session(Edits):
         self.lanes = lanes
         self.settings = settings
         self.keymap = Keymap(settings)
+        self._places = Places(settings.file.with_name("places.json"))
         self.project: Project | None = None
         self.label_set: LabelSet | None = None
         self.query = RowQuery()
@@ -104,6 +109,30 @@ class Session(Edits):
         if query != self.query:
             self.query = query
             self.queryChanged.emit(query)
+
+    def show_ids(self, ids: Iterable[int]) -> None:
+        """Show these rows alone, in this order."""
+        rows = tuple(int(row_id) for row_id in ids)
+        self.set_query(RowQuery(among=rows, order=RowOrder.GIVEN, given=rows))
+
+    def show_disagreements(self, coder_id: int) -> None:
+        """Show the rows on which a coder and the user differ."""
+        self.set_query(RowQuery(disagreeing=(USER, coder_id)))
+
+    def show_similar(self, row_id: int | None) -> None:
+        """Show the rows most like one."""
+        if self.project is None or row_id is None:
+            return
+        job = self.submit(
+            review_work.similar,
+            self.project,
+            self.scorer.known_vectors,
+            row_id,
+            title="Finding similar rows",
+            lane="reads",
+            first=True,
+        )
+        job.finished.connect(self.show_ids)
 
     def change_setting(self, key: str, value: Value) -> None:
         """Set and write one setting."""
@@ -243,7 +272,12 @@ class Session(Edits):
         self.project = project
         self.label_set = project.label_set()
         self.scorer.refresh()
+        query, row = self._places.of(project.path)
+        self.query = follow_runs(query, self.runs)
         self.projectOpened.emit(project)
+        self.queryChanged.emit(self.query)
+        if row is not None and 1 <= row <= project.row_count():
+            self.set_current_row(row)
         self.count_soon()
         if warnings:
             self.tell(" ".join(warnings))
@@ -258,6 +292,7 @@ class Session(Edits):
         """Let go of the project, on which nothing works any more, and close its file in the files lane."""
         if self.project is None:
             return None
+        self._places.keep(self.project.path, self.query, self.current_row)
         project, self.project = self.project, None
         self.label_set = None
         self.counts = None

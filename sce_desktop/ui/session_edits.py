@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from PySide6.QtCore import QObject, Signal
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label, LabelSet, Origin
+from sce_desktop.core.types import Change, Decision, Label, LabelSet, Origin
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui.colours import next_colour
+from sce_desktop.ui.queries import queue_name
 from sce_desktop.ui.rows_text import NONE_FITS, SKIPPED
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ class Edits(QObject):
     labelsChanged = Signal()  # the label set is another one
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     decided = Signal(object, object)  # row ids and what was decided about them, in words
+    historyChanged = Signal()  # something else would be undone or done again now
+    changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
+    rowAsked = Signal(object)  # show this row, and clear the filters that hide it
 
     project: Project | None
     label_set: LabelSet | None
@@ -62,17 +66,40 @@ class Edits(QObject):
                 label = replace(label, colour=next_colour(used))
                 used.append(label.colour)
             coloured.append(label)
-        before = self.label_set
+        return self.edit_labels(lambda p: p.set_labels(coloured, multi_label=multi_label))
+
+    def edit_labels(self, change: Callable[[Project], object]) -> bool:
+        """Change the label set by ``change``, which may change annotations too; scores follow by themselves.
+
+        Returns False, and tells why, if that is not possible.
+        """
+        if self.project is None or self.refuses_edit():
+            return False
         try:
-            self.label_set = self.project.set_labels(coloured, multi_label=multi_label)
+            change(self.project)
         except UserError as error:
             self.tell(str(error), "warn")
             return False
+        self._follow_labels()
+        self.historyChanged.emit()
+        return True
+
+    def _follow_labels(self) -> None:
+        before = self.label_set
+        self.reload_labels()
         if self.label_set != before:
-            self.labelsChanged.emit()
+            self.annotationsChanged.emit(None)
             self.count_soon()
             self.scorer.labels_changed()
-        return True
+
+    def split_label(self, label_id: int, parts: Sequence[Label]) -> bool:
+        """Put ``parts``, with colours of their own, in the place of a label."""
+        used = [label.colour for label in (self.label_set.labels if self.label_set else ()) if label.colour]
+        coloured = []
+        for part in parts:
+            coloured.append(replace(part, colour=next_colour(used)))
+            used.append(coloured[-1].colour)
+        return self.edit_labels(lambda p: p.split_label(label_id, coloured))
 
     def reload_labels(self) -> None:
         """Look whether the project has other labels now: a model may bring its own, an import too."""
@@ -90,7 +117,7 @@ class Edits(QObject):
         origin: Origin = Origin.HAND,
     ) -> bool:
         """Record what the user decided about rows; on the disk before this returns."""
-        queue = self.query.order.value
+        queue = queue_name(self.query)
         done = self._edit(
             row_ids, lambda p: p.decide(row_ids, decision, label_ids, origin=origin, queue=queue)
         )
@@ -108,9 +135,9 @@ class Edits(QObject):
         """Take back what was decided about rows."""
         return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
 
-    def set_marks(self, row_id: int, **marks: Any) -> bool:
-        """Set ``unsure``, ``flag`` or ``note`` of a row."""
-        return self._edit([row_id], lambda p: p.set_marks(row_id, **marks))
+    def set_marks(self, row_ids: Sequence[int], **marks: Any) -> bool:
+        """Set ``unsure``, ``flag`` or ``note`` of rows, in one step."""
+        return self._edit(row_ids, lambda p: p.mark_rows(row_ids, **marks))
 
     def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
         if self.project is None or self.refuses_edit():
@@ -121,8 +148,39 @@ class Edits(QObject):
             self.tell(str(error), "warn")
             return False
         self.annotationsChanged.emit(list(row_ids))
+        self.historyChanged.emit()
         self.count_soon()
         return True
+
+    # --- undo ----------------------------------------------------------------------------------------------
+
+    def undo(self) -> None:
+        """Take back what was done last, also before a restart, and go there."""
+        self._turn(lambda p: p.undo(), "Undone")
+
+    def redo(self) -> None:
+        """Do again what was undone last, and go there."""
+        self._turn(lambda p: p.redo(), "Done again")
+
+    def _turn(self, turn: Callable[[Project], Change | None], words: str) -> None:
+        if self.project is None or self.refuses_edit():
+            return
+        try:
+            change = turn(self.project)
+        except UserError as error:
+            self.tell(str(error), "warn")
+            return
+        if change is None:
+            return
+        if change.label_set:
+            self._follow_labels()
+        self.annotationsChanged.emit(list(change.row_ids) if change.rows == len(change.row_ids) else None)
+        self.historyChanged.emit()
+        self.count_soon()
+        self.tell(f"{words}: {change.text}.")
+        self.changed.emit(change)
+        if change.row_ids:
+            self.rowAsked.emit(change.row_ids[0])
 
     def refuses_edit(self) -> bool:
         """Whether the project is read-only; the user is told why."""

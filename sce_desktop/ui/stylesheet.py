@@ -33,6 +33,7 @@ QToolTip {{ background: {t.pane}; color: {t.ink}; border: 1px solid {t.line}; pa
 QLabel[role="heading"], QLabel[role="muted"] {{ color: {t.muted}; }}
 QLabel[role="good"] {{ color: {t.good}; }}
 QLabel[role="warn"] {{ color: {t.warn}; }}
+QLineEdit[wrong="true"] {{ border-color: {t.warn}; }}
 QLabel[role="key"] {{ color: {t.muted}; background: {t.window}; border: 1px solid {t.line};
     border-radius: 3px; padding: 0 {gap}px; }}
 QFrame[role="strip"] {{ background: {t.pane}; border: 1px solid {t.warn}; border-radius: {radius}px; }}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, LabelSet, Run, TableOptions, TablePreview, VectorCache
+from sce_desktop.core.types import Label, Run, TableOptions, TablePreview, VectorCache
 from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
@@ -102,13 +102,6 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
     from sce_desktop.tasks.labels import column_labels
 
     return column_labels(project, column, progress=progress)
-
-
-def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progress) -> LabelSet | None:
-    """Let labels take over others."""
-    from sce_desktop.tasks.labels import merge_labels
-
-    return merge_labels(project, into, progress=progress)
 
 
 def suggest_labels(

@@ -38,13 +38,25 @@ class ToolBar(QToolBar):
         self.search.setFixedWidth(px(220))
         for button in self.search.findChildren(QToolButton):
             button.setAccessibleName("Clear the search")
+        self.pattern = QToolButton()
+        self.pattern.setText(".*")
+        self.pattern.setCheckable(True)
+        self.pattern.setAccessibleName("Search by a regular expression")
+        self.pattern.setToolTip("Search by a regular expression")
+        set_role(self.pattern, "quiet")
+        self.pattern.toggled.connect(self._search)
+        self.problem = QLabel()
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.setAccessibleName("What is wrong with the search")
+        set_role(self.problem, "warn")
         self.export_button = QPushButton("Export…")
         self.export_button.setAccessibleName("Export")
         set_icon(self.export_button, "export", "muted")
         self.export_button.clicked.connect(self.exportAsked)
         gap = QWidget()
         gap.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        for widget in (self.name, self.rows, run_bar, self.search, gap, self.export_button):
+        find = (self.search, self.pattern, self.problem)
+        for widget in (self.name, self.rows, run_bar, *find, gap, self.export_button):
             self.addWidget(widget)
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._search)
@@ -52,6 +64,7 @@ class ToolBar(QToolBar):
         self.search.returnPressed.connect(self._search)
         self.search.textChanged.connect(self._on_text)
         session.queryChanged.connect(self._on_query)
+        session.queryFailed.connect(self._show_problem)
         session.projectOpened.connect(self._show_project)
         session.rowsChanged.connect(self._show_project)
 
@@ -70,12 +83,34 @@ class ToolBar(QToolBar):
     def _search(self) -> None:
         self._typing.stop()
         if self._session.project is not None:
-            self._session.set_query(replace(self._session.query, search=self.search.text()))
+            text, by_pattern = self.search.text(), self.pattern.isChecked()
+            query = replace(
+                self._session.query,
+                search="" if by_pattern else text,
+                pattern=text if by_pattern else "",
+            )
+            self._session.set_query(query)
 
     @Slot(object)
     def _on_query(self, _query: object) -> None:
-        if self._session.query.search != self.search.text() and not self._typing.isActive():
-            self.search.setText(self._session.query.search)
+        self._show_problem("")
+        query = self._session.query
+        text = query.pattern or query.search
+        if text != self.search.text() and not self._typing.isActive():
+            self.search.setText(text)
+        if text and self.pattern.isChecked() != bool(query.pattern):
+            self.pattern.blockSignals(True)
+            self.pattern.setChecked(bool(query.pattern))
+            self.pattern.blockSignals(False)
+
+    @Slot(object)
+    def _show_problem(self, sentence: str) -> None:
+        self.problem.setText(self.fontMetrics().elidedText(sentence, Qt.TextElideMode.ElideRight, px(260)))
+        self.problem.setToolTip(sentence)
+        if bool(sentence) != bool(self.search.property("wrong")):
+            self.search.setProperty("wrong", bool(sentence))
+            self.search.style().unpolish(self.search)
+            self.search.style().polish(self.search)
 
     @Slot()
     def _show_project(self) -> None:
@@ -85,4 +120,4 @@ class ToolBar(QToolBar):
             self.name.setText(name)
             self.name.setToolTip(str(project.path))
             self.rows.setText(f"{project.row_count():,} rows")
-            self.search.setText(self._session.query.search)
+            self.search.setText(self._session.query.pattern or self._session.query.search)

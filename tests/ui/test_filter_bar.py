@@ -58,7 +58,7 @@ def test_chips_show_how_many_rows_they_would_leave(qtbot: QtBot, session: Sessio
     qtbot.waitUntil(lambda: opened.disagree.text() == "Disagree 1")
     assert opened.all.text() == "All 5"
     session.decide([1, 2], Decision.NONE)
-    session.set_marks(4, flag=True)
+    session.set_marks([4], flag=True)
     qtbot.waitUntil(lambda: opened.unlabelled.text() == "Unlabelled 3")
     assert opened.flagged.text() == "Flagged 1"
     assert opened.disagree.accessibleName() == "Models disagree"

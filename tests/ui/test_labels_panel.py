@@ -198,7 +198,7 @@ def test_renaming_onto_another_offers_to_merge(qtbot: QtBot, session: Session, p
     counted(qtbot, session)
     panel.rename(refund, "Billing")
     asked = answer(qtbot, panel, "Merge")
-    assert "2 rows of yours move to “Billing”, which has 1" in asked
+    assert "2 rows with an answer of yours (2 by hand) move to “Billing”" in asked
     qtbot.waitUntil(lambda: names(session) == ["Billing"])
     assert session.project is not None
     assert {a.label_ids for a in session.project.annotations([1, 2, 4]).values()} == {(billing,)}

@@ -101,7 +101,7 @@ def test_a_decision_is_told_for_its_row_alone(qtbot: QtBot, session: Session, mo
         session.decide([2], Decision.LABEL, [session.labels[1].id or 0])
     assert told == [(1, 1)]
     assert said(model, 1, Column.YOURS) == "Damaged"
-    session.set_marks(2, flag=True)
+    session.set_marks([2], flag=True)
     assert said(model, 1, Column.NUMBER) == "2 flagged"
 
 

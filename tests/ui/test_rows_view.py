@@ -274,7 +274,7 @@ def test_every_state_can_be_drawn(qtbot: QtBot, session: Session, opened: RowsVi
     session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
     session.decide([2], Decision.NONE)
     session.decide([4], Decision.SKIPPED)
-    session.set_marks(1, flag=True, unsure=True, note="Call back")
+    session.set_marks([1], flag=True, unsure=True, note="Call back")
     for name in ROW_HEIGHTS:
         session.change_setting("row_height", name)
         assert not opened.grab().isNull()

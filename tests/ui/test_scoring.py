@@ -174,11 +174,11 @@ def test_label_edit_before_the_first_scoring_scores_nothing(
     assert engine.calls == []
 
 
-def test_removing_all_but_one_label_stops_scoring(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+def test_removing_all_labels_stops_scoring(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
     engine.go_on.clear()
     job = score(opened)
     qtbot.waitUntil(lambda: bool(opened.runs))
-    opened.set_labels(opened.labels[:1])
+    opened.set_labels([])
     qtbot.waitUntil(lambda: job.state is JobState.CANCELLED)
     qtbot.wait(600)
     assert len(engine.calls) == 1

@@ -348,7 +348,7 @@ def test_decisions_and_marks_are_told_and_counted(
     assert session.counts is not None
     assert session.counts.labels[late] == 2
     assert session.clear_decision([2])
-    assert session.set_marks(4, flag=True, note="look again")
+    assert session.set_marks([4], flag=True, note="look again")
     assert project.marks([4])[4].note == "look again"
     qtbot.waitUntil(lambda: session.counts is not None and session.counts.states[RowState.FLAGGED] == 1)
     assert session.counts.labelled == 1

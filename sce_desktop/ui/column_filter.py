@@ -1,0 +1,138 @@
+"""Rows with certain values in a column of the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.core.types import Cell
+from sce_desktop.store.query import CellFilter
+from sce_desktop.ui import review_work
+from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.project_dialog import ProjectDialog
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+
+_MOST = 1000  # values that can be looked through
+_VALUE = Qt.ItemDataRole.UserRole
+
+
+class ColumnFilterDialog(ProjectDialog):
+    """OK adds the filter to the query, or takes it away where nothing is checked."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, "Filter by a column", parent)
+        self._job: Job | None = None
+        self.column = QComboBox()
+        self.column.setAccessibleName("Column")
+        columns = session.project.columns if session.project is not None else ()
+        self.column.addItems(columns)
+        self.search = QLineEdit(placeholderText="Find a value…")
+        self.search.setAccessibleName("Find a value")
+        self.list = QTreeWidget(columnCount=2)
+        self.list.setAccessibleName("Values and their rows")
+        self.list.setHeaderLabels(("Value", "Rows"))
+        self.list.setRootIsDecorated(False)
+        self.list.setUniformRowHeights(True)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.state = QLabel(wordWrap=True)
+        self.state.setAccessibleName("State")
+        set_role(self.state, "muted")
+        layout = QVBoxLayout(self)
+        margin = px(SPACE_L)
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.setSpacing(px(SPACE_M))
+        for widget in (self.column, self.search, self.list, self.state):
+            layout.addWidget(widget)
+        layout.addWidget(ok_and_cancel(self))
+        self.resize(px(420), px(480))
+        texts = session.project.text_columns if session.project is not None else ()
+        filtered = session.query.cells[0].column if session.query.cells else None
+        first = next((place for place in range(len(columns)) if place not in texts), 0)
+        self.column.setCurrentIndex(first if filtered is None else filtered)
+        self.column.currentIndexChanged.connect(self._read)
+        self.search.textChanged.connect(self._narrow)
+        self._read()
+
+    @Slot()
+    def _read(self) -> None:
+        self._forget()
+        self.list.clear()
+        if self._session.project is None or self.column.currentIndex() < 0:
+            return
+        self.state.setText("Reading the column…")
+        self._job = self._session.submit(
+            review_work.column_values,
+            self._session.project,
+            self.column.currentIndex(),
+            _MOST,
+            title="Reading a column",
+            quiet=True,
+        )
+        self._job.finished.connect(self._show_values)
+
+    def _forget(self) -> None:
+        if self._job is not None:
+            self._job.detach()
+            self._job.cancel()
+            self._job = None
+
+    @Slot(object)
+    def _show_values(self, values: list[tuple[str, int]]) -> None:
+        column = self.column.currentIndex()
+        chosen = {
+            value for cell in self._session.query.cells if cell.column == column for value in cell.values
+        }
+        for value, count in values:
+            item = QTreeWidgetItem([" ".join(value[:200].split()) or "(empty)", f"{count:,}"])
+            item.setData(0, _VALUE, value)
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
+            on = value in chosen or (not value and None in chosen)
+            item.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+            self.list.addTopLevelItem(item)
+        most = f"Only the commonest {_MOST:,} values are listed." if len(values) == _MOST else ""
+        self.state.setText(most)
+        self._narrow(self.search.text())
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        found = (self.list.topLevelItem(place) for place in range(self.list.topLevelItemCount()))
+        return [item for item in found if item is not None]
+
+    @Slot(str)
+    def _narrow(self, text: str) -> None:
+        for item in self._items():
+            item.setHidden(text.casefold() not in item.text(0).casefold())
+
+    def accept(self) -> None:
+        """Filter by the checked values."""
+        column = self.column.currentIndex()
+        values: tuple[Cell, ...] = tuple(
+            item.data(0, _VALUE) or None
+            for item in self._items()
+            if item.checkState(0) is Qt.CheckState.Checked
+        )
+        query = self._session.query
+        cells = tuple(cell for cell in query.cells if cell.column != column)
+        if values:
+            cells = (*cells, CellFilter(column, values))
+        super().accept()
+        self._session.set_query(replace(query, cells=cells))
+
+    def done(self, result: int) -> None:
+        """Read no more."""
+        self._forget()
+        super().done(result)

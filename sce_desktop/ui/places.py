@@ -1,0 +1,76 @@
+"""Where one was in each project: filters, order and row, so that a review goes on where it stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
+
+KEPT = 30  # projects
+_MOST_ROWS = 20_000  # of an order that was given row by row; the rest follows in file order
+
+
+def to_json(query: RowQuery) -> dict[str, Any]:
+    """What differs from the plain query, as JSON can hold it."""
+    plain = asdict(RowQuery())
+    kept = {name: value for name, value in asdict(query).items() if value != plain[name]}
+    for name in ("given", "among"):
+        if kept.get(name) is not None:
+            kept[name] = kept[name][:_MOST_ROWS]
+    return kept
+
+
+def from_json(stored: dict[str, Any]) -> RowQuery:
+    """The query that `to_json` stored. ValueError, TypeError or KeyError if it is none."""
+    known = {field.name for field in fields(RowQuery)}
+    found: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in stored.items()
+        if name in known
+    }
+    if "cells" in found:
+        found["cells"] = tuple(CellFilter(cell["column"], tuple(cell["values"])) for cell in found["cells"])
+    if "order" in found:
+        found["order"] = RowOrder(found["order"])
+    if "state" in found:
+        found["state"] = RowState(found["state"])
+    return RowQuery(**found)
+
+
+class Places:
+    """Kept in a small file beside the settings; losing it loses no work, so failing to write it is silent."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def of(self, project: Path) -> tuple[RowQuery, int | None]:
+        """Return the query and the row that were shown last; every row from the top if nothing is known."""
+        try:
+            place = self._read()[str(project)]
+            row = place.get("row")
+            return from_json(place["query"]), row if isinstance(row, int) else None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return RowQuery(), None
+
+    def keep(self, project: Path, query: RowQuery, row: int | None) -> None:
+        """Remember where one is."""
+        places = self._read()
+        places.pop(str(project), None)
+        places[str(project)] = {"query": to_json(query), "row": row}
+        newest = dict(list(places.items())[-KEPT:])
+        with contextlib.suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            aside = self._file.with_suffix(".partial")
+            aside.write_text(json.dumps(newest, ensure_ascii=False), encoding="utf-8")
+            aside.replace(self._file)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}

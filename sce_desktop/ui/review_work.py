@@ -1,0 +1,126 @@
+"""What the lanes run while one reviews: queues, similar rows, predictions and answers taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Coder, IdArray, Row, Run, TableOptions, VectorCache
+from sce_desktop.store.query import RowQuery, RowState
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.review import Acceptance
+
+Vectors = tuple[str, VectorCache] | None
+SIMILAR = 50
+NOT_READ = "The model has not read these texts yet: score the rows first."
+
+
+def diverse(project: Project, vectors: Vectors, seed: int, *, progress: Progress) -> IdArray:
+    """Return the undecided rows with text, the first spread over all that there is to see."""
+    from sce_desktop.tasks.queues import diverse_ids
+    from sce_desktop.tasks.suggest import KnownVectors
+
+    if vectors is None:
+        raise UserError(NOT_READ)
+    open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
+    return diverse_ids(project, KnownVectors(*vectors), open_ids, seed=seed, progress=progress)
+
+
+def similar(project: Project, vectors: Vectors, row_id: int, *, progress: Progress) -> IdArray:
+    """Return the rows most like ``row_id``, itself first."""
+    from sce_desktop.tasks.neighbours import similar
+    from sce_desktop.tasks.suggest import KnownVectors
+    from sce_desktop.tasks.vectors import project_vectors
+
+    if vectors is None:
+        raise UserError(NOT_READ)
+    known = KnownVectors(*vectors)
+    own = project_vectors(project, known, np.array([row_id]), progress=progress)[1]
+    ids, all_vectors = project_vectors(project, known, progress=progress)
+    places, _ = similar(all_vectors, own[0], SIMILAR + 1)
+    found = ids[places]
+    return np.concatenate([[row_id], found[found != row_id]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AcceptPreview:
+    """What accepting would do."""
+
+    found: Acceptance
+    examples: list[tuple[Row, tuple[int, ...], float]]
+
+
+def preview_accept(
+    project: Project, run: Run, query: RowQuery, confidence: float, *, progress: Progress
+) -> AcceptPreview:
+    """Find the rows whose prediction would be accepted, and ten of them to look at."""
+    from sce_desktop.tasks.review import acceptable, examples
+
+    found = acceptable(project, run, query, confidence)
+    progress.check()
+    return AcceptPreview(found, examples(project, found))
+
+
+def accept(project: Project, found: Acceptance, queue: str, *, progress: Progress) -> int:
+    """Accept the predictions of a preview."""
+    from sce_desktop.tasks.review import accept
+
+    return accept(project, found, queue=queue, moment=datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+
+def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:
+    """Count the values of a column."""
+    from sce_desktop.tasks.review import column_values
+
+    return column_values(project, column, most=most, progress=progress)
+
+
+def threshold_facts(
+    project: Project, runs: Sequence[Run], *, progress: Progress
+) -> tuple[object, object, object]:
+    """Return what `tasks.review.threshold_facts` does about the first of ``runs``."""
+    from sce_desktop.tasks.review import threshold_facts
+
+    return threshold_facts(project, runs[0])
+
+
+@dataclass(frozen=True, slots=True)
+class CoderChoices:
+    """What the dialog for another person's answers hands over; columns are 0-based places."""
+
+    name: str
+    path: Path
+    our_key: int
+    their_key: int
+    their_label: int
+
+
+def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) -> tuple[Coder, str]:
+    """Join another person's answers and keep them; the sentence says what was left out."""
+    from sce_desktop.tasks.review import add_coder, join_answers
+
+    joined = join_answers(
+        project,
+        choices.path,
+        our_key=choices.our_key,
+        their_key=choices.their_key,
+        their_label=choices.their_label,
+        options=TableOptions(),
+        progress=progress,
+    )
+    coder = add_coder(project, choices.name, choices.path, joined)
+    said = f"{len(joined.answers):,} answers of {coder.name} were added."
+    if joined.unknown:
+        said += f" {joined.unknown:,} keys are no row of this project."
+    if joined.repeated:
+        said += f" {joined.repeated:,} keys are there more than once and were left out."
+    return coder, said

@@ -1,0 +1,91 @@
+"""From which confidence a prediction counts: a slider, and what it gives and costs while it moves."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QSpinBox, QVBoxLayout, QWidget
+
+from sce_desktop.core.thresholds import at_threshold
+from sce_desktop.ui import review_work
+from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.project_dialog import ProjectDialog
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+
+
+class ThresholdDialog(ProjectDialog):
+    """OK makes it the setting; rows below it are "unsure" in table and export."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, "Unsure below", parent)
+        self._facts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, 100)
+        self.slider.setAccessibleName("Unsure below, in per cent")
+        self.spin = QSpinBox(minimum=0, maximum=100, suffix=" %")
+        self.spin.setAccessibleName("Unsure below, as a number")
+        self.spin.setSpecialValueText("Never")
+        self.slider.valueChanged.connect(self.spin.setValue)
+        self.spin.valueChanged.connect(self.slider.setValue)
+        self.spin.valueChanged.connect(self._show_facts)
+        self.coverage = QLabel("Counting…")
+        self.coverage.setAccessibleName("Coverage")
+        self.precision = QLabel(wordWrap=True)
+        self.precision.setAccessibleName("Precision")
+        set_role(self.precision, "muted")
+        line = QHBoxLayout()
+        line.setSpacing(px(SPACE_M))
+        line.addWidget(self.slider, 1)
+        line.addWidget(self.spin)
+        layout = QVBoxLayout(self)
+        margin = px(SPACE_L)
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.setSpacing(px(SPACE_M))
+        layout.addWidget(QLabel("Rows whose best probability is lower count as unsure."))
+        layout.addLayout(line)
+        layout.addWidget(self.coverage)
+        layout.addWidget(self.precision)
+        layout.addWidget(ok_and_cancel(self))
+        self.resize(px(460), self.sizeHint().height())
+        self.spin.setValue(round(float(session.settings["threshold"]) * 100))
+        self._show_facts()
+        if session.project is not None and session.runs:
+            job = session.submit(
+                review_work.threshold_facts,
+                session.project,
+                session.runs,
+                title="Counting",
+                lane="reads",
+                quiet=True,
+            )
+            job.finished.connect(self._on_facts)
+            self.finished.connect(lambda _: job.detach())
+
+    @Slot(object)
+    def _on_facts(self, facts: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        self._facts = facts
+        self._show_facts()
+
+    @Slot()
+    def _show_facts(self) -> None:
+        if self._facts is None:
+            self.coverage.setText("Nothing is scored yet." if not self._session.runs else "Counting…")
+            return
+        every, known, right = self._facts
+        here = at_threshold(self.spin.value() / 100, known, right, every)
+        kept = int((every >= here.threshold).sum())
+        self.coverage.setText(f"{here.coverage:.0%} of the scored rows count: {kept:,} of {len(every):,}.")
+        if here.precision is None:
+            self.precision.setText("No row at or above it was decided by hand: its precision is not known.")
+            return
+        low, high = here.interval
+        self.precision.setText(
+            f"{here.precision:.0%} of the {here.rows:,} decided by hand there are right ({low:.0%} to "
+            f"{high:.0%}). Rows that you picked yourself are no random sample: the rest may differ."
+        )
+
+    def accept(self) -> None:
+        """Keep it."""
+        self._session.change_setting("threshold", self.spin.value() / 100)
+        super().accept()

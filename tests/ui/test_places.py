@@ -1,0 +1,66 @@
+"""A review goes on where it stopped: filters, order and row of each project."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.ui.places import KEPT, Places
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import open_in, settle
+from tests.ui.test_row_panel import Bench
+
+QUERIES = (
+    RowQuery(),
+    RowQuery(state=RowState.FLAGGED, order=RowOrder.RANDOM, seed=2**31, descending=True),
+    RowQuery(cells=(CellFilter(1, ("é", None)),), among=(3, 1), given=(3, 1), order=RowOrder.GIVEN),
+    RowQuery(run_id=4, confidence=(0.0, 0.6), predicted_ids=(2,), disagreeing=(0, 1), pattern="a|b"),
+)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_comes_back_as_it_was(tmp_path: Path, query: RowQuery) -> None:
+    Places(tmp_path / "places.json").keep(tmp_path / "p.sce", query, 7)
+    assert Places(tmp_path / "places.json").of(tmp_path / "p.sce") == (query, 7)
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '{"/p.sce": 3}', '{"/p.sce": {"query": {"order": "?"}}}'])
+def test_a_broken_file_means_the_top(tmp_path: Path, text: str) -> None:
+    (tmp_path / "places.json").write_text(text, encoding="utf-8")
+    assert Places(tmp_path / "places.json").of(Path("/p.sce")) == (RowQuery(), None)
+
+
+def test_old_projects_are_forgotten(tmp_path: Path) -> None:
+    places = Places(tmp_path / "places.json")
+    for number in range(KEPT + 1):
+        places.keep(tmp_path / f"{number}.sce", RowQuery(seed=number), 1)
+    assert places.of(tmp_path / "0.sce") == (RowQuery(), None)
+    assert places.of(tmp_path / f"{KEPT}.sce")[0].seed == KEPT
+
+
+def test_a_project_opens_where_it_was_closed(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project(texts=tuple(f"text {place}" for place in range(30)), labels=("A", "B"))
+    bench = Bench(session)
+    qtbot.addWidget(bench)
+    bench.show()
+    open_in(qtbot, session, path)
+    session.set_query(replace(session.query, order=RowOrder.LENGTH, descending=True))
+    settle(qtbot, session)
+    session.set_current_row(12)
+    query = session.query
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    assert session.query == query
+    assert session.current_row == 12
+    assert bench.panel.title.text() == "Row 12"
+    assert bench.rows.table.currentIndex().row() == bench.rows.model.place_of(12)

@@ -1,0 +1,231 @@
+"""Undo, duplicates, filters, splitting, versions, thresholds and another person's answers, in the panels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.tasks.queues import Queue
+from sce_desktop.ui.accept_dialog import AcceptDialog
+from sce_desktop.ui.coder_dialog import CoderDialog
+from sce_desktop.ui.column_filter import ColumnFilterDialog
+from sce_desktop.ui.filter_bar import FilterBar
+from sce_desktop.ui.filter_words import filters_in_words
+from sce_desktop.ui.label_previews import SplitDialog
+from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.queries import ORDERS, order_by, queue_name
+from sce_desktop.ui.rows_text import cell
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.threshold_dialog import ThresholdDialog
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.test_row_panel import Bench, decided, press
+
+TEXTS = ("Two days late", "Box crushed", "Two days late", "Driver was kind", "Two days late", "Lost it")
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[Bench]:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [0, 1, 0, 2, 0, 1], share=0.8)
+    bench = Bench(session)
+    qtbot.addWidget(bench)
+    bench.resize(700, 900)
+    bench.show()
+    bench.activateWindow()
+    open_in(qtbot, session, path)
+    session.scorer._edit_pause.setInterval(600_000)
+    settle(qtbot, session)
+    bench.rows.table.setFocus()
+    qtbot.waitUntil(bench.rows.table.hasFocus)
+    yield bench
+    settle(qtbot, session)
+
+
+def test_undo_goes_back_to_the_row_though_a_filter_hides_it(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    press(opened, Qt.Key.Key_1)
+    session.set_query(RowQuery(state=RowState.NONE))
+    qtbot.waitUntil(lambda: not len(opened.rows.model.ids))
+    session.undo()
+    assert decided(session, 1) is None
+    qtbot.waitUntil(lambda: len(opened.rows.model.ids) == len(TEXTS))
+    assert session.current_row == 1
+    session.redo()
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[0].id,))
+
+
+def test_marks_and_label_edits_are_undone_too(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    press(opened, Qt.Key.Key_F)
+    session.set_labels([replace(session.labels[0], name="Delayed"), *session.labels[1:]])
+    assert session.labels[0].name == "Delayed"
+    session.undo()
+    assert [label.name for label in session.labels] == list(LABELS)
+    assert session.project is not None
+    assert session.project.marks([1])[1].flag
+    session.undo()
+    assert not session.project.marks([1])
+    assert not opened.panel.decision.flag.isChecked()
+
+
+def test_duplicates_are_decided_alike_when_the_user_says_so(session: Session, opened: Bench) -> None:
+    session.decide([5], Decision.SKIPPED)
+    press(opened, Qt.Key.Key_1)
+    assert opened.panel.last.copies.text().startswith("Also 1 duplicate")
+    assert decided(session, 3) is None
+    press(opened, Qt.Key.Key_Equal)
+    assert decided(session, 3) == decided(session, 1)
+    assert decided(session, 5) == (Decision.SKIPPED, ())
+    press(opened, Qt.Key.Key_Equal)  # nothing is offered any more
+    session.undo()
+    assert decided(session, 3) is None
+    assert decided(session, 1) is not None
+
+
+def test_the_queue_of_a_decision_is_kept(session: Session, opened: Bench) -> None:
+    queue = order_by(session.query, RowOrder.RARE, session.runs)
+    assert queue is not None
+    session.set_query(queue)
+    session.decide([2], Decision.SKIPPED)
+    assert session.project is not None
+    assert session.project.annotations([2])[2].queue == Queue.RARE_LABEL
+    names = {queue_name(RowQuery(order=order, run_id=1, compare=(1, 2))) for _, order, _ in ORDERS}
+    assert names >= {queue.value for queue in Queue}
+
+
+def test_predictions_are_accepted_after_a_look(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.decide([1], Decision.SKIPPED)
+    dialog = AcceptDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.confidence.setValue(81)
+    qtbot.waitUntil(lambda: dialog.preview is not None)
+    ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
+    assert not ok.isEnabled()
+    assert "choose a lower confidence" in dialog.facts.text()
+    dialog.confidence.setValue(80)
+    qtbot.waitUntil(ok.isEnabled)
+    assert ok.text() == "Accept 5 rows"
+    assert dialog.examples.topLevelItemCount() == 5
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.accept()
+    assert decided(session, 6) == (Decision.LABEL, (session.labels[1].id,))
+    session.undo()
+    assert decided(session, 6) is None
+
+
+def test_a_split_sends_its_rows_to_a_queue(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    late = session.labels[0]
+    session.decide([1, 3], Decision.LABEL, [late.id or 0])
+    dialog = SplitDialog(session, late)
+    qtbot.addWidget(dialog)
+    assert "2 rows with an answer of yours (2 by hand)" in dialog.facts.text()
+    dialog.parts.setPlainText("Late by days\nDamaged")
+    dialog.accept()
+    assert "“Damaged” already" in dialog.problem.text()
+    dialog.parts.setPlainText("Late by days\n\nLate by hours\n")
+    dialog.accept()
+    assert [label.name for label in session.labels] == ["Late by days", "Late by hours", *LABELS[1:]]
+    assert all(label.colour for label in session.labels[:2])
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [1, 3])
+    session.undo()
+    assert decided(session, 3) == (Decision.LABEL, (late.id,))
+
+
+def test_an_earlier_version_of_the_labels_is_used_again(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.set_labels(session.labels[:2])
+    dialog = LabelSetsDialog(session)
+    qtbot.addWidget(dialog)
+    found = [dialog.list.topLevelItem(place) for place in range(dialog.list.topLevelItemCount())]
+    assert [item.text(1) for item in found if item is not None] == ["2, in use", "1"]
+    dialog.list.setCurrentItem(found[1])  # type: ignore[arg-type]
+    dialog.accept()
+    assert [label.name for label in session.labels] == list(LABELS)
+    other = LabelSetsDialog(session)
+    qtbot.addWidget(other)
+    other.add_set("Second try")
+    assert session.label_set is not None
+    assert (session.label_set.name, len(session.labels)) == ("Second try", 3)
+
+
+def test_the_threshold_says_what_it_gives(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    session.decide([2], Decision.LABEL, [session.labels[0].id or 0])
+    dialog = ThresholdDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.slider.setValue(70)
+    qtbot.waitUntil(lambda: "100%" in dialog.coverage.text())
+    assert "50% of the 2 decided by hand" in dialog.precision.text()
+    dialog.spin.setValue(90)
+    assert "0 of 6" in dialog.coverage.text()
+    assert "not known" in dialog.precision.text()
+    dialog.accept()
+    assert session.settings["threshold"] == 0.9
+    model = opened.rows.model
+    row = model.row_at(0)
+    assert row is not None
+    assert cell(row, 3, model.labels, model.runs, model.threshold).endswith("unsure")
+
+
+def test_rows_are_filtered_by_a_column(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    dialog = ColumnFilterDialog(session)
+    qtbot.addWidget(dialog)
+    assert dialog.column.currentText() == "ref"
+    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == len(TEXTS))
+    item = dialog.list.topLevelItem(4)
+    assert item is not None
+    item.setCheckState(0, Qt.CheckState.Checked)
+    dialog.accept()
+    assert session.query.cells == (CellFilter(0, (item.text(0),)),)
+    qtbot.waitUntil(lambda: len(opened.rows.model.ids) == 1)
+    assert filters_in_words(session.query, session.labels, ("ref", "text")) == [f"ref: {item.text(0)}"]
+
+
+def test_duplicates_have_a_filter(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    bar = FilterBar(session)
+    qtbot.addWidget(bar)
+    next(action for action in bar.more_menu().actions() if action.text() == "Duplicates").trigger()
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [1, 3, 5])
+    assert bar.more.accessibleDescription() == "Duplicates"
+
+
+def test_answers_of_another_person_show_where_both_differ(
+    qtbot: QtBot, session: Session, opened: Bench, tmp_path: Path
+) -> None:
+    path = tmp_path / "Ada.csv"
+    path.write_text("ref,label\n0,Late\n1,Late\n3,Praise\n", encoding="utf-8")
+    late, damaged, _ = (label.id or 0 for label in session.labels)
+    session.decide([1], Decision.LABEL, [late])
+    session.decide([2], Decision.LABEL, [damaged])
+    dialog = CoderDialog(session, path)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
+    qtbot.waitUntil(ok.isEnabled)
+    assert (dialog.our_key.currentText(), dialog.their_key.currentText()) == ("ref", "ref")
+    dialog.their_label.setCurrentText("label")
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.accept()
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [2])
+    session.decide([2], Decision.LABEL, [late])  # adjudicated
+    opened.rows.refresh()
+    qtbot.waitUntil(lambda: not len(opened.rows.model.ids))
+
+
+def test_similar_rows_need_vectors(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    with qtbot.waitSignal(session.told) as told:
+        session.show_similar(1)
+    assert "score the rows first" in told.args[0]
