@@ -39,7 +39,7 @@ def run(*, rows: int, seconds: float) -> None:
     starts = []
     for _ in range(2):  # the first may find nothing in the system's file cache
         with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
-            starts.append(_step(start, Path(name)))
+            starts.append(run_step(start, Path(name)))
     print_table(
         "Start of the window",
         ["start", "window, s", "sample opened to first probabilities, s", "of every row, s"],
@@ -55,7 +55,7 @@ def run(*, rows: int, seconds: float) -> None:
     with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
         folder = Path(name)
         write_table(folder / TABLE, rows)
-        beats = _step(work, folder, str(seconds))
+        beats = run_step(work, folder, str(seconds))
     print_table(
         f"How late the GUI thread is, ms, with {rows:,} rows and {len(LABELS)} labels",
         ["while", "seconds", "beats", "median", f"{PERCENTILE}th", "latest"],
@@ -67,8 +67,9 @@ def run(*, rows: int, seconds: float) -> None:
     )
 
 
-def _step(step: Callable[..., None], folder: Path, *arguments: str) -> dict[str, Any]:
-    code = f"import sys; from tests.benchmarks import window; window.{step.__name__}(*sys.argv[1:])"
+def run_step(step: Callable[..., None], folder: Path, *arguments: str) -> dict[str, Any]:
+    """Run a step in a process of its own and return what it prints last."""
+    code = f"import sys; from {step.__module__} import {step.__name__} as step; step(*sys.argv[1:])"
     environment = os.environ | {
         "QT_QPA_PLATFORM": "offscreen",
         "SCE_DESKTOP_HOME": str(folder / "home"),
