@@ -56,7 +56,8 @@ class LastDecision(QFrame):
         """Say what was decided, for a moment; ``copies`` undecided rows have the same text."""
         self.copies.setVisible(copies > 0)
         same = "1 duplicate" if copies == 1 else f"{copies:,} duplicates"
-        self.copies.setText(f"Also {same}  {key}".rstrip())
+        self.copies.setText(f"+{copies:,}  {key}".rstrip())  # the panel is narrow
+        self.copies.setToolTip(f"Decide {same} alike ({key})" if key else f"Decide {same} alike")
         self.copies.setAccessibleName(f"Decide {same} alike")
         beside = self.button.sizeHint().width() + px(SPACE_S)
         if copies:
