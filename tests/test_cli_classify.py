@@ -132,11 +132,20 @@ def test_several_labels(table: str, model: str, tmp_path: Path) -> None:
     assert classify(table, out, model, "--label", "late", "--multi-label") == 0
 
 
+def test_one_label_is_a_yes_or_no(table: str, model: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    assert classify(table, out, model, "--label", "late") == 0
+    for row in read(out):
+        if row["sce_status"] != "blank":
+            yes, none = float(row["sce_p:late"]), float(row["sce_none"])
+            assert abs(yes + none - 1) < 1e-6
+            assert row["sce_status"] == ("none" if none >= 0.5 else "scored")
+
+
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
         ([], "carries no labels"),
-        (["late"], "at least two"),
         (["late", "late"], "there twice"),
         (["complaint", "complaint "], "there twice"),  # B15
         (["late", " "], "no name"),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
 
+PARENT_SIGN = " > "
 # "A1", "Q7", "x_12", "label 3", "Topic B": names that tell a language model nothing.
 _CODE = re.compile(
     r"[a-z]{1,2}[-_ .]?\d+(?:[-_. ]\d+)*"
@@ -37,19 +38,28 @@ def clean_labels(labels: Iterable[str | Label]) -> tuple[Label, ...]:
     return cleaned
 
 
-def check_scorable(labels: Sequence[Label], *, multi_label: bool = False) -> None:
-    """Refuse label sets over which a single distribution would say nothing.
+def check_scorable(labels: Sequence[Label], *, least: int = 1) -> None:
+    """Refuse label sets that are too small.
+
+    Args:
+        labels: What is to be scored.
+        least: Two where a choice between labels is judged or learned.
 
     Raises:
-        UserError: There is no label, or a single one without ``multi_label`` (it would always get 1.0).
+        UserError: There are fewer.
     """
     if not labels:
-        raise UserError("There is no label: give at least two.")
-    if len(labels) == 1 and not multi_label:
-        raise UserError(
-            f"One label ({labels[0].name!r}) leaves nothing to choose from: give at least two, "
-            "or ask for independent probabilities with multi-label."
-        )
+        raise UserError(f"There is no label: give at least {('one', 'two')[least - 1]}.")
+    if len(labels) < least:
+        raise UserError(f"One label ({labels[0].name!r}) leaves nothing to choose from: give at least two.")
+
+
+def asks_yes_no(labels: Sequence[Label], *, multi_label: bool) -> bool:
+    """Return whether each label is a question of its own: several may fit, or there is no other one.
+
+    A softmax over one label would always say 1.
+    """
+    return multi_label or len(labels) == 1
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
@@ -74,3 +84,20 @@ def meaningless(names: Iterable[str]) -> list[str]:
 def distinct_labels(values: Iterable[str | None]) -> tuple[Label, ...]:
     """Return one label for each distinct value that is not blank, in the order in which they first appear."""
     return tuple(Label(name) for name in dict.fromkeys(values) if name is not None and name.strip())
+
+
+def parent_of(name: str) -> str | None:
+    """Return the name before the last `PARENT_SIGN`, by which a label says what it belongs to; else None."""
+    parent, sign, child = name.rpartition(PARENT_SIGN)
+    return parent if sign and parent.strip() and child.strip() else None
+
+
+def roll_up(names: Iterable[str]) -> dict[str, str]:
+    """Return for each name its topmost ancestor, the name itself where it has no parent."""
+    rolled = {}
+    for name in names:
+        top = name
+        while (parent := parent_of(top)) is not None:
+            top = parent
+        rolled[name] = top
+    return rolled

@@ -29,7 +29,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import check_scorable
+from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
 from sce_desktop.ml import folders
@@ -175,13 +175,14 @@ class SCEModel(
     ) -> Scores:
         """Score non-blank ``texts`` against ``labels``; `Progress.check` is called every batch.
 
-        Rows sum to 1; `Scores.none` is there where the model says it. With ``multi_label`` each label has a probability of its own (see `YesNo`), which the
-        other labels do not change.
+        Rows sum to 1; `Scores.none` is there where the model says it. With ``multi_label`` each label has a
+        probability of its own (see `YesNo`), which the other labels do not change. A single label is a
+        question of its own too, and `Scores.none` its other answer.
 
         Raises:
-            UserError: There is no label, or a single one without ``multi_label``.
+            UserError: There is no label.
         """
-        check_scorable(labels, multi_label=multi_label)
+        check_scorable(labels)
         vectors = self.embed(texts, cache=cache, progress=progress)
         return self.score(vectors, labels, multi_label=multi_label, progress=progress)
 
@@ -204,12 +205,13 @@ class SCEModel(
         self.eval()
         scorer = self._scorer_for(labels, progress)
 
-        says_none = self.config.sce.says_none and not multi_label
+        alone = asks_yes_no(labels, multi_label=multi_label)
+        says_none = self.config.sce.says_none and not alone
 
         def run(rows: FloatArray) -> FloatArray:
             q = torch.tensor(rows, dtype=torch.float32, device=self.device)
             correction = 0.0 if self.correction is None else self.correction(q, labels)
-            if multi_label:
+            if alone:
                 return self.config.yes_no(self._alone(q, scorer.labels, correction).cpu().numpy())
             passed = scorer.passed(q)
             passed = Passed(passed.scores + correction, passed.text)
@@ -226,7 +228,7 @@ class SCEModel(
                 progress.check()
         if says_none:
             return Scores(np.ascontiguousarray(out[:, :-1]), out[:, -1].copy())
-        return Scores(out)
+        return Scores(out, 1 - out[:, 0] if alone and not multi_label else None)
 
     def _alone(self, q: Tensor, labels: LabelVectors, correction: Tensor | float) -> Tensor:
         """Return for each label (B, K) what `YesNo` makes a probability of, whatever the other labels are."""

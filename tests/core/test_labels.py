@@ -3,7 +3,16 @@ from __future__ import annotations
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels, look_alikes, meaningless
+from sce_desktop.core.labels import (
+    asks_yes_no,
+    check_scorable,
+    clean_labels,
+    distinct_labels,
+    look_alikes,
+    meaningless,
+    parent_of,
+    roll_up,
+)
 from sce_desktop.core.types import Label
 
 SEPARATORS = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]  # B13
@@ -34,12 +43,15 @@ def test_bad_label_sets_are_refused(names: list[str], reason: str) -> None:
         clean_labels(names)
 
 
-def test_one_label_needs_multi_label() -> None:
+def test_one_label_is_a_question_but_no_choice() -> None:
+    one = clean_labels(["complaint"])
+    check_scorable(one)
+    assert asks_yes_no(one, multi_label=False)
+    assert not asks_yes_no(clean_labels(["complaint", "praise"]), multi_label=False)
     with pytest.raises(UserError, match="at least two"):
-        check_scorable(clean_labels(["complaint"]))
-    check_scorable(clean_labels(["complaint"]), multi_label=True)
-    with pytest.raises(UserError):
-        check_scorable((), multi_label=True)
+        check_scorable(one, least=2)
+    with pytest.raises(UserError, match="at least one"):
+        check_scorable(())
 
 
 def test_look_alikes_by_case_spaces_and_unicode_form() -> None:
@@ -65,3 +77,20 @@ def test_distinct_values_in_first_seen_order() -> None:
         "billing ",
         "Billing",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "parent", "top"),
+    [
+        ("Billing", None, "Billing"),
+        ("Billing > Refund", "Billing", "Billing"),
+        ("A > B > C", "A > B", "A"),
+        ("a>b", None, "a>b"),
+        (" > b", None, " > b"),
+        ("a > ", None, "a > "),
+        ("5 > 3 > ", None, "5 > 3 > "),
+    ],
+)
+def test_parents_are_a_way_of_naming(name: str, parent: str | None, top: str) -> None:
+    assert parent_of(name) == parent
+    assert roll_up([name]) == {name: top}

@@ -91,10 +91,14 @@ def test_with_multi_label_a_label_does_not_depend_on_the_others(architecture: An
     assert one.std() > 0.001  # one label is a yes/no question, not a constant 1
 
 
-@pytest.mark.parametrize("labels", [[], [Label("complaint")]])
-def test_sets_over_which_nothing_can_be_said_are_refused(model: SCEModel, labels: list[Label]) -> None:
-    with pytest.raises(UserError, match="give at least two"):
-        model.probabilities(TEXTS, labels)
+def test_one_label_is_a_question_and_none_is_refused(model: SCEModel) -> None:
+    asked = model.probabilities(TEXTS, LABELS[:1])
+    alone = model.probabilities(TEXTS, LABELS[:1], multi_label=True).probabilities
+    np.testing.assert_array_equal(asked.probabilities, alone)
+    assert asked.none is not None
+    np.testing.assert_allclose(asked.none, 1 - alone[:, 0])
+    with pytest.raises(UserError, match="give at least one"):
+        model.probabilities(TEXTS, [])
 
 
 def test_label_names_are_opaque(model: SCEModel) -> None:

@@ -46,9 +46,14 @@ def test_multi_label_and_order(model: SimilarityModel) -> None:
     np.testing.assert_allclose(turned[:, ::-1], model.probabilities(TEXTS, LABELS).probabilities, atol=1e-6)
 
 
-def test_one_label_alone_is_refused(model: SimilarityModel) -> None:
-    with pytest.raises(UserError, match="give at least two"):
-        model.probabilities(TEXTS, LABELS[:1])
+def test_one_label_alone_is_a_question(model: SimilarityModel) -> None:
+    asked = model.probabilities(TEXTS, LABELS[:1])
+    alone = model.probabilities(TEXTS, LABELS[:1], multi_label=True).probabilities
+    np.testing.assert_array_equal(asked.probabilities, alone)
+    assert asked.none is not None
+    np.testing.assert_allclose(asked.none, 1 - alone[:, 0])
+    with pytest.raises(UserError, match="give at least one"):
+        model.probabilities(TEXTS, [])
 
 
 def test_no_texts_give_no_rows(model: SimilarityModel) -> None:

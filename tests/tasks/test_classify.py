@@ -9,7 +9,7 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label, TableOptions
+from sce_desktop.core.types import TableOptions
 from sce_desktop.tasks.classify import ClassifyReport, classify_table
 from sce_desktop.tasks.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, RecordingProgress, StoppingProgress
@@ -167,7 +167,6 @@ def test_problems_of_the_table_are_told(tmp_path: Path) -> None:
     [
         ({"text_columns": ["comment"]}, "no column 'comment'"),
         ({"labels": None}, "carries no labels"),
-        ({"labels": (Label("one"),)}, "at least two"),
         ({"model": "absent"}, "absent"),
         ({"output": "in.csv"}, "replace the table itself"),
         ({"output": "out.docx"}, "should end in"),

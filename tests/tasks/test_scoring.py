@@ -165,13 +165,11 @@ def test_without_labels_those_of_the_model(tmp_path: Path) -> None:
         assert kept.labels[0].description == "broken"
 
 
-def test_one_label_needs_multi_label(project: Project) -> None:
+def test_one_label_is_scored_too(project: Project) -> None:
     project.set_labels(clean_labels(["damage"]))
-    with pytest.raises(UserError, match="at least two"):
-        score_project(project, [named(FakeModel())], progress=SilentProgress())
-    project.set_labels(clean_labels(["damage"]), multi_label=True)
     (run,) = score_project(project, [named(FakeModel())], progress=SilentProgress())
-    assert run.multi_label
+    assert not run.multi_label
+    assert run.label_names == ("damage",)
 
 
 def test_a_project_open_elsewhere_is_refused(project: Project) -> None:
