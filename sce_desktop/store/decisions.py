@@ -32,6 +32,7 @@ def store(
     annotations: Iterable[Annotation],
     marks: Iterable[RowMarks] = (),
     *,
+    imported: bool = False,
     join: int | None = None,
 ) -> int | None:
     """Keep ``annotations`` and ``marks`` as they are, in place of what was said about their rows before.
@@ -40,6 +41,7 @@ def store(
         connection: In a transaction that writes.
         annotations: Of several about a row the last one counts.
         marks: Likewise.
+        imported: They come from a file.
         join: An action to go on with, if it is still the newest one.
 
     Returns:
@@ -54,7 +56,7 @@ def store(
         return join
     _check(connection, new)
     _check_rows(connection, [m.row_id for m in noted])
-    action = history.begin(connection, *_described(connection, new), join=join)
+    action = history.begin(connection, *_described(connection, new, imported), join=join)
     touched = {a.row_id for a in new} | {m.row_id for m in noted}
     history.record_rows(connection, action, sorted(touched))
     ids = [(a.row_id,) for a in new]
@@ -176,10 +178,12 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def _described(connection: sa.Connection, annotations: list[Annotation]) -> tuple[ChangeKind, str]:
+def _described(
+    connection: sa.Connection, annotations: list[Annotation], imported: bool
+) -> tuple[ChangeKind, str]:
     """Return what an action that stores ``annotations`` is, and what menus call it."""
     first = annotations[0] if annotations else None
-    if first is None or first.origin is Origin.IMPORTED:
+    if imported or first is None or first.origin is Origin.IMPORTED:
         return ChangeKind.IMPORT, "Import annotations"
     kind = ChangeKind.BULK if first.origin is Origin.BULK else ChangeKind.DECIDE
     what = "Decide"
@@ -218,6 +222,12 @@ def state_counts(connection: sa.Connection) -> dict[RowState, int]:
     decided = counts[RowState.LABELLED] + counts[RowState.NONE] + counts[RowState.SKIPPED]
     counts[RowState.UNLABELLED] = counts[RowState.ANY] - decided
     return counts
+
+
+def has_bare(connection: sa.Connection) -> bool:
+    """Return whether a row was decided as none or skipped, and not by hand."""
+    bare = (_annotations.c.decision != Decision.LABEL.value) & (_annotations.c.origin != Origin.HAND.value)
+    return connection.execute(sa.select(_annotations.c.row_id).where(bare).limit(1)).first() is not None
 
 
 def ids_in_state(state: RowState) -> sa.Select[Any]:

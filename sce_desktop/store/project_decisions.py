@@ -40,7 +40,9 @@ class DecisionMethods:
         ValueError if a row or a label is not in the project, or the labels do not fit the decision.
         """
         moment, chosen = now(), tuple(label_ids)
-        self.annotate(Annotation(int(i), decision, chosen, origin, moment, queue) for i in row_ids)
+        annotations = (Annotation(int(i), decision, chosen, origin, moment, queue) for i in row_ids)
+        with self._database.write(durable=True) as connection:
+            decisions.store(connection, annotations)
 
     def annotate(
         self,
@@ -64,7 +66,7 @@ class DecisionMethods:
             ValueError: A row or a label is not in the project, or labels do not fit a decision.
         """
         with self._database.write(durable=True) as connection:
-            return decisions.store(connection, annotations, marks, join=action)
+            return decisions.store(connection, annotations, marks, imported=True, join=action)
 
     def clear_decision(self, row_ids: Ids) -> None:
         """Make rows undecided again."""
@@ -78,6 +80,11 @@ class DecisionMethods:
         """
         with self._database.read() as connection:
             return decisions.fetch(connection, ids)
+
+    def has_bare_decisions(self) -> bool:
+        """Whether a row was decided as none or skipped, and not by hand: its decision hides its origin."""
+        with self._database.read() as connection:
+            return decisions.has_bare(connection)
 
     def marks(self, ids: Ids) -> dict[int, RowMarks]:
         """Return the marks of ``ids`` by row; rows without any are absent."""

@@ -1,23 +1,31 @@
-"""Annotations that come with a table: a column of labels, or the columns of an earlier export of ours."""
+"""Annotations that come with a table: a column of labels, or the columns of an earlier export of ours.
+
+What an export writes about decisions comes back whole, and with it the labels in their order where the
+header names them: in the columns of a project in which several labels may fit, or those of the model.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sce_desktop.core.labels import distinct_labels
-from sce_desktop.core.types import Annotation, Cell, Decision, IdArray, Label, Origin
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Annotation, Cell, Decision, IdArray, Label, Origin, RowMarks
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.export import DECISION_COLUMNS, LABELS_COLUMN
+from sce_desktop.tasks.columns import beside
+from sce_desktop.tasks.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
+from sce_desktop.tasks.models import MAIN_ALIAS
 
 _BATCH = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class _Carried:
+class Carried:
     """What a table says about one row."""
 
     names: tuple[str, ...] = ()
@@ -29,16 +37,21 @@ class _Carried:
     note: str = ""
 
 
-_NOTHING = _Carried()
+_NOTHING = Carried()
 
 
 def our_columns(columns: Sequence[str]) -> int | None:
     """Return where the columns of an earlier export of ours begin, None if there are none."""
     width = len(DECISION_COLUMNS)
     for start in range(len(columns) - width, -1, -1):
-        if tuple(columns[start : start + width]) == DECISION_COLUMNS:
+        found = list(columns[start : start + width])
+        if found in (list(DECISION_COLUMNS), _beside(columns[:start], DECISION_COLUMNS)):
             return start
     return None
+
+
+def _beside(columns: Sequence[str], ours: Iterable[str]) -> list[str]:
+    return beside(columns, ours, SilentProgress())
 
 
 class CarriedAnnotations:
@@ -56,10 +69,31 @@ class CarriedAnnotations:
         self.columns = tuple(columns[:ours_at])
         self._gold_at = gold_at
         self._ours_at = ours_at
-        labels_at = None if ours_at is None else ours_at + len(DECISION_COLUMNS)
-        several = labels_at is not None and columns[labels_at : labels_at + 1] == (LABELS_COLUMN,)
-        self._labels_at = labels_at if several else None
-        self._rows: list[_Carried] = []
+        self._origin_at: int | None = None
+        self._labels_at: int | None = None
+        self._named: list[str] = []  # labels that the header names, in their order
+        if ours_at is not None:
+            self._read_header(columns, ours_at + len(DECISION_COLUMNS))
+        self._rows: list[Carried] = []
+
+    def _read_header(self, columns: Sequence[str], place: int) -> None:
+        def stands(name: str) -> bool:
+            return list(columns[place : place + 1]) == _beside(self.columns, [name])
+
+        prefix = f"{MAIN_ALIAS}_p:"
+        if stands(ORIGIN_COLUMN):
+            self._origin_at = place
+            place += 1
+        if stands(LABELS_COLUMN):
+            self._labels_at = place
+            prefix = LABEL_PREFIX
+        written = [name for name in columns[place:] if name.startswith(prefix)]
+        self._named = [self._as_given(name)[len(prefix) :] for name in written]
+
+    def _as_given(self, written: str) -> str:
+        """Return a name of ours without the suffix that it has where an original column bears it."""
+        suffixed = re.fullmatch(r"(.*)_\d+", written, re.DOTALL)
+        return suffixed[1] if suffixed and suffixed[1] in self.columns else written
 
     @property
     def multi_label(self) -> bool:
@@ -72,18 +106,19 @@ class CarriedAnnotations:
             yield from map(list, batches)
             return
         for batch in batches:
-            self._rows += [self._read(cells) for cells in batch]
+            self._rows += [self.read(cells) for cells in batch]
             yield [cells[: self._ours_at] for cells in batch]
 
-    def _read(self, cells: Sequence[Cell]) -> _Carried:
+    def read(self, cells: Sequence[Cell]) -> Carried:
+        """Return what the cells of one row say."""
         if self._ours_at is not None:
             return self._read_ours(cells)
         name = cells[self._gold_at] if self._gold_at is not None else None
         if name is None or not name.strip():
             return _NOTHING
-        return _Carried((name,), Decision.LABEL)
+        return Carried((name,), Decision.LABEL)
 
-    def _read_ours(self, cells: Sequence[Cell]) -> _Carried:
+    def _read_ours(self, cells: Sequence[Cell]) -> Carried:
         assert self._ours_at is not None
         label, decided, unsure, flag, note, decided_at = cells[
             self._ours_at : self._ours_at + len(DECISION_COLUMNS)
@@ -94,27 +129,31 @@ class CarriedAnnotations:
                 names = tuple(str(name) for name in json.loads(cells[self._labels_at] or "[]"))
         origin, decision = Origin.IMPORTED, Decision.LABEL if names else None
         if decided in (Decision.NONE, Decision.SKIPPED):
-            decision, names = Decision(decided), ()
+            decision, names, origin = Decision(decided), (), Origin.HAND
+            if self._origin_at is not None:
+                with contextlib.suppress(ValueError):  # edited by hand
+                    origin = Origin(cells[self._origin_at] or "")
         elif decided in (Origin.HAND, Origin.BULK):
             origin = Origin(decided)
-        carried = _Carried(names, decision, origin, decided_at or "", unsure == "1", flag == "1", note or "")
+        carried = Carried(names, decision, origin, decided_at or "", unsure == "1", flag == "1", note or "")
         return _NOTHING if carried == _NOTHING else carried
 
     def keep(self, project: Project, ids: IdArray, labels: Sequence[Label], *, multi_label: bool) -> None:
         """Make ``labels`` and the labels that were met the label set, and annotate the rows ``ids``."""
         known = {label.name for label in labels}
-        met = distinct_labels(name for row in self._rows for name in row.names)
+        met = distinct_labels([*self._named, *(name for row in self._rows for name in row.names)])
         wanted = [*labels, *(label for label in met if label.name not in known)]
         if not wanted and all(row is _NOTHING for row in self._rows):
             return
         kept = project.set_labels(wanted, multi_label=multi_label or self.multi_label)
         id_of = {label.name: label.id for label in kept.labels if label.id is not None}
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        action = None
         for start in range(0, len(self._rows), _BATCH):
             pairs = list(
                 zip(ids[start : start + _BATCH].tolist(), self._rows[start : start + _BATCH], strict=True)
             )
-            project.annotate(
+            annotations = (
                 Annotation(
                     row_id,
                     row.decision,
@@ -125,6 +164,9 @@ class CarriedAnnotations:
                 for row_id, row in pairs
                 if row.decision is not None
             )
-            for row_id, row in pairs:
-                if row.unsure or row.flag or row.note:
-                    project.set_marks(row_id, unsure=row.unsure, flag=row.flag, note=row.note)
+            marks = (
+                RowMarks(row_id, row.unsure, row.flag, row.note)
+                for row_id, row in pairs
+                if row.unsure or row.flag or row.note
+            )
+            action = project.annotate(annotations, marks, action=action)

@@ -20,7 +20,9 @@ from sce_desktop.tasks.progress import Unreported
 
 Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
 DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")
+ORIGIN_COLUMN = "origin"  # after them, where a row was decided as none or skipped, and not by hand
 LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
+LABEL_PREFIX = "label:"  # then a column of 0 and 1 for each label
 
 _CHUNK_ROWS = 5000
 _NO_MARKS = RowMarks(0)
@@ -127,8 +129,11 @@ class _Sheet:
             for run in self._runs
         ]
         self.header = list(DECISION_COLUMNS)
+        self._origin = project.has_bare_decisions()
+        if self._origin:
+            self.header.append(ORIGIN_COLUMN)
         if self._multi_label:
-            self.header += [LABELS_COLUMN, *(f"label:{label.name}" for label in self._labels)]
+            self.header += [LABELS_COLUMN, *(f"{LABEL_PREFIX}{label.name}" for label in self._labels)]
         self.decided_width = len(self.header)
         for model in self.models:
             self.header += model.header
@@ -158,6 +163,8 @@ class _Sheet:
             decided_at = annotation.decided_at
         cells: list[OutCell] = [names[0] if names else None, decided]
         cells += [int(marks.unsure), int(marks.flag), marks.note or None, decided_at]
+        if self._origin:
+            cells.append(annotation.origin.value if annotation else None)
         if self._multi_label:
             cells.append(as_list(names) if annotation else None)
             cells += [int(label.name in names) if annotation else None for label in self._labels]

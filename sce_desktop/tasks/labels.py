@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Final
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
 
 MOST_VALUES: Final = 1000
-_BATCH: Final = 5000
 
 
 def column_labels(project: Project, column: int, *, progress: Progress) -> list[tuple[Label, int]]:
@@ -44,12 +41,12 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
 def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progress) -> LabelSet | None:
     """Let labels take over others: their annotations move, with time and origin, and the others go.
 
-    Safe to repeat: nothing is removed before its annotations have moved.
+    Each label that takes over is a step of its own to undo.
 
     Args:
         project: Whose labels.
         into: From the id of each label that goes to the id of the label that takes over.
-        progress: Told of rows.
+        progress: Told of labels.
 
     Returns:
         The label set as it is then.
@@ -57,28 +54,19 @@ def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progres
     Raises:
         UserError: The project cannot be written.
         ValueError: A label that takes over goes itself or is not in use.
-        Cancelled: The user stopped; the annotations of some rows have moved, the labels are all there.
+        Cancelled: The user stopped; labels that took over by then stay so.
     """
     label_set = project.label_set()
     used = {label.id for label in label_set.labels} if label_set else set()
     if label_set is None or not set(into.values()) <= used - into.keys():
         raise ValueError("a label that takes over must stay")
-    going = set(into) & used
-    if not going:
-        return label_set
-    ids = project.row_ids(RowQuery(label_ids=tuple(sorted(going))))
-    for start in range(0, len(ids), _BATCH):
+    targets = sorted(set(into.values()))
+    for done, target in enumerate(targets, start=1):
         progress.check()
-        found = project.annotations(ids[start : start + _BATCH]).values()
-        project.annotate(
-            replace(
-                annotation,
-                label_ids=tuple(dict.fromkeys(into.get(label, label) for label in annotation.label_ids)),
-            )
-            for annotation in found
-        )
-        progress.report(min(start + _BATCH, len(ids)), len(ids), stage="merging")
-    return project.set_labels(kept(label_set, going))
+        going = [label_id for label_id in into if into[label_id] == target and label_id in used]
+        label_set = project.merge_labels(going, target)
+        progress.report(done, len(targets), stage="merging")
+    return label_set
 
 
 def kept(label_set: LabelSet, going: Collection[int | None]) -> list[Label]:

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.tasks.coders import column_as_coder, import_coder
+from sce_desktop.tasks.export import export_table
+from tests.tasks.fakes import StoppingProgress
+
+ROWS = [("A_1/é", "one", "Billing"), ("a_1/é", "two", ""), ("B", "three", "Other"), ("", "four", "Other")]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with Project.create(tmp_path / "p.sce") as project:
+        project.add_rows(("ref", "text", "gold"), [ROWS], text_columns=[1], source={})
+        project.set_labels([Label("Billing"), Label("Other")])
+        project.decide([1, 3], Decision.LABEL, [1])
+        yield project
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_answers_find_their_rows_by_key(project: Project, tmp_path: Path) -> None:
+    table = write(tmp_path / "ann.csv", "id,said", "B,Other", "a_1/é,New", "Z,Other", "A_1/é,", ",Other")
+    progress = SilentProgress()
+    found = import_coder(project, table, "id", "said", "Ann", progress, own_key="ref")
+    assert (found.coder.name, found.coder.source, found.coder.rows) == ("Ann", "ann.csv", 2)
+    assert (found.unknown, found.empty) == (2, 1)
+    assert "does not have: 2" in progress.warnings[0]
+    assert project.coder_answers(found.coder.id) == {2: {"New"}, 3: {2}}
+    assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [3]
+    assert project.undo_text() == "Add answers of Ann"
+
+
+def test_key_that_names_several_rows_is_asked_about(project: Project, tmp_path: Path) -> None:  # B10
+    twice = write(tmp_path / "twice.csv", "ref,said", "B,Other", "B,Billing")
+    with pytest.raises(UserError, match="several answers for “B”"):
+        import_coder(project, twice, "ref", "said", "Ann", SilentProgress())
+    table = write(tmp_path / "gold.csv", "gold,said", "Other,Other")
+    with pytest.raises(UserError, match="“Other” in several rows"):
+        import_coder(project, table, "gold", "said", "Ann", SilentProgress())
+    assert project.coders() == ()
+
+
+def test_what_fits_nothing_is_told(project: Project, tmp_path: Path) -> None:
+    table = write(tmp_path / "ann.csv", "ref,said", "Z,Other")
+    with pytest.raises(UserError, match="has an answer and a key"):
+        import_coder(project, table, "ref", "said", "Ann", SilentProgress())
+    with pytest.raises(UserError, match="no column 'Said'; did you mean 'said'"):
+        import_coder(project, table, "ref", "Said", "Ann", SilentProgress())
+    with pytest.raises(Cancelled):
+        import_coder(project, table, "ref", "said", "Ann", StoppingProgress(1))
+    assert project.coders() == ()
+
+
+@pytest.mark.parametrize("multi_label", [False, True])
+def test_export_of_another_person_brings_all_answers(
+    project: Project, tmp_path: Path, multi_label: bool
+) -> None:
+    label_set = project.label_set()
+    assert label_set is not None
+    with Project.create(tmp_path / "hers.sce") as hers:
+        hers.add_rows(("ref", "text", "gold"), [ROWS], text_columns=[1], source={})
+        hers.set_labels([Label("Other"), Label("Billing")], multi_label=multi_label)
+        hers.decide([1], Decision.NONE)
+        hers.decide([2], Decision.SKIPPED)
+        hers.decide([3], Decision.LABEL, [1, 2] if multi_label else [1])
+        export_table(hers, tmp_path / "hers.csv", progress=SilentProgress())
+    project.set_labels(label_set.labels, multi_label=multi_label)
+    found = import_coder(project, tmp_path / "hers.csv", "ref", "label", "Her", SilentProgress())
+    answers = project.coder_answers(found.coder.id)
+    assert answers == {1: frozenset(), 3: frozenset({1, 2} if multi_label else {2})}
+
+
+def test_several_answers_are_a_json_list_where_several_may_fit(project: Project, tmp_path: Path) -> None:
+    label_set = project.label_set()
+    assert label_set is not None
+    table = write(tmp_path / "ann.csv", "ref;said", 'B;["Other", "Billing"]', "A_1/é;[", "a_1/é;[]")
+    one = import_coder(project, table, "ref", "said", "Ann", SilentProgress())
+    assert project.coder_answers(one.coder.id)[3] == {'["Other", "Billing"]'}
+    project.set_labels(label_set.labels, multi_label=True)
+    several = import_coder(project, table, "ref", "said", "Bob", SilentProgress())
+    assert project.coder_answers(several.coder.id) == {1: {"["}, 2: frozenset(), 3: {1, 2}}
+
+
+def test_column_of_right_answers(project: Project) -> None:
+    coder = column_as_coder(project, "gold", SilentProgress())
+    assert (coder.name, coder.source) == ("gold", "column gold")
+    assert project.coder_answers(coder.id) == {1: {1}, 3: {2}, 4: {2}}
+    assert project.annotations([4]) == {}
+    with pytest.raises(UserError, match="already"):
+        column_as_coder(project, "gold", SilentProgress())
