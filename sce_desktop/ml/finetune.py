@@ -24,7 +24,7 @@ from sce_desktop.ml.fitting import Examples, Fitted, Fitter, Recipe
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.versions import with_correction
 
-FEW = Recipe(hold=30.0, ridge=0.3)
+FEW = Recipe(hold=10.0, ridge=1.0)
 """Where every label has a single example, so that nothing can be chosen."""
 CAUTIOUS = Recipe(hold=10.0, ridge=3.0)
 CAUTION = 2.0

@@ -152,8 +152,11 @@ def test_a_label_with_commas_stays_one_label(classifier: SCEClassifier) -> None:
 
 # --- learning ----------------------------------------------------------------------------------------------
 
-LESSONS = ["football team", "match goal", "player match", "stock market", "bank stock", "market company"]
-ANSWERS = ["wet", "wet", "wet", "blue", "blue", "blue"]
+LESSONS = [
+    *("football team", "match goal", "player match", "goal player", "football game", "team player"),
+    *("stock market", "bank stock", "market company", "company stock", "bank market", "stock company"),
+]
+ANSWERS = ["wet"] * 6 + ["blue"] * 6
 
 
 def test_it_learns_and_predicts(classifier: SCEClassifier) -> None:
@@ -169,7 +172,7 @@ def test_it_learns_and_predicts(classifier: SCEClassifier) -> None:
 def test_labels_without_lessons_can_be_answers_too(classifier: SCEClassifier) -> None:
     classifier.fit(LESSONS, ANSWERS, ["blue", ("music", "film"), "wet"])
     assert classifier.labels == (Label("blue"), Label("music", synonyms=("film",)), Label("wet"))
-    assert classifier.predict_proba(LESSONS).shape == (6, 3)
+    assert classifier.predict_proba(LESSONS).shape == (12, 3)
 
 
 def test_what_it_learned_is_saved(classifier: SCEClassifier, tmp_path: Path) -> None:
@@ -182,9 +185,9 @@ def test_what_it_learned_is_saved(classifier: SCEClassifier, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("texts", "y", "labels", "told"),
     [
-        (LESSONS, ANSWERS[:5], None, "6 texts and 5 labels"),
-        (LESSONS, ["wet"] * 6, ["wet", "blue"], "two labels with examples"),
-        ([*LESSONS[:5], " "], ANSWERS, None, "blank"),
+        (LESSONS, ANSWERS[:5], None, "12 texts and 5 labels"),
+        (LESSONS, ["wet"] * 12, ["wet", "blue"], "two labels with examples"),
+        ([*LESSONS[:11], " "], ANSWERS, None, "blank"),
         (LESSONS, ANSWERS, ["wet", "film"], "'blue' is not among"),
     ],
 )
