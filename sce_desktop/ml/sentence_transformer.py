@@ -165,7 +165,7 @@ def _put_adapter(model: SentenceTransformer, folder: Path, adapter: str) -> None
         raise UserError(f"{folder} has no adapter {adapter!r} as safetensors: get the model again.")
     from peft import PeftModel
 
-    inner = getattr(model[0], "model", None) or model[0].auto_model
+    inner: Any = getattr(model[0], "model", None) or model[0].auto_model
     try:
         PeftModel.from_pretrained(inner, str(folder / adapter)).merge_and_unload()
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:

@@ -7,7 +7,7 @@ import subprocess
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_a_gated_model_without_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
             raise GatedRepoError("403", response=Response())
 
     class Response:
-        headers: dict[str, str] = {}
+        headers: ClassVar[dict[str, str]] = {}
         request = None
         status_code = 403
 

@@ -44,8 +44,8 @@ def test_a_model_that_takes_the_first_label_changes_with_it() -> None:
     found = order_check(model, TEXTS, LABELS, usual, shuffles=30, cache=None, progress=SilentProgress())
     assert found.rows == 1.0
     assert 0.4 < found.changed < 0.9  # two thirds of random orders begin with another label
+    stop = StoppingProgress(1)
     with pytest.raises(Cancelled):
-        stop = StoppingProgress(1)
         order_check(FakeModel(), TEXTS, LABELS, usual, shuffles=2, cache=None, progress=stop)
 
 
