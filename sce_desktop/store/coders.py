@@ -117,13 +117,18 @@ def _own_answers(connection: sa.Connection) -> dict[int, Answer]:
     decided, labelled = schema.annotations.c, schema.annotation_labels.c
     none = sa.select(decided.row_id).where(decided.decision == "none")
     own: dict[int, Answer] = dict.fromkeys(connection.execute(none).scalars(), frozenset())
-    found = connection.execute(
-        sa.select(labelled.row_id, labelled.label_id)
+    listed = sa.func.group_concat(labelled.label_id)
+    found = (
+        sa.select(labelled.row_id, listed)
         .where(labelled.label_id.in_(active_ids()))
-        .order_by(labelled.row_id)
+        .group_by(labelled.row_id)
     )
-    for row_id, group in groupby(found, key=itemgetter(0)):
-        own[row_id] = frozenset(label_id for _, label_id in group)
+    known: dict[str, Answer] = {}  # few different ones: made once
+    for row_id, labels in connection.execute(found):
+        answer = known.get(labels)
+        if answer is None:
+            answer = known[labels] = frozenset(map(int, labels.split(",")))
+        own[row_id] = answer
     return dict(sorted(own.items()))
 
 

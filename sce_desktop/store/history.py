@@ -10,6 +10,7 @@ action always stays.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ import sqlalchemy as sa
 from sce_desktop.core.types import Change, ChangeKind, Label, LabelSet
 from sce_desktop.store import label_sets, schema, versions
 from sce_desktop.store.database import raw
-from sce_desktop.store.sql import Ids, insert, json_ids, now
+from sce_desktop.store.sql import Ids, json_ids, now
 
 KEPT_ACTIONS: Final = 1_000
 KEPT_ROWS: Final = 1_000_000
@@ -36,6 +37,7 @@ _RECORD: Final = """
         LEFT JOIN marks AS m ON m.row_id = ids.value"""
 _OF_ACTION: Final = "(SELECT row_id AS value FROM row_changes WHERE action_id = :of)"
 _RESTORE: Final = (
+    "DELETE FROM annotation_labels WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
     "DELETE FROM annotations WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
     "DELETE FROM marks WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
     "INSERT INTO annotations (row_id, decision, origin, decided_at, queue)"
@@ -54,17 +56,24 @@ def begin(connection: sa.Connection, kind: ChangeKind, text: str, *, join: int |
     """Return the id of a new action, or ``join`` if that is still the newest one."""
     if join is not None and _next(connection, undone=False) == join and not _next(connection, undone=True):
         return join
-    connection.execute(_actions.delete().where(_actions.c.undone == sa.true()))
-    action = insert(connection, _actions, kind=kind, text=text, done_at=now(), undone=False, rows=0)
-    _forget(connection, action)
+    plain = raw(connection)
+    plain.execute("DELETE FROM actions WHERE undone")
+    added = plain.execute(
+        "INSERT INTO actions (kind, text, done_at, undone, rows) VALUES (?, ?, ?, 0, 0)",
+        (kind.value, text, now()),
+    )
+    action = added.lastrowid
+    assert action is not None
+    _forget(plain, action)
     return action
 
 
 def record_rows(connection: sa.Connection, action: int, row_ids: Ids) -> None:
     """Let an action keep how rows are; called before it changes them. What it keeps already stays."""
     parameters = {"action": action, "ids": json_ids(row_ids)}
-    added = raw(connection).execute(_RECORD.format(ids="json_each(:ids)"), parameters).rowcount
-    connection.execute(_actions.update().where(_actions.c.id == action).values(rows=_actions.c.rows + added))
+    plain = raw(connection)
+    added = plain.execute(_RECORD.format(ids="json_each(:ids)"), parameters).rowcount
+    plain.execute("UPDATE actions SET rows = rows + ? WHERE id = ?", (added, action))
 
 
 def record_labels(connection: sa.Connection, action: int, before: LabelSet | None) -> None:
@@ -104,9 +113,11 @@ _REMOVABLE: Final = {schema.audits: "audit_id", schema.coders: "coder_id"}
 
 def _next(connection: sa.Connection, *, undone: bool) -> int | None:
     """Return the newest action that is done, or the oldest that is undone."""
-    best = sa.func.min(_actions.c.id) if undone else sa.func.max(_actions.c.id)
-    found: int | None = connection.execute(sa.select(best).where(_actions.c.undone == undone)).scalar()
-    return found
+    best = "min(id)" if undone else "max(id)"
+    found: tuple[int | None] = (
+        raw(connection).execute(f"SELECT {best} FROM actions WHERE undone = ?", (undone,)).fetchone()
+    )
+    return found[0]
 
 
 def _record(connection: sa.Connection, action: int, column: str, value: int) -> None:
@@ -162,9 +173,8 @@ def _edited(before: LabelSet | None, after: LabelSet | None) -> tuple[int, ...]:
     return tuple(id_ for id_ in sorted({*old, *new} - {None}) if old.get(id_) != new.get(id_))  # type: ignore[type-var, misc]
 
 
-def _forget(connection: sa.Connection, newest: int) -> None:
+def _forget(plain: sqlite3.Connection, newest: int) -> None:
     """Drop the oldest actions beyond what is kept, and all that belongs to no action any more."""
-    plain = raw(connection)
     plain.execute(
         "DELETE FROM actions WHERE id < ? AND id NOT IN (SELECT id FROM"
         " (SELECT id, sum(rows) OVER newer AS held, count(*) OVER newer AS place FROM actions"
@@ -180,8 +190,10 @@ def _forget(connection: sa.Connection, newest: int) -> None:
         (newest, newest),
     )
     for owner, column in _REMOVABLE.items():
-        named = sa.select(_actions.c[column]).where(_actions.c[column].is_not(None))
-        connection.execute(owner.delete().where(owner.c.removed == sa.true(), owner.c.id.not_in(named)))
+        plain.execute(
+            f"DELETE FROM {owner.name} WHERE removed AND id NOT IN"
+            f" (SELECT {column} FROM actions WHERE {column} IS NOT NULL)"
+        )
 
 
 def describe_labels(before: Sequence[Label], after: Sequence[Label]) -> str:

@@ -40,22 +40,22 @@ class DecisionMethods:
         ValueError if a row or a label is not in the project, or the labels do not fit the decision.
         """
         moment, chosen = now(), tuple(label_ids)
-        annotations = (Annotation(int(i), decision, chosen, origin, moment, queue) for i in row_ids)
-        with self._database.write(durable=True) as connection:
-            decisions.store(connection, annotations)
+        self.annotate(Annotation(int(i), decision, chosen, origin, moment, queue) for i in row_ids)
 
     def annotate(
         self,
         annotations: Iterable[Annotation],
         marks: Iterable[RowMarks] = (),
         *,
+        imported: bool = False,
         action: int | None = None,
     ) -> int | None:
-        """Keep annotations and marks as they are, time and origin included: those of an import.
+        """Keep annotations and marks as they are, time and origin included.
 
         Args:
             annotations: Each in place of what was decided about its row before.
             marks: Each in place of what was noted about its row before.
+            imported: They come from a file, whatever their origin says: so menus call it.
             action: What an earlier call returned, to be undone together with it. Where the user has done
                 something in between, it becomes an action of its own.
 
@@ -66,7 +66,7 @@ class DecisionMethods:
             ValueError: A row or a label is not in the project, or labels do not fit a decision.
         """
         with self._database.write(durable=True) as connection:
-            return decisions.store(connection, annotations, marks, imported=True, join=action)
+            return decisions.store(connection, annotations, marks, imported=imported, join=action)
 
     def clear_decision(self, row_ids: Ids) -> None:
         """Make rows undecided again."""
@@ -111,12 +111,13 @@ class DecisionMethods:
 
     def undo(self) -> Change | None:
         """Take back what the user did last, also in an earlier session; None if there is nothing."""
-        with self._database.write(durable=True) as connection:
+        # Without foreign keys, which double the time: what goes and what comes back are whole together.
+        with self._database.write(durable=True, foreign_keys=False) as connection:
             return history.undo(connection)
 
     def redo(self) -> Change | None:
         """Do again what was undone last; None if there is nothing, or something was done since."""
-        with self._database.write(durable=True) as connection:
+        with self._database.write(durable=True, foreign_keys=False) as connection:
             return history.redo(connection)
 
     def undo_text(self) -> str:

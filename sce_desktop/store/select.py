@@ -17,7 +17,7 @@ from sce_desktop.core.types import Decision, IdArray
 from sce_desktop.store import conditions, decisions, rows, runs, schema
 from sce_desktop.store.label_sets import active_set
 from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.store.sql import fetch_ids, last_row_id
+from sce_desktop.store.sql import fetch_columns, fetch_ids, last_row_id
 
 _scores = schema.scores
 
@@ -82,13 +82,15 @@ def _given(query: RowQuery, last: int) -> IdArray:
 def _rare(connection: sa.Connection, query: RowQuery, last: int) -> IdArray:
     """Return the undecided rows of the run; top labels with the fewest decisions take turns, surest first."""
     assert query.run_id is not None
-    found = runs.arrays(connection, query.run_id)
-    free = ~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[found.row_ids]
-    ids, top, confidence = found.row_ids[free], found.top[free], found.confidence[free]
+    scored = sa.select(_scores.c.row_id, _scores.c.top, _scores.c.confidence)
+    scored = scored.where(_scores.c.run_id == query.run_id)
+    ids, top, confidence = fetch_columns(connection, scored, (np.int64, np.int64, np.float64))
+    free = ~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[ids]
+    ids, top, confidence = ids[free], top[free], confidence[free]
     labels = runs.get(connection, query.run_id).labels
     counts = decisions.label_counts(connection)
     decided = np.array([counts.get(label.id or 0, 0) for label in labels], np.int64)
-    order = np.lexsort((-confidence, top))
+    order = np.lexsort((ids, -confidence, top))
     sizes = np.bincount(top, minlength=len(labels))
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     turn = np.arange(len(order)) - starts + decided[top[order]]

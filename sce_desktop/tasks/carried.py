@@ -169,4 +169,4 @@ class CarriedAnnotations:
                 for row_id, row in pairs
                 if row.unsure or row.flag or row.note
             )
-            action = project.annotate(annotations, marks, action=action)
+            action = project.annotate(annotations, marks, imported=True, action=action)

@@ -13,7 +13,7 @@ from sce_desktop.core.types import Cell, Coder, Decision, TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
-from sce_desktop.tasks.columns import find_column
+from sce_desktop.tasks.columns import find_column, find_columns
 
 GOLD = "gold"
 """The coder whose answers are right by definition."""
@@ -25,19 +25,19 @@ class CoderImport:
     """What an import of a coder's answers brought."""
 
     coder: Coder
-    unknown: int  # rows of the table whose key no row of the project has
-    empty: int  # rows of the table without an answer
+    unknown: int  # keys of the table that no row of the project has
+    repeated: int  # keys that several rows of the project, or of the table, have: they are left out
 
 
 def import_coder(
     project: Project,
     table: Path,
-    key_column: str,
-    label_column: str,
+    key_column: str | int,
+    label_column: str | int,
     name: str,
     progress: Progress,
     *,
-    own_key: str | None = None,
+    own_key: str | int | None = None,
     options: TableOptions | None = None,
 ) -> CoderImport:
     """Keep the answers in a table as those of another coder, by rows with the same key.
@@ -48,53 +48,56 @@ def import_coder(
     Args:
         project: Whose rows.
         table: The other person's file.
-        key_column: Header of its column that says which row is meant.
-        label_column: Header of its column of labels.
+        key_column: Header or place of its column that says which row is meant.
+        label_column: Header or place of its column of labels.
         name: Of the coder.
-        progress: Told of rows; rows that fit none of the project's are a warning.
-        own_key: Header of the project's column of keys, None: the same as ``key_column``.
+        progress: Told of rows; keys that are left out are a warning.
+        own_key: Header or place of the project's column of keys, None: headed as ``key_column``.
         options: How to read the table.
 
     Raises:
-        UserError: A column is missing, a key names several rows, no key fits, or the name is taken.
+        UserError: A column is missing, no key names one row, or the name is taken.
         Cancelled: The user stopped; nothing was kept.
     """
     opened = open_table(table, options or TableOptions())
-    key_at = find_column(opened.columns, key_column, progress)
-    label_at = find_column(opened.columns, label_column, progress)
+    (key_at,) = find_columns(opened.columns, [key_column], progress)
+    (label_at,) = find_columns(opened.columns, [label_column], progress)
+    own = opened.columns[key_at] if own_key is None else own_key
+    (own_at,) = find_columns(project.columns, [own], progress)
     ours_at = our_columns(opened.columns)
-    if ours_at != label_at:
-        ours_at = None
-    carried = CarriedAnnotations(opened.columns, gold_at=label_at, ours_at=ours_at)
-    rows = _rows_by_key(project, own_key or key_column, progress)
-    several = _may_be_several(project)
-    answers: dict[int, Answer] = {}
-    seen: set[str] = set()
-    unknown = empty = 0
+    carried = CarriedAnnotations(
+        opened.columns, gold_at=label_at, ours_at=ours_at if ours_at == label_at else None
+    )
+    theirs: dict[str, list[tuple[str, ...]]] = {}
     for batch in opened.batches(progress=progress):
         progress.check()
         for cells in batch:
             said = carried.read(cells)
-            key = cells[key_at] or ""
-            if said.decision in (None, Decision.SKIPPED):
-                empty += 1
-            elif key not in rows:
-                unknown += 1
-            elif key in seen:
-                raise UserError(
-                    f"{table.name} has several answers for “{key}” in “{key_column}”: "
-                    "choose a column that names each row once."
-                )
-            else:
-                seen.add(key)
-                answers[rows[key]] = _answer(said.names, several and ours_at is None)
+            if said.decision not in (None, Decision.SKIPPED):
+                theirs.setdefault(cells[key_at] or "", []).append(said.names)
+    rows: dict[str, list[int]] = {}
+    for row_id, key in _cells(project, own_at, progress):
+        rows.setdefault(key or "", []).append(row_id)
+    lists = _may_be_several(project) and ours_at != label_at
+    answers: dict[int, Answer] = {}
+    unknown = repeated = 0
+    for key, said_all in theirs.items():
+        ids = rows.get(key, []) if key else []
+        if not ids:
+            unknown += 1
+        elif len(ids) > 1 or len(said_all) > 1:
+            repeated += 1
+        else:
+            answers[ids[0]] = _answer(said_all[0], lists)
     if not answers:
         raise UserError(
-            f"No row of {table.name} has an answer and a key of this project: choose other columns."
+            "No row of the table has a key of this project: choose other columns for the key, on both sides."
         )
     if unknown:
-        progress.warn(f"Answers for rows that this project does not have: {unknown:,} (left out).")
-    return CoderImport(project.add_coder(name, table.name, answers), unknown, empty)
+        progress.warn(f"Keys that no row of this project has: {unknown:,} (left out).")
+    if repeated:
+        progress.warn(f"Keys that are there more than once: {repeated:,} (left out).")
+    return CoderImport(project.add_coder(name, table.name, answers), unknown, repeated)
 
 
 def column_as_coder(project: Project, column: str, progress: Progress, *, name: str = GOLD) -> Coder:
@@ -132,18 +135,6 @@ def _answer(names: Iterable[str], lists: bool) -> Answer:
 def _may_be_several(project: Project) -> bool:
     label_set = project.label_set()
     return label_set is not None and label_set.multi_label
-
-
-def _rows_by_key(project: Project, column: str, progress: Progress) -> dict[str, int]:
-    place = find_column(project.columns, column, progress)
-    rows: dict[str, int] = {}
-    for row_id, key in _cells(project, place, progress):
-        if key and rows.setdefault(key, row_id) != row_id:
-            raise UserError(
-                f"“{column}” of this project has “{key}” in several rows: "
-                "choose a column that names each row once."
-            )
-    return rows
 
 
 def _cells(project: Project, place: int, progress: Progress) -> Iterator[tuple[int, Cell]]:

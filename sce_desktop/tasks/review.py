@@ -1,28 +1,23 @@
-"""What a review does to many rows: predictions accepted, answers of another person joined by a key."""
+"""What a review looks up in many rows or does to them: predictions accepted, values, thresholds."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import (
     Annotation,
-    Coder,
     Decision,
     FloatArray,
     IdArray,
     Origin,
     Row,
     Run,
-    TableOptions,
 )
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
@@ -118,73 +113,6 @@ def column_values(project: Project, column: int, *, most: int, progress: Progres
         done += len(rows)
         progress.report(done, total, stage="reading")
     return counts.most_common(most)
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The answers of another person's table, by our row ids."""
-
-    answers: Mapping[int, str | None]
-    unknown: int  # keys of the table that no row of ours has
-    repeated: int  # keys that several of our rows, or several of the table's, have: they are left out
-
-
-def join_answers(
-    project: Project,
-    table: Path,
-    *,
-    our_key: int,
-    their_key: int,
-    their_label: int,
-    options: TableOptions | None = None,
-    progress: Progress,
-) -> Joined:
-    """Join another person's answers to our rows by a key; a cell without a label is no answer.
-
-    Args:
-        project: Whose rows.
-        table: The other person's file.
-        our_key: 0-based place of the key among the project's columns.
-        their_key: 0-based place of the key in the table.
-        their_label: 0-based place of the answers in the table.
-        options: How to read the table.
-        progress: Told of rows.
-
-    Raises:
-        UserError: The table cannot be read, or no key of it is one of ours.
-    """
-    from sce_desktop.data.tables import open_table
-
-    ours: dict[str, list[int]] = {}
-    for rows in project.iter_rows():
-        progress.check()
-        for row in rows:
-            ours.setdefault(row.cells[our_key] or "", []).append(row.id)
-    theirs: dict[str, list[str]] = {}
-    for batch in open_table(table, options or TableOptions()).batches(progress=progress):
-        for cells in batch:
-            if (said := cells[their_label]) and said.strip():
-                theirs.setdefault(cells[their_key] or "", []).append(said)
-    answers: dict[int, str | None] = {}
-    unknown = repeated = 0
-    for key, said_all in theirs.items():
-        ids = ours.get(key, [])
-        if not ids:
-            unknown += 1
-        elif len(ids) > 1 or len(said_all) > 1:
-            repeated += 1
-        else:
-            answers[ids[0]] = said_all[0]
-    if not answers:
-        raise UserError(
-            "No row of the table has a key of this project: choose other columns for the key, on both sides."
-        )
-    return Joined(answers, unknown, repeated)
-
-
-def add_coder(project: Project, name: str, table: Path, joined: Joined) -> Coder:
-    """Keep joined answers as those of a coder."""
-    return project.add_coder(name, table.name, joined.answers)
 
 
 def threshold_facts(project: Project, run: Run) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Coder, IdArray, Row, Run, TableOptions, VectorCache
+from sce_desktop.core.types import Coder, IdArray, Row, Run, VectorCache
 from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
@@ -106,21 +106,20 @@ class CoderChoices:
 
 def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) -> tuple[Coder, str]:
     """Join another person's answers and keep them; the sentence says what was left out."""
-    from sce_desktop.tasks.review import add_coder, join_answers
+    from sce_desktop.tasks.coders import import_coder
 
-    joined = join_answers(
+    found = import_coder(
         project,
         choices.path,
-        our_key=choices.our_key,
-        their_key=choices.their_key,
-        their_label=choices.their_label,
-        options=TableOptions(),
-        progress=progress,
+        choices.their_key,
+        choices.their_label,
+        choices.name,
+        progress,
+        own_key=choices.our_key,
     )
-    coder = add_coder(project, choices.name, choices.path, joined)
-    said = f"{len(joined.answers):,} answers of {coder.name} were added."
-    if joined.unknown:
-        said += f" {joined.unknown:,} keys are no row of this project."
-    if joined.repeated:
-        said += f" {joined.repeated:,} keys are there more than once and were left out."
-    return coder, said
+    said = f"{found.coder.rows:,} answers of {found.coder.name} were added."
+    if found.unknown:
+        said += f" {found.unknown:,} keys are no row of this project."
+    if found.repeated:
+        said += f" {found.repeated:,} keys are there more than once and were left out."
+    return found.coder, said

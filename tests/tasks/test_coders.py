@@ -36,26 +36,29 @@ def test_answers_find_their_rows_by_key(project: Project, tmp_path: Path) -> Non
     progress = SilentProgress()
     found = import_coder(project, table, "id", "said", "Ann", progress, own_key="ref")
     assert (found.coder.name, found.coder.source, found.coder.rows) == ("Ann", "ann.csv", 2)
-    assert (found.unknown, found.empty) == (2, 1)
-    assert "does not have: 2" in progress.warnings[0]
+    assert (found.unknown, found.repeated) == (2, 0)
+    assert "has: 2" in progress.warnings[0]
     assert project.coder_answers(found.coder.id) == {2: {"New"}, 3: {2}}
     assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [3]
     assert project.undo_text() == "Add answers of Ann"
 
 
-def test_key_that_names_several_rows_is_asked_about(project: Project, tmp_path: Path) -> None:  # B10
-    twice = write(tmp_path / "twice.csv", "ref,said", "B,Other", "B,Billing")
-    with pytest.raises(UserError, match="several answers for “B”"):
-        import_coder(project, twice, "ref", "said", "Ann", SilentProgress())
-    table = write(tmp_path / "gold.csv", "gold,said", "Other,Other")
-    with pytest.raises(UserError, match="“Other” in several rows"):
-        import_coder(project, table, "gold", "said", "Ann", SilentProgress())
-    assert project.coders() == ()
+def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp_path: Path) -> None:  # B10
+    progress = SilentProgress()
+    twice = write(tmp_path / "twice.csv", "ref,said", "B,Other", "B,Billing", "A_1/é,Other")
+    found = import_coder(project, twice, "ref", "said", "Ann", progress)
+    assert (found.unknown, found.repeated) == (0, 1)
+    assert "more than once: 1" in progress.warnings[0]
+    assert project.coder_answers(found.coder.id) == {1: {2}}
+    table = write(tmp_path / "gold.csv", "gold,said", "Other,Other", "Billing,Other")
+    found = import_coder(project, table, 0, 1, "Bob", progress, own_key=2)
+    assert found.repeated == 1
+    assert project.coder_answers(found.coder.id) == {1: {2}}
 
 
 def test_what_fits_nothing_is_told(project: Project, tmp_path: Path) -> None:
     table = write(tmp_path / "ann.csv", "ref,said", "Z,Other")
-    with pytest.raises(UserError, match="has an answer and a key"):
+    with pytest.raises(UserError, match="No row of the table has a key"):
         import_coder(project, table, "ref", "said", "Ann", SilentProgress())
     with pytest.raises(UserError, match="no column 'Said'; did you mean 'said'"):
         import_coder(project, table, "ref", "Said", "Ann", SilentProgress())

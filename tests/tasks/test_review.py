@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin, Run, Scores
 from sce_desktop.store.project import Project
@@ -16,10 +15,8 @@ from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.review import (
     accept,
     acceptable,
-    add_coder,
     column_values,
     examples,
-    join_answers,
     threshold_facts,
 )
 
@@ -95,21 +92,6 @@ def test_of_several_labels_every_likely_one_is_accepted(project: Project) -> Non
 def test_values_of_a_column_are_counted(project: Project) -> None:
     assert column_values(project, 2, most=10, progress=SilentProgress()) == [("", 3), ("DE", 2)]
     assert column_values(project, 2, most=1, progress=SilentProgress()) == [("", 3)]
-
-
-def test_answers_are_joined_by_a_key_and_what_is_not_sure_is_left_out(
-    project: Project, tmp_path: Path
-) -> None:
-    path = tmp_path / "second.csv"
-    path.write_text("nr,said\n0,A\n1,\n3,B\n4,A\n4,B\n77,C\n", encoding="utf-8")
-    joined = join_answers(project, path, our_key=0, their_key=0, their_label=1, progress=SilentProgress())
-    assert (dict(joined.answers), joined.unknown, joined.repeated) == ({1: "A", 4: "B"}, 1, 1)
-    b = (project.label_set().labels[1].id,)  # type: ignore[union-attr]
-    project.decide([1, 4], Decision.LABEL, b)  # type: ignore[arg-type]
-    coder = add_coder(project, "Ada", path, joined)
-    assert project.row_ids(RowQuery(disagreeing=(0, coder.id))).tolist() == [1]
-    with pytest.raises(UserError, match="key"):
-        join_answers(project, path, our_key=1, their_key=0, their_label=1, progress=SilentProgress())
 
 
 def test_a_threshold_rests_on_what_was_decided_by_hand(project: Project) -> None:
