@@ -1,6 +1,6 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, window, review (these if none is named), and findings, queues, which need
+Parts: embed, score, import, store, window, review (these if none is named), and findings, queues, which need
 ``--data``, the folder of labelled sets.
 """
 
@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-PARTS = ("embed", "score", "import", "window", "review")
+PARTS = ("embed", "score", "import", "store", "window", "review")
 DATA_PARTS = ("findings", "queues")
 
 
@@ -27,8 +27,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
-    parser.add_argument("--review-rows", type=int, default=100_000, help="rows of the project (review)")
-    parser.add_argument("--review-labels", type=int, default=200, help="labels of the project (review)")
+    parser.add_argument("--review-rows", type=int, default=100_000, help="rows of the project (store, review)")
+    parser.add_argument("--review-labels", type=int, default=200, help="labels of the project (store, review)")
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
@@ -47,7 +47,7 @@ def main() -> None:
     if args.data is None and set(args.parts) & set(DATA_PARTS):
         parser.error("findings and queues need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from tests.benchmarks import embed, review, score, tables, window
+    from tests.benchmarks import embed, review, score, store, tables, window
     from tests.benchmarks.measure import machine
 
     print(machine())
@@ -58,6 +58,8 @@ def main() -> None:
             score.run(model=args.model, label_counts=args.labels, seconds=args.seconds)
         elif part == "import":
             tables.run(rows=args.rows)
+        elif part == "store":
+            store.run(rows=args.review_rows, labels=args.review_labels)
         elif part in DATA_PARTS:
             run_on_sets(part, args)
         elif part == "review":
