@@ -27,8 +27,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
-    parser.add_argument("--review-rows", type=int, default=100_000, help="rows of the project (store, review)")
-    parser.add_argument("--review-labels", type=int, default=200, help="labels of the project (store, review)")
+    parser.add_argument(
+        "--review-rows", type=int, default=100_000, help="rows of the project (store, review)"
+    )
+    parser.add_argument(
+        "--review-labels", type=int, default=200, help="labels of the project (store, review)"
+    )
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
