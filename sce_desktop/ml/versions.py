@@ -7,7 +7,7 @@ onto the model that it was made from.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,8 +63,14 @@ def changed_weights(tuned: SCEModel) -> bytes:
     return save({_WEIGHT: tuned.correction.weight.detach().cpu().contiguous()}, metadata=header)
 
 
-def with_changes(base: SCEModel, blob: bytes) -> SCEModel:
+def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = None) -> SCEModel:
     """Return ``base`` with what `changed_weights` wrote put in.
+
+    Args:
+        base: The model that the changes were made to.
+        blob: What changed.
+        names: What labels of then are called now; those that are not in it are known no more. Without it
+            all keep their names.
 
     Raises:
         UserError: The blob is damaged, or was made for another model.
@@ -79,6 +85,14 @@ def with_changes(base: SCEModel, blob: bytes) -> SCEModel:
         raise UserError(
             "This model version is damaged or was made for another model: use another or fine-tune again."
         ) from error
+    if names is not None:
+        kept = [place for place, name in enumerate(config.corrected) if name in names]
+        weight = weight[kept]
+        config = replace(
+            config,
+            corrected=tuple(names[config.corrected[place]] for place in kept),
+            labels=tuple(replace(one, name=names[one.name]) for one in config.labels if one.name in names),
+        )
     return _put_together(base, config, weight)
 
 
@@ -100,6 +114,8 @@ def _put_together(base: SCEModel, config: ModelConfig, weight: Tensor) -> SCEMod
         label_tokens=base.label_tokens if own else None,
         label_tokenizer=base.label_tokenizer if own else None,
     )
-    assert tuned.correction is not None
-    tuned.correction.weight = torch.nn.Parameter(weight.detach().float().to(base.device), requires_grad=False)
+    if tuned.correction is not None:
+        tuned.correction.weight = torch.nn.Parameter(
+            weight.detach().float().to(base.device), requires_grad=False
+        )
     return tuned.eval()

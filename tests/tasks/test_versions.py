@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.ml.finetune import Settings
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.versions import (
+    NewVersion,
+    export_version,
+    finetune_project,
+    training_rows,
+    version_model,
+)
+from tests.ml.test_finetune import GOLD, TEXTS, WORDS, StopsAt
+from tests.ml.tiny import tiny_sce_model
+
+NAMES = [*WORDS, "music"]
+
+
+class OneModel:
+    """Where models come from: there is one."""
+
+    def __init__(self, model: SCEModel) -> None:
+        self._model = model
+
+    def model(self, name: str) -> SCEModel:
+        return self._model
+
+    def baseline(self, spec: str) -> SCEModel:
+        raise NotImplementedError
+
+
+@pytest.fixture(scope="module")
+def base() -> SCEModel:
+    return tiny_sce_model()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with Project.create(tmp_path / "p.sce") as project:
+        project.add_rows(["text"], [[(text,) for text in [*TEXTS, "", "team"]]], text_columns=[0], source={})
+        ids = {label.name: label.id for label in project.set_labels(clean_labels(NAMES)).labels}
+        for row, place in enumerate(GOLD, 1):
+            decide(project, [row], [ids[NAMES[place]]])
+        yield project
+
+
+def decide(
+    project: Project,
+    rows: Sequence[int],
+    label_ids: Sequence[int | None],
+    decision: Decision = Decision.LABEL,
+    origin: Origin = Origin.HAND,
+) -> None:
+    project.decide(rows, decision, [i for i in label_ids if i is not None], origin=origin)
+
+
+def make(project: Project, base: SCEModel, **options: object) -> NewVersion:
+    arguments = {"settings": Settings(epochs=30), "progress": SilentProgress(), **options}
+    return finetune_project(project, base, "tiny", **arguments)  # type: ignore[arg-type]
+
+
+def test_a_version_says_where_it_comes_from(project: Project, base: SCEModel) -> None:
+    made = make(project, base)
+    version = made.version
+    assert project.versions() == (version,)
+    assert (version.name, version.base, version.base_fingerprint) == ("version 1", "tiny", base.fingerprint)
+    assert (version.train_rows, version.held_out_rows, version.seed, version.active) == (18, 0, 0, False)
+    assert version.data_hash == training_rows(project).data_hash
+    assert version.metrics["after"]["accuracy"] > version.metrics["before"]["accuracy"]
+    assert version.metrics["difference"]["sentence"] == made.outcome.difference.sentence
+    assert version.settings["origins"] == ["hand", "bulk", "imported"]
+    assert version.settings["epochs"] == 30
+
+
+def test_changed_rows_are_listed(project: Project, base: SCEModel) -> None:
+    made = make(project, base)
+    assert made.changed
+    texts = dict(zip(made.tuned.measured.tolist(), made.tuned.after.argmax(1).tolist(), strict=True))
+    for one in made.changed:
+        assert one.before != one.after == NAMES[texts[one.row_id - 1]]
+        assert one.gold == NAMES[GOLD[one.row_id - 1]]
+    assert made.version.metrics["changed_rows"][0]["row_id"] == made.changed[0].row_id
+
+
+def test_a_version_is_used_in_place_of_its_base(project: Project, base: SCEModel, tmp_path: Path) -> None:
+    made = make(project, base)
+    labels = [Label(name) for name in NAMES]
+    found = version_model(project, made.version, OneModel(base))
+    want = made.tuned.model.probabilities(TEXTS, labels).probabilities
+    np.testing.assert_array_equal(found.probabilities(TEXTS, labels).probabilities, want)
+    export_version(project, made.version, OneModel(base), tmp_path / "out")
+    again = SCEModel.from_pretrained(tmp_path / "out")
+    np.testing.assert_allclose(again.probabilities(TEXTS, again.labels).probabilities, want, atol=0.02)
+
+
+def test_a_renamed_label_keeps_what_was_learned_and_a_namesake_does_not(
+    project: Project, base: SCEModel
+) -> None:
+    made = make(project, base)
+    wet, blue, fast, _ = project.label_set().labels  # type: ignore[union-attr]
+    renamed = Label("damp", id=wet.id)
+    project.set_labels([renamed, blue, fast, Label("wet")])
+    found = version_model(project, made.version, OneModel(base))
+    assert found.config.corrected == ("damp", "blue", "fast")
+    assert [label.name for label in found.labels] == ["damp", "blue", "fast"]
+    assert found.correction is not None
+    assert made.tuned.model.correction is not None
+    np.testing.assert_array_equal(found.correction.weight, made.tuned.model.correction.weight)
+
+
+def test_labels_that_are_all_gone(project: Project, base: SCEModel) -> None:
+    made = make(project, base)
+    project.set_labels(clean_labels(["a", "b"]))
+    found = version_model(project, made.version, OneModel(base))
+    assert found.correction is None
+    assert found.labels == ()
+
+
+def test_another_base_is_refused(project: Project, base: SCEModel) -> None:
+    made = make(project, base)
+    with pytest.raises(UserError, match="another model"):
+        version_model(project, made.version, OneModel(tiny_sce_model(seed=3)))
+
+
+def test_which_rows_are_learned_from(project: Project) -> None:
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    decide(project, [1, 2], [labels[1].id], origin=Origin.BULK)
+    decide(project, [3], [], Decision.NONE)
+    decide(project, [4], [], Decision.SKIPPED)
+    decide(project, [19], [labels[0].id])  # a blank row
+    every = training_rows(project)
+    assert every.ids.tolist() == [1, 2, *range(5, 19)]
+    assert every.gold[:2].tolist() == [1, 1]
+    assert every.left_out == {"origin": 0, "blank": 1}
+    by_hand = training_rows(project, [Origin.HAND])
+    assert by_hand.ids.tolist() == list(range(5, 19))
+    assert by_hand.left_out["origin"] == 2
+    assert by_hand.data_hash != every.data_hash
+
+
+def test_all_rows_skipped(project: Project, base: SCEModel) -> None:
+    decide(project, range(1, 19), [], Decision.SKIPPED)
+    with pytest.raises(UserError, match="at least two labels with examples"):
+        make(project, base)
+    assert project.versions() == ()
+
+
+def test_projects_without_labels_or_with_several_a_row(tmp_path: Path) -> None:
+    with Project.create(tmp_path / "other.sce") as project:
+        with pytest.raises(UserError, match="no labels yet"):
+            training_rows(project)
+        project.set_labels(clean_labels(["a", "b"]), multi_label=True)
+        with pytest.raises(UserError, match="one label a row"):
+            training_rows(project)
+
+
+def test_cancelling_leaves_the_versions_as_they_are(project: Project, base: SCEModel) -> None:
+    first = make(project, base).version
+    project.activate_version(first.id)
+    watched = StopsAt(0)
+    make(project, base, progress=watched, name="counted")
+    for at in (1, watched.asked // 2, watched.asked):
+        with pytest.raises(Cancelled):
+            make(project, base, progress=StopsAt(at), name="never")
+    assert [version.name for version in project.versions()] == ["version 1", "counted"]
+    active = project.active_version()
+    assert active is not None
+    assert active.id == first.id
+
+
+def test_a_version_that_cannot_be_written(
+    project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = make(project, base).version
+    project.activate_version(first.id)
+
+    def full(*args: object, **options: object) -> None:
+        raise UserError("The disk is full: make room.")
+
+    monkeypatch.setattr(type(project), "add_version", full)
+    with pytest.raises(UserError, match="disk is full"):
+        make(project, base)
+    assert [version.id for version in project.versions()] == [first.id]
