@@ -25,6 +25,10 @@ from sce_desktop.ml.sce import LabelVectors
 Floats = NDArray[np.float64]
 
 
+NONE_SHARE = 9
+"""One row in so many and one is taken to fit no label: a row is called none only where that is likely."""
+
+
 @dataclass(frozen=True)
 class SetScores:
     """Raw scores of n texts of one set over its K labels."""
@@ -77,18 +81,13 @@ def set_scores(
 def fit(sets: Sequence[SetScores]) -> Calibration:
     """Fit temperature, null score and yes/no scores on ``sets``."""
 
-    def loss(log_temperature: float) -> float:
-        t = float(np.exp(log_temperature))
-        return float(np.mean([-_own(log_softmax(s.scores / t, 1), s.right).mean() for s in sets]))
-
-    best = minimize_scalar(loss, bounds=(np.log(0.2), np.log(10.0)), method="bounded")
+    # The middle one of the sets' own: a set whose labels the model does not understand wants a huge one.
+    temperature = float(np.median([_temperature(s) for s in sets]))
     if not sets[0].yes.shape[1]:
-        return Calibration(float(np.exp(best.x)), YesNo(1.0, 0.0), YesNo())
-    none = _platt(
-        [(np.append(s.lacks, s.fits), np.repeat([1.0, 0.0], [len(s.lacks), len(s.fits)])) for s in sets]
-    )
+        return Calibration(temperature, YesNo(1.0, 0.0), YesNo())
+    none = _platt([_seldom(s) for s in sets])
     yes = _platt([(s.yes.ravel(), np.eye(s.yes.shape[1])[s.right].ravel()) for s in sets])
-    return Calibration(float(np.exp(best.x)), none, yes)
+    return Calibration(temperature, none, yes)
 
 
 def leaving_each_out(sets: Mapping[str, SetScores]) -> dict[str, dict[str, float]]:
@@ -105,8 +104,9 @@ def leaving_each_out(sets: Mapping[str, SetScores]) -> dict[str, dict[str, float
         found[name] = {"ece": expected_calibration_error(p.max(1), p.argmax(1) == one.right)}
         if one.yes.shape[1]:
             logits, lacks = np.concatenate([one.lacks, one.fits]), np.repeat([1, 0], len(one.right))
-            said = others.none(logits.astype(np.float32))
             found[name]["none_auroc"] = float(roc_auc_score(lacks, logits))
+            logits, lacks = _seldom(one)
+            said = others.none(logits.astype(np.float32))
             found[name]["none_ece"] = expected_calibration_error(said, lacks == 1)
             own = np.eye(one.yes.shape[1])[one.right].ravel()
             found[name]["yes_auroc"] = float(roc_auc_score(own, one.yes.ravel()))
@@ -114,6 +114,20 @@ def leaving_each_out(sets: Mapping[str, SetScores]) -> dict[str, dict[str, float
                 others.yes_no(one.yes.ravel().astype(np.float32)), own == 1
             )
     return found
+
+
+def _temperature(one: SetScores) -> float:
+    def loss(log_temperature: float) -> float:
+        return float(-_own(log_softmax(one.scores / np.exp(log_temperature), 1), one.right).mean())
+
+    best = minimize_scalar(loss, bounds=(np.log(0.2), np.log(10.0)), method="bounded")
+    return float(np.exp(best.x))
+
+
+def _seldom(one: SetScores) -> tuple[Floats, Floats]:
+    # Null logits of all texts with their label, and of every `NONE_SHARE`th without it; 1 where it lacks.
+    lacks = one.lacks[::NONE_SHARE]
+    return np.append(lacks, one.fits), np.repeat([1.0, 0.0], [len(lacks), len(one.fits)])
 
 
 def _platt(sets: Sequence[tuple[Floats, Floats]]) -> YesNo:

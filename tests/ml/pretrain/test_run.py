@@ -14,7 +14,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.pretrain import run
-from sce_desktop.ml.pretrain.calibrate import SetScores, fit
+from sce_desktop.ml.pretrain.calibrate import NONE_SHARE, SetScores, fit
 from sce_desktop.ml.pretrain.config import member_configs, read_config
 from sce_desktop.ml.pretrain.towers import TokenLists, TrainedTowers, encode_packed
 from sce_desktop.ml.published import load_embedder
@@ -67,7 +67,8 @@ def test_a_platt_fit_finds_the_frequencies() -> None:
     found = fit([one])
     assert found.temperature == pytest.approx(3.0, rel=0.02)  # scores are three times the true log odds
     p = found.none(np.array([-4.0, 0.0, 4.0], dtype=np.float32))
-    truth = 1 / (1 + np.exp(1 - 0.5 * np.array([-4.0, 0.0, 4.0])))
+    odds = np.exp(0.5 * np.array([-4.0, 0.0, 4.0]) - 1) / NONE_SHARE
+    truth = odds / (1 + odds)  # as if texts that fit none came so much more seldom
     assert np.abs(p - truth).max() < 0.05
 
 
