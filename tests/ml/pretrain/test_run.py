@@ -179,6 +179,7 @@ def test_keep_loss_holds_the_vectors_near(world: Path, write_config) -> None:
 def test_the_shipped_configuration_reads_and_names_its_members() -> None:
     config = read_config(resources_dir() / "pretrain" / "sce-mini.toml")
     members = member_configs(config)
-    assert len(members) == 6
-    assert members["pairs"].mixture.pairs == 0.3
-    assert members["bag"].data.sets == members["plain"].data.sets
+    assert len(members) == 2
+    assert members["all-of-it"].mixture.merged == 0.3
+    assert members["free-labels"].mixture.merged == 0.0
+    assert (resources_dir() / "pretrain" / config.data.free_labels).is_file()
