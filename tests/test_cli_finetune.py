@@ -134,7 +134,9 @@ def test_a_learning_rate_of_ten_does_no_harm(
     found = json.loads(captured.out)
     assert found["stopped"] == "non-finite"
     assert "lower the learning rate" in captured.err
-    assert finetune(table, tmp_path / "none", model, "--lr", "nan") == 2
+    for wrong in ("nan", "0", "-1", "inf"):
+        assert finetune(table, tmp_path / "none", model, "--lr", wrong) == 2
+        assert "must be a number above 0" in capsys.readouterr().err
 
 
 def test_a_place_that_cannot_be_written_leaves_what_is_there(

@@ -13,6 +13,8 @@ from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
     from sce_desktop.core.metrics import Measures
+    from sce_desktop.tasks.benchmark import BenchmarkReport
+    from sce_desktop.tasks.few_shot import FewShotReport
 
 PARTS = ("benchmark", "validation", "train-test", "all")
 
@@ -46,7 +48,7 @@ def add_command(commands: options.Commands) -> None:
     parser.add_argument(
         "--part", choices=PARTS, help="which sets (default: benchmark; with --few-shot six of them)"
     )
-    parser.add_argument("--sets", metavar="NAMES", help="only these sets, separated by commas")
+    parser.add_argument("--sets", type=_names, metavar="NAMES", help="only these sets, separated by commas")
     parser.add_argument(
         "--paper-labels", action="store_true", help="the paper's label names and dropped classes"
     )
@@ -87,6 +89,10 @@ def add_command(commands: options.Commands) -> None:
     options.add_models(parser, several=True)
     options.add_json(parser)
     parser.set_defaults(run=run_benchmark)
+
+
+def _names(value: str) -> list[str]:
+    return [name.strip() for name in value.split(",")]
 
 
 def _add_max_rows(parser: argparse.ArgumentParser) -> None:
@@ -200,7 +206,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         models=_models(args),
         baselines=baselines,
         part=args.part or "benchmark",
-        sets=None if args.sets is None else [name.strip() for name in args.sets.split(",")],
+        sets=args.sets,
         paper_labels=args.paper_labels,
         max_rows=args.max_rows,
         balance=args.balance_labels,
@@ -208,11 +214,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         cache=cache,
         progress=progress,
     )
-    if args.json:
-        options.print_json(report.as_json())
-        return 0
-    print("\n".join(report.as_markdown()))
-    return 0
+    return _print_report(args, report)
 
 
 def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
@@ -227,17 +229,21 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
         source=source,
         model=models[0],
         part=args.part,
-        sets=None if args.sets is None else [name.strip() for name in args.sets.split(",")],
+        sets=args.sets,
         draws=args.draws,
         trained_head=args.trained_head,
         max_rows=args.max_rows,
         cache=cache,
         progress=progress,
     )
+    return _print_report(args, report)
+
+
+def _print_report(args: argparse.Namespace, report: BenchmarkReport | FewShotReport) -> int:
     if args.json:
         options.print_json(report.as_json())
-        return 0
-    print("\n".join(report.as_markdown()))
+    else:
+        print("\n".join(report.as_markdown()))
     return 0
 
 

@@ -31,7 +31,7 @@ def add_command(commands: options.Commands) -> None:
     )
     parser.add_argument(
         "--lr",
-        type=float,
+        type=options.above_zero,
         metavar="X",
         help="multiplies the steps; 1 cannot overshoot (default: 1; with an LLM the rate itself, 2e-4)",
     )
@@ -65,8 +65,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             labels=labels,
             source=source,
             model=args.model or DEFAULT_MODEL,
-            epochs=args.epochs or 100,
-            lr=args.lr or 1.0,
+            epochs=100 if args.epochs is None else args.epochs,
+            lr=1.0 if args.lr is None else args.lr,
             seed=args.seed,
             options=table_options,
             cache=cache,

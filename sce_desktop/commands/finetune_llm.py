@@ -65,8 +65,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     usual = LoraSettings()
     settings = LoraSettings(
         rank=args.rank,
-        learning_rate=args.lr or usual.learning_rate,
-        epochs=args.epochs or usual.epochs,
+        learning_rate=usual.learning_rate if args.lr is None else args.lr,
+        epochs=usual.epochs if args.epochs is None else args.epochs,
         batch=args.batch,
         accumulate=args.accumulate,
         quantise=args.quantise,

@@ -194,6 +194,14 @@ def whole_number(least: int) -> Callable[[str], int]:
     return number
 
 
+def above_zero(text: str) -> float:
+    """Read a finite number above 0; argparse tells what is wrong."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text}")
+    return value
+
+
 def fraction(text: str) -> float:
     """Read a number from 0 to 1; argparse tells what is wrong."""
     value = float(text)

@@ -9,27 +9,30 @@ from sce_desktop.commands import options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 
+DOWNLOADS = (  # what `data.paper_sources` reads, without importing it at every start of the program
+    ("bbc_news", ("TRAIN", "TEST"), "files of SetFit/bbc-news: JSON lines with text and label_text"),
+    ("huffpost", "FILE", "Kaggle's News_Category_Dataset: JSON lines"),
+    ("mind_news", ("TRAIN", "TEST"), "Microsoft's news.tsv, of both parts"),
+    ("nyt_sections", "FOLDER", "the Annotated Corpus unpacked: NITF XML files"),
+    ("yahoo_answers", "FILE", "yahoo_answers_csv: class, question title, question content, best answer"),
+    ("ag_news", "FILE", "ag_news_csv: class, title, description"),
+    ("okite_arise_news", "FILE", "okite97/news-data: csv with Title, Excerpt and Category"),
+    ("mnds", "FILE", "Zenodo's MN-DS-news-classification.csv"),
+)
+
 
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
-    from sce_desktop.data.paper_sources import SOURCES
-
     parser = options.add_parser(
         commands, "paper-data", "make the paper's folder of labelled sets from the original downloads"
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="DATA_DIR", help="where the sets go"
     )
-    for name, source in SOURCES.items():
-        metavar = ("TRAIN", "TEST") if source.files == 2 else "FILE"
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            dest=name,
-            type=Path,
-            nargs=source.files,
-            metavar=metavar,
-            help=(source.read.__doc__ or "").splitlines()[0].replace("``", ""),
-        )
+    for name, metavar, text in DOWNLOADS:
+        option = f"--{name.replace('_', '-')}"
+        count = 1 if isinstance(metavar, str) else len(metavar)
+        parser.add_argument(option, dest=name, type=Path, nargs=count, metavar=metavar, help=text)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random samples (default: 0)")
     options.add_json(parser)
     parser.set_defaults(run=run)
@@ -37,10 +40,9 @@ def add_command(commands: options.Commands) -> None:
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Write the sets whose downloads were given."""
-    from sce_desktop.data.paper_sources import SOURCES
     from sce_desktop.tasks.paper_data import prepare_paper_data
 
-    downloads = {name: getattr(args, name) for name in SOURCES if getattr(args, name)}
+    downloads = {name: paths for name, _, _ in DOWNLOADS if (paths := getattr(args, name))}
     if not downloads:
         raise UserError("Give at least one download, such as --huffpost FILE; see paper-data --help.")
     counts = prepare_paper_data(downloads, args.output, seed=args.seed, progress=progress)

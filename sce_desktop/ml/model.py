@@ -153,7 +153,9 @@ class SCEModel(
             self.config.temperature,
             self.config.yes_no,
             self.config.sce,
-            *([self.config.corrected] if self.config.corrected else []),  # others keep their fingerprint
+            # each only where it changes numbers: other models keep their fingerprint
+            *([self.config.none] if self.config.sce.says_none else []),
+            *([self.config.corrected] if self.config.corrected else []),
         )
         return digest(own, *settings)
 
@@ -221,14 +223,19 @@ class SCEModel(
             none = self.config.none(self.head.none(passed).cpu().numpy())
             return np.column_stack([found, none])
 
-        out = np.empty((len(vectors), len(labels) + says_none), dtype=np.float32)
+        probabilities = np.empty((len(vectors), len(labels)), dtype=np.float32)
+        none = np.empty(len(vectors), dtype=np.float32) if says_none else None
         for start in range(0, len(vectors), scorer.rows):
-            out[start : start + scorer.rows] = in_halves(run, vectors[start : start + scorer.rows])
+            part = slice(start, start + scorer.rows)
+            found = in_halves(run, vectors[part])
+            probabilities[part] = found[:, : len(labels)]
+            if none is not None:
+                none[part] = found[:, -1]
             if progress is not None:
                 progress.check()
-        if says_none:
-            return Scores(np.ascontiguousarray(out[:, :-1]), out[:, -1].copy())
-        return Scores(out, 1 - out[:, 0] if alone and not multi_label else None)
+        if alone and not multi_label:
+            none = 1 - probabilities[:, 0]
+        return Scores(probabilities, none)
 
     def _alone(self, q: Tensor, labels: LabelVectors, correction: Tensor | float) -> Tensor:
         """Return for each label (B, K) what `YesNo` makes a probability of, whatever the other labels are."""

@@ -21,6 +21,7 @@ from sce_desktop.ml.llm_folder import load_llm
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 
+Loaded = SCEModel | SimilarityModel | PromptedLLM
 KEPT = 4
 """Models in memory; the one used longest ago makes room."""
 TRIAL_SECONDS = 0.3
@@ -106,9 +107,7 @@ class ModelSession:
         self.allow_download = allow_download
         if threads:
             torch.set_num_threads(threads)
-        self._models: dict[
-            tuple[str, str], SCEModel | SimilarityModel | PromptedLLM
-        ] = {}  # used longest ago first
+        self._models: dict[tuple[str, str], Loaded] = {}  # used longest ago first
 
     def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel | PromptedLLM:
         """Return the SCE called ``name``: a catalog name, a folder or a hub id; or an LLM, "llm:MODEL".
@@ -156,7 +155,7 @@ class ModelSession:
         self._keep(key, model)
         return model
 
-    def _keep(self, key: tuple[str, str], model: SCEModel | SimilarityModel | PromptedLLM) -> None:
+    def _keep(self, key: tuple[str, str], model: Loaded) -> None:
         self._models[key] = model
         while len(self._models) > KEPT:
             del self._models[next(iter(self._models))]
@@ -169,7 +168,7 @@ class ModelSession:
 
     def estimate(
         self,
-        model: SCEModel | SimilarityModel | PromptedLLM,
+        model: Loaded,
         rows: int,
         mean_tokens: float,
         labels: int,

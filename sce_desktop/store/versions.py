@@ -18,35 +18,19 @@ _described = [column for column in _versions.c if column is not _versions.c.weig
 def add(
     connection: sa.Connection,
     *,
-    name: str,
-    base: str,
-    base_fingerprint: str,
-    data_hash: str,
-    train_rows: int,
-    held_out_rows: int,
     settings: Mapping[str, Any],
-    seed: int,
     metrics: Mapping[str, Any],
-    seconds: float,
-    weights: bytes,
+    **facts: Any,
 ) -> ModelVersion:
-    """Keep a new version, which is not active yet."""
+    """Keep a new version, which is not active yet; ``facts`` are those of `Project.add_version`."""
     version_id = insert(
         connection,
         _versions,
-        name=name,
-        base=base,
-        base_fingerprint=base_fingerprint,
-        created_at=now(),
-        data_hash=data_hash,
-        train_rows=train_rows,
-        held_out_rows=held_out_rows,
         settings=dict(settings),
-        seed=seed,
         metrics=dict(metrics),
-        seconds=seconds,
+        created_at=now(),
         active=False,
-        weights=weights,
+        **facts,
     )
     return get(connection, version_id)
 

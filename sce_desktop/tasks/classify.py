@@ -78,7 +78,7 @@ def classify_table(
             named.alias,
             [label.name for label in labels],
             main=named is loaded.models[0],
-            none=says_none(named.model, labels, multi_label=multi_label),
+            none=named is loaded.models[0] and says_none(named.model, labels, multi_label=multi_label),
             multi_label=multi_label,
             threshold=threshold,
         )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, Coder, Decision, TableOptions
+from sce_desktop.core.types import Coder, Decision, TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
-from sce_desktop.tasks.columns import find_column, find_columns
+from sce_desktop.tasks.columns import cells_of, find_column, find_columns
 
 GOLD = "gold"
 """The coder whose answers are right by definition."""
@@ -76,7 +76,7 @@ def import_coder(
             if said.decision not in (None, Decision.SKIPPED):
                 theirs.setdefault(cells[key_at] or "", []).append(said.names)
     rows: dict[str, list[int]] = {}
-    for row_id, key in _cells(project, own_at, progress):
+    for row_id, key in cells_of(project, own_at, progress):
         rows.setdefault(key or "", []).append(row_id)
     lists = _may_be_several(project) and ours_at != label_at
     answers: dict[int, Answer] = {}
@@ -111,7 +111,7 @@ def column_as_coder(project: Project, column: str, progress: Progress, *, name: 
     several = _may_be_several(project)
     answers = {
         row_id: _answer((cell,), several)
-        for row_id, cell in _cells(project, place, progress)
+        for row_id, cell in cells_of(project, place, progress)
         if cell and cell.strip()
     }
     if not answers:
@@ -135,12 +135,3 @@ def _answer(names: Iterable[str], lists: bool) -> Answer:
 def _may_be_several(project: Project) -> bool:
     label_set = project.label_set()
     return label_set is not None and label_set.multi_label
-
-
-def _cells(project: Project, place: int, progress: Progress) -> Iterator[tuple[int, Cell]]:
-    total, done = project.row_count(), 0
-    for batch in project.iter_rows():
-        progress.check()
-        yield from ((row.id, row.cells[place]) for row in batch)
-        done += len(batch)
-        progress.report(done, total, stage="reading")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import Status, chosen, statuses, top
-from sce_desktop.core.types import Scores, TableProblem
+from sce_desktop.core.types import Cell, Scores, TableProblem
 from sce_desktop.data.writers import OutCell
+from sce_desktop.store.project import Project
 
 _TOLD = 3  # problems and columns named in one sentence
 
@@ -42,6 +43,20 @@ def find_columns(columns: Sequence[str], names: Sequence[str | int], progress: P
         raise UserError(f"Say which column holds the text; the columns are {_named(columns)}.")
     indices = [name if isinstance(name, int) else find_column(columns, name, progress) for name in names]
     return tuple(dict.fromkeys(indices))
+
+
+def cells_of(project: Project, place: int, progress: Progress) -> Iterator[tuple[int, Cell]]:
+    """Yield (row id, cell) of the column at ``place`` for all rows in file order.
+
+    Raises:
+        Cancelled: The user stopped.
+    """
+    total, done = project.row_count(), 0
+    for batch in project.iter_rows():
+        progress.check()
+        yield from ((row.id, row.cells[place]) for row in batch)
+        done += len(batch)
+        progress.report(done, total, stage="reading")
 
 
 def _named(columns: Sequence[str], most: int = 20) -> str:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Annotation, Decision, FloatArray, IdArray, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 
 UNDECIDED = -1
-PARENT_SIGN = " > "
 
 
 class Source(IntEnum):
@@ -135,11 +135,12 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
 
 
 def rolled_up(evidence: Evidence) -> Evidence:
-    """Return ``evidence`` with labels named "Parent > Child" as one label "Parent".
+    """Return ``evidence`` with labels named "Parent > Child" as one label "Parent" (`core.labels.roll_up`).
 
     Probabilities of children add up where one label fits a row; where several may, the highest counts.
     """
-    parents = [name.split(PARENT_SIGN)[0] for name in evidence.names]
+    top = roll_up(evidence.names)
+    parents = [top[name] for name in evidence.names]
     names = list(dict.fromkeys(parents))
     parent_of = np.asarray([names.index(parent) for parent in parents] + [len(names)], dtype=np.int64)
     merge = np.fmax if evidence.multi_label else np.add

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.columns import cells_of
 
 MOST_VALUES: Final = 1000
 
@@ -21,18 +22,15 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
         UserError: There are more than `MOST_VALUES`, or none.
     """
     counts = Counter[str]()
-    total, done = project.row_count(), 0
     name = project.columns[column]
-    for rows in project.iter_rows():
-        progress.check()
-        counts.update(value for row in rows if (value := row.cells[column]) and value.strip())
-        if len(counts) > MOST_VALUES:
-            raise UserError(
-                f"“{name}” has more than {MOST_VALUES:,} different values, too many for labels: "
-                "choose another column."
-            )
-        done += len(rows)
-        progress.report(done, total, stage="reading")
+    for _, value in cells_of(project, column, progress):
+        if value and value.strip():
+            counts[value] += 1
+            if len(counts) > MOST_VALUES:
+                raise UserError(
+                    f"“{name}” has more than {MOST_VALUES:,} different values, too many for labels: "
+                    "choose another column."
+                )
     if not counts:
         raise UserError(f"“{name}” has nothing but empty cells: choose another column.")
     return [(Label(value), count) for value, count in counts.items()]
@@ -67,8 +65,3 @@ def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progres
         label_set = project.merge_labels(going, target)
         progress.report(done, len(targets), stage="merging")
     return label_set
-
-
-def kept(label_set: LabelSet, going: Collection[int | None]) -> list[Label]:
-    """Return the labels of ``label_set`` without those whose ids are in ``going``."""
-    return [label for label in label_set.labels if label.id not in going]

@@ -28,7 +28,9 @@ DEFAULT_WIDTH = 0.1
 SUGGESTED_LEAST = 50
 
 _WORTH = {
-    Source.AUDIT: "Drawn at random: these figures hold for the whole table, within the interval.",
+    Source.AUDIT: (
+        "Drawn at random: these figures hold for all the rows that they come from, within the interval."
+    ),
     Source.HAND: (
         "Decided in an order that you or the model chose: uncertain rows are harder than the table, sure "
         "ones easier, so the figures hold for these rows and not for the table."

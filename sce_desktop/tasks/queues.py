@@ -1,7 +1,7 @@
 """The orders in which rows are offered for a decision, each from arrays that say what is known of them.
 
-`RowQuery` sorts a project's rows by confidence, margin and disagreement by itself; what it cannot has
-functions that end in ``_ids`` here.
+`RowQuery` sorts a project's rows by confidence, margin, disagreement and rare labels by itself; what it
+cannot has a function that ends in ``_ids`` here.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import numpy as np
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import top
-from sce_desktop.core.types import FloatArray, IdArray, Run
+from sce_desktop.core.types import FloatArray, IdArray
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.tasks.suggest import KnownVectors
-from sce_desktop.tasks.vectors import project_vectors
+from sce_desktop.tasks.vectors import KnownVectors, project_vectors
 
 SPREAD_ROWS: Final = 20_000
 """`diverse` looks at so many rows, drawn at random: the time it takes is bounded, whatever the table."""
@@ -61,23 +60,6 @@ def models_disagree(first: FloatArray, second: FloatArray) -> IdArray:
     apart = np.abs(first - second).sum(axis=1) / 2
     same = first.argmax(axis=1) == second.argmax(axis=1)
     return np.lexsort((-apart, same))
-
-
-def rare_label(best: IdArray, confidence: FloatArray, decided: IdArray) -> IdArray:
-    """Return the places (n,), labels with the fewest decided rows first, taking turns.
-
-    Within a label its surest rows lead, so that a label without examples soon has some.
-
-    Args:
-        best: (n,) the best label of each undecided row.
-        confidence: (n,) its probability.
-        decided: (K,) how many rows were decided for each label.
-    """
-    order = np.lexsort((-confidence, best))
-    sizes = np.bincount(best, minlength=len(decided))
-    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    turn = np.arange(len(order)) - starts + decided[best[order]]
-    return order[np.lexsort((-confidence[order], turn))]
 
 
 def diverse(
@@ -126,16 +108,6 @@ def diverse(
         apart[chosen[-1]] = 0
     first = pool[chosen]
     return np.concatenate([first, order[~np.isin(order, first)]])
-
-
-def rare_label_ids(project: Project, run: Run, open_ids: IdArray) -> IdArray:
-    """Return ``open_ids`` as `rare_label` orders them; rows that ``run`` has not scored come last."""
-    scored = project.run_arrays(run.id)
-    places = np.flatnonzero(np.isin(scored.row_ids, open_ids))
-    counts = project.annotation_counts()
-    decided = np.asarray([counts.get(label.id or 0, 0) for label in run.labels], dtype=np.int64)
-    first = scored.row_ids[places[rare_label(scored.top[places], scored.confidence[places], decided)]]
-    return np.concatenate([first, open_ids[~np.isin(open_ids, first)]])
 
 
 def diverse_ids(

@@ -21,6 +21,7 @@ from sce_desktop.core.types import (
 )
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.columns import cells_of
 
 EXAMPLES: Final = 10
 
@@ -105,14 +106,7 @@ def accept(project: Project, found: Acceptance, *, queue: str = "", moment: str)
 
 def column_values(project: Project, column: int, *, most: int, progress: Progress) -> list[tuple[str, int]]:
     """Return the commonest ``most`` values of a column and their rows; "" stands for empty cells."""
-    counts = Counter[str]()
-    total, done = project.row_count(), 0
-    for rows in project.iter_rows():
-        progress.check()
-        counts.update(row.cells[column] or "" for row in rows)
-        done += len(rows)
-        progress.report(done, total, stage="reading")
-    return counts.most_common(most)
+    return Counter(cell or "" for _, cell in cells_of(project, column, progress)).most_common(most)
 
 
 def threshold_facts(project: Project, run: Run) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:

@@ -8,16 +8,16 @@ The names come from the words either way: those with more tf-idf in a group than
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, Run, VectorCache
+from sce_desktop.core.types import FloatArray, IdArray, Label, Run
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.vectors import KnownVectors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -31,14 +31,6 @@ _STARTS: Final = 10  # of k-means
 _WORD: Final = r"(?<![\w'’])[^\W\d_]{2,}(?![\w'’])"  # neither numbers nor halves of "didn't" name anything
 _MORE_STOP_WORDS: Final = frozenset({"did", "does", "doing", "got", "just", "like", "said", "say", "says"})
 _DIMENSIONS: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class KnownVectors:
-    """The text vectors that an embedder has made before: nothing is embedded here."""
-
-    embedder: str  # its key in the cache
-    cache: VectorCache
 
 
 def unfitting_rows(project: Project, run: Run | None) -> IdArray:

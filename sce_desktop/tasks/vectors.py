@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray
+from sce_desktop.core.types import FloatArray, IdArray, VectorCache
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks.suggest import KnownVectors
 
 _BATCH = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVectors:
+    """The text vectors that an embedder has made before: nothing is embedded here."""
+
+    embedder: str  # its key in the cache
+    cache: VectorCache
 
 
 def project_vectors(

@@ -15,14 +15,12 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui import review_work
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.dialog_parts import dialog_column, flat_list, ok_and_cancel
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.queries import has_filters, queue_name
@@ -31,7 +29,7 @@ from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import label_of, per_cent
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import SPACE_M, px, set_role
 
 _PAUSE_MS = 200
 _TEXT = 120  # characters of an example
@@ -42,7 +40,6 @@ class AcceptDialog(ProjectDialog):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Accept predictions", parent)
-        self._job: Job | None = None
         self.preview: AcceptPreview | None = None
         self.confidence = QSpinBox(minimum=1, maximum=100, suffix=" %", value=90)
         self.confidence.setAccessibleName("Confidence from, in per cent")
@@ -68,10 +65,7 @@ class AcceptDialog(ProjectDialog):
         set_role(note, "muted")
         self.labels = _list("Rows a label would get", ("Label", "Rows"))
         self.examples = _list("Ten of the rows", ("Label", "", "Text"))
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addLayout(form)
         layout.addWidget(self.facts)
         layout.addWidget(self.labels, 2)
@@ -101,27 +95,22 @@ class AcceptDialog(ProjectDialog):
     @Slot()
     def _look(self) -> None:
         session = self._session
-        self._forget()
+        self._drop_job()
         if session.project is None or not session.runs:
             return
-        job = session.submit(
-            review_work.preview_accept,
-            session.project,
-            session.runs[0],
-            self._query(),
-            self.confidence.value() / 100,
-            title="Looking which rows would be accepted",
-            lane="reads",
-            quiet=True,
+        job = self._watch(
+            session.submit(
+                review_work.preview_accept,
+                session.project,
+                session.runs[0],
+                self._query(),
+                self.confidence.value() / 100,
+                title="Looking which rows would be accepted",
+                lane="reads",
+                quiet=True,
+            )
         )
         job.finished.connect(self._show_preview)
-        self._job = job
-
-    def _forget(self) -> None:
-        if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
-            self._job = None
 
     @Slot(object)
     def _show_preview(self, preview: AcceptPreview | None) -> None:
@@ -184,16 +173,11 @@ class AcceptDialog(ProjectDialog):
     def done(self, result: int) -> None:
         """Look no more."""
         self._pause.stop()
-        self._forget()
         super().done(result)
 
 
 def _list(name: str, headings: tuple[str, ...]) -> QTreeWidget:
-    tree = QTreeWidget(columnCount=len(headings))
-    tree.setAccessibleName(name)
-    tree.setHeaderLabels(headings)
-    tree.setRootIsDecorated(False)
-    tree.setUniformRowHeights(True)
+    tree = flat_list(name, headings)
     tree.header().setStretchLastSection(len(headings) > 2)
     tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
     tree.header().resizeSection(0, px(190))

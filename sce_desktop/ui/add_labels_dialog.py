@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QComboBox,
@@ -10,18 +12,20 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.core.types import Label
-from sce_desktop.store.project import Project
 from sce_desktop.ui import label_edits, table_work
+from sce_desktop.ui.dialog_parts import dialog_column
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import px, set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
 
 Found = list[tuple[Label, int]]
 MANY = 50  # more values than these are hardly all labels: none is checked at first
@@ -38,7 +42,6 @@ class AddLabelsDialog(ProjectDialog):
         self, session: Session, title: str, *, checked: bool = True, parent: QWidget | None = None
     ) -> None:
         super().__init__(session, title, parent)
-        self._job: Job | None = None
         self._checked = checked
         self.column = QComboBox()
         self.column.setAccessibleName("Column")
@@ -62,10 +65,7 @@ class AddLabelsDialog(ProjectDialog):
         buttons.addButton(self.add_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         for widget in (self.column, self.words, self.list, buttons):
             layout.addWidget(widget)
         self.add_button.setDefault(True)  # only in its dialog does it become the one that Return presses
@@ -102,8 +102,7 @@ class AddLabelsDialog(ProjectDialog):
 
     def follow(self, job: Job) -> None:
         """Show what ``job`` finds, in place of what was shown: a list of labels with numbers of rows."""
-        self._drop()
-        self._job = job
+        self._watch(job)
         self.list.clear()
         self.words.setText("Looking…")
         set_role(self.words, "muted")
@@ -164,21 +163,10 @@ class AddLabelsDialog(ProjectDialog):
         self.add_button.setText(f"Add {count:,} {'label' if count == 1 else 'labels'}" if count else "Add")
         self.add_button.setAccessibleName(self.add_button.text())
 
-    def _drop(self) -> None:
-        if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
-
     def accept(self) -> None:
         """Add the checked labels."""
         if self.chosen and label_edits.add(self._session, self.chosen):
             super().accept()
-
-    @Slot()
-    def reject(self) -> None:
-        """Stop looking and go."""
-        self._drop()
-        super().reject()
 
 
 def _likely_column(project: Project) -> int:

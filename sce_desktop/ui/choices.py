@@ -41,7 +41,7 @@ class ModelChoice:
     """Which models score, and where."""
 
     model: str  # a name of the catalog or a folder
-    baselines: tuple[str, ...]  # each ``[ALIAS=]similarity[:MODEL]``
+    baselines: tuple[str, ...]  # each as `tasks.models.Baseline.parse` reads it
     device: str  # auto, cpu, cuda, mps
     threads: int  # cores that torch may use
 

@@ -11,16 +11,15 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLabel,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.core.types import Coder, TablePreview
 from sce_desktop.ui import review_work
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import SPACE_M, px, set_role
 
 
 class CoderDialog(ProjectDialog):
@@ -49,26 +48,19 @@ class CoderDialog(ProjectDialog):
             wordWrap=True,
         )
         set_role(hint, "muted")
-        self.problem = QLabel(wordWrap=True)
-        self.problem.setAccessibleName("Problem")
-        set_role(self.problem, "warn")
-        self.problem.hide()
+        self.problem = problem_label()
         self.buttons = ok_and_cancel(self)
         self._ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self._ok.setEnabled(False)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addLayout(form)
         layout.addWidget(hint)
         layout.addWidget(self.problem)
         layout.addWidget(self.buttons)
         self.resize(px(480), self.sizeHint().height())
-        job = session.preview(path)
+        job = self._watch(session.preview(path))
         job.finished.connect(self._on_preview)
         job.failed.connect(self._on_failed)
-        self.finished.connect(lambda _: job.detach())
 
     @Slot(object)
     def _on_preview(self, preview: TablePreview) -> None:

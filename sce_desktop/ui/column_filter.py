@@ -10,20 +10,17 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.core.types import Cell
 from sce_desktop.store.query import CellFilter
 from sce_desktop.ui import review_work
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.dialog_parts import dialog_column, flat_list, ok_and_cancel
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import px, set_role
 
 _MOST = 1000  # values that can be looked through
 _VALUE = Qt.ItemDataRole.UserRole
@@ -34,28 +31,20 @@ class ColumnFilterDialog(ProjectDialog):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Filter by a column", parent)
-        self._job: Job | None = None
         self.column = QComboBox()
         self.column.setAccessibleName("Column")
         columns = session.project.columns if session.project is not None else ()
         self.column.addItems(columns)
         self.search = QLineEdit(placeholderText="Find a value…")
         self.search.setAccessibleName("Find a value")
-        self.list = QTreeWidget(columnCount=2)
-        self.list.setAccessibleName("Values and their rows")
-        self.list.setHeaderLabels(("Value", "Rows"))
-        self.list.setRootIsDecorated(False)
-        self.list.setUniformRowHeights(True)
+        self.list = flat_list("Values and their rows", ("Value", "Rows"))
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.state = QLabel(wordWrap=True)
         self.state.setAccessibleName("State")
         set_role(self.state, "muted")
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         for widget in (self.column, self.search, self.list, self.state):
             layout.addWidget(widget)
         layout.addWidget(ok_and_cancel(self))
@@ -70,26 +59,22 @@ class ColumnFilterDialog(ProjectDialog):
 
     @Slot()
     def _read(self) -> None:
-        self._forget()
+        self._drop_job()
         self.list.clear()
         if self._session.project is None or self.column.currentIndex() < 0:
             return
         self.state.setText("Reading the column…")
-        self._job = self._session.submit(
-            review_work.column_values,
-            self._session.project,
-            self.column.currentIndex(),
-            _MOST,
-            title="Reading a column",
-            quiet=True,
+        job = self._watch(
+            self._session.submit(
+                review_work.column_values,
+                self._session.project,
+                self.column.currentIndex(),
+                _MOST,
+                title="Reading a column",
+                quiet=True,
+            )
         )
-        self._job.finished.connect(self._show_values)
-
-    def _forget(self) -> None:
-        if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
-            self._job = None
+        job.finished.connect(self._show_values)
 
     @Slot(object)
     def _show_values(self, values: list[tuple[str, int]]) -> None:
@@ -131,8 +116,3 @@ class ColumnFilterDialog(ProjectDialog):
             cells = (*cells, CellFilter(column, values))
         super().accept()
         self._session.set_query(replace(query, cells=cells))
-
-    def done(self, result: int) -> None:
-        """Read no more."""
-        self._forget()
-        super().done(result)

@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
 from sce_desktop import paths
 from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ExportChoices
+from sce_desktop.ui.dialog_parts import dialog_column, open_dialog
 from sce_desktop.ui.import_forms import delimiter_name
-from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.table_work import ExportFacts
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
+from sce_desktop.ui.theme import SPACE_S, SPACE_XL, px, set_role
 
 ROWS = (
     ("all", "All rows", "in the order of the import"),
@@ -58,7 +58,6 @@ class ExportDialog(ProjectDialog):
         super().__init__(session, "Export", parent)
         self._facts: ExportFacts | None = None
         self._state = QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat)
-        self._counting: Job | None = None
         self._build()
         self._on_format()
         self._count()
@@ -88,10 +87,7 @@ class ExportDialog(ProjectDialog):
         foot = QHBoxLayout()
         foot.addWidget(self.summary, 1)
         foot.addWidget(buttons)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addLayout(upper)
         layout.addSpacing(px(SPACE_S))
         layout.addWidget(self._file_box())
@@ -165,17 +161,19 @@ class ExportDialog(ProjectDialog):
 
     def _count(self) -> None:
         assert self._session.project is not None
-        self._counting = self._session.submit(
-            table_work.export_facts,
-            self._session.project,
-            self._session.query,
-            title="Counting",
-            lane="reads",
-            quiet=True,
-            tell_failure=False,
+        job = self._watch(
+            self._session.submit(
+                table_work.export_facts,
+                self._session.project,
+                self._session.query,
+                title="Counting",
+                lane="reads",
+                quiet=True,
+                tell_failure=False,
+            )
         )
-        self._counting.finished.connect(self._on_counted)
-        self._counting.failed.connect(self._on_failed)
+        job.finished.connect(self._on_counted)
+        job.failed.connect(self._on_failed)
         self._show_state()
 
     @Slot(object)
@@ -315,9 +313,8 @@ class ExportDialog(ProjectDialog):
         dialog.setNameFilters([f"{words} (*{ending})" for ending, words in FORMATS])
         dialog.selectNameFilter(f"{self.format.currentText()} (*{self.format.currentData()})")
         dialog.setDefaultSuffix(str(self.format.currentData()).lstrip("."))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.path.setText)
-        dialog.open()
+        open_dialog(dialog)
 
     # --- the end -------------------------------------------------------------------------------------------
 
@@ -336,14 +333,6 @@ class ExportDialog(ProjectDialog):
             )
         )
         super().accept()
-
-    @Slot()
-    def reject(self) -> None:
-        """Stop counting and go."""
-        if self._counting is not None:
-            self._counting.detach()
-            self._counting.cancel()
-        super().reject()
 
 
 def _box(title: str) -> tuple[QWidget, QVBoxLayout]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -15,8 +15,9 @@ from sce_desktop.core.types import IdArray
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import review_work
 from sce_desktop.ui.column_filter import ColumnFilterDialog
+from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.filter_words import STATES
-from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by
+from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
 from sce_desktop.ui.row_actions import label_icon, menu_text
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import USER, Session
@@ -69,7 +70,7 @@ class FilterMenus(QWidget):
         group = QActionGroup(menu)
         for name, order, descending in ORDERS:
             enabled = bool(runs) if order in BY_SCORE else len(runs) > 1 or order is not RowOrder.DISAGREE
-            checked = query.order is order and query.descending == descending
+            checked = name == order_name(query)
             choose = partial(self._choose_order, order, descending)
             text = name[:1].upper() + name[1:]
             if order is RowOrder.GIVEN:
@@ -143,13 +144,6 @@ class FilterMenus(QWidget):
         changes = {field: ids, "run_id": run_id}
         self._set(replace(query, **changes))  # type: ignore[arg-type]
 
-    def ask_column(self) -> ColumnFilterDialog:
-        """Let the user choose values of a column."""
-        dialog = ColumnFilterDialog(self._session, self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
-
     def more_menu(self) -> QMenu:
         """The filters that have no chip."""
         menu, query, counts = QMenu(self), self._session.query, self._session.counts
@@ -160,7 +154,9 @@ class FilterMenus(QWidget):
             self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
         menu.addSeparator()
         by_column = menu.addAction("A column…")
-        by_column.triggered.connect(lambda _=False: self.ask_column())
+        by_column.triggered.connect(
+            lambda _=False: open_dialog(ColumnFilterDialog(self._session, self.window()))
+        )
         twice = None if query.duplicate else True
         again = partial(self._set, replace(query, duplicate=twice))
         self._add(menu, "Duplicates", again, checked=query.duplicate is True)

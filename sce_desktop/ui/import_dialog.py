@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ImportChoices
+from sce_desktop.ui.dialog_parts import dialog_column
 from sce_desktop.ui.import_facts import FactsPane
 from sce_desktop.ui.import_forms import ColumnsForm, ReadingForm
 from sce_desktop.ui.import_target import TargetForm, heading
@@ -147,10 +148,7 @@ class ImportDialog(ProjectDialog):
         foot = QHBoxLayout()
         foot.addWidget(self.problem, 1)
         foot.addWidget(buttons)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addLayout(head)
         layout.addLayout(middle, 1)
         layout.addLayout(foot)

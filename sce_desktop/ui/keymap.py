@@ -108,7 +108,7 @@ class Keymap:
         keys: dict[int, str] = {}
         taken = set(self.keys().values())
         for label in labels:
-            key = plain_key(label.shortcut)
+            key = plain_key(label.shortcut) if label.shortcut else ""
             if label.id is not None and key and key not in taken and not self.fixed_owner(key):
                 keys[label.id] = key
                 taken.add(key)
@@ -116,8 +116,9 @@ class Keymap:
 
     def owner(self, key: str, labels: Sequence[Label], *, label_id: int | None = None) -> str:
         """Who has ``key`` already, in words, other than the label that asks; "" if nobody."""
+        keys = self.keys()
         for command in COMMANDS:
-            if self.keys()[command.name] == key:
+            if keys[command.name] == key:
                 return f"“{command.words}”"
         return self.fixed_owner(key, labels, label_id=label_id)
 

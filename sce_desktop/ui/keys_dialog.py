@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.keymap import COMMANDS, SETTING, plain_key, shown_key
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
@@ -84,19 +84,12 @@ class KeysDialog(QDialog):
         scroll = QScrollArea(widgetResizable=True)
         scroll.setAccessibleName("All keys")
         scroll.setWidget(page)
-        self.problem = QLabel(wordWrap=True)
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.setAccessibleName("Problem")
-        set_role(self.problem, "warn")
-        self.problem.hide()
+        self.problem = problem_label()
         usual = QPushButton("Usual keys")
         usual.clicked.connect(self._take_usual)
         self.buttons = ok_and_cancel(self)
         self.buttons.addButton(usual, QDialogButtonBox.ButtonRole.ResetRole)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addWidget(scroll, 1)
         layout.addWidget(self.problem)
         layout.addWidget(self.buttons)

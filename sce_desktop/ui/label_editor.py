@@ -15,18 +15,17 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.core.types import Label
 from sce_desktop.ui.colours import label_colours
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.keymap import plain_key, shown_key
 from sce_desktop.ui.keys_dialog import KeyField
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import SPACE_M, px, set_role
 
 _SWATCHES = 18
 _IN_ROW = 9
@@ -60,10 +59,7 @@ class LabelEditor(ProjectDialog):
                 field.setFixedHeight(px(68))
         hint = QLabel("The model reads all of it: words that say what is meant make it surer.", wordWrap=True)
         set_role(hint, "muted")
-        self.problem = QLabel(wordWrap=True)
-        self.problem.setAccessibleName("Problem")
-        set_role(self.problem, "warn")
-        self.problem.hide()
+        self.problem = problem_label()
         form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_M))
         form.addRow("Name", self.name)
@@ -72,10 +68,7 @@ class LabelEditor(ProjectDialog):
         form.addRow("", hint)
         form.addRow("Colour", self._swatches())
         form.addRow("Key", self.shortcut)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addLayout(form)
         layout.addWidget(self.problem)
         layout.addWidget(ok_and_cancel(self))

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.store.project import Project
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.session import Session
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
 
 
 def rows(count: int) -> str:
@@ -59,15 +63,13 @@ def remove(session: Session, label_ids: Iterable[int]) -> bool:
 
 def merge(session: Session, into: Mapping[int, int]) -> bool:
     """Let labels take over others (ids of those that go to ids of those that stay), with their answers."""
-    going: dict[int, list[int]] = {}
-    for gone, target in into.items():
-        going.setdefault(target, []).append(gone)
 
     def change(project: Project) -> None:
-        for target, ids in going.items():
-            project.merge_labels(ids, target)
+        from sce_desktop.tasks.labels import merge_labels
 
-    return bool(going) and session.edit_labels(change)
+        merge_labels(project, into, progress=SilentProgress())
+
+    return bool(into) and session.edit_labels(change)
 
 
 def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[int, int]:

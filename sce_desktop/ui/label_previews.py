@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLabel, QMessageBox, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMessageBox, QPlainTextEdit, QWidget
 
 from sce_desktop.core.types import Label, LabelEffect
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import label_edits
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import px, set_role
 
 
 def touched(effect: LabelEffect) -> str:
@@ -105,14 +105,8 @@ class SplitDialog(ProjectDialog):
         )
         self.facts.setAccessibleName("What it touches")
         set_role(self.facts, "muted")
-        self.problem = QLabel(wordWrap=True)
-        self.problem.setAccessibleName("Problem")
-        set_role(self.problem, "warn")
-        self.problem.hide()
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        self.problem = problem_label()
+        layout = dialog_column(self)
         layout.addWidget(QLabel("Labels that take its place:"))
         layout.addWidget(self.parts)
         layout.addWidget(self.facts)

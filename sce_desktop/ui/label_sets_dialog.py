@@ -9,17 +9,15 @@ from PySide6.QtWidgets import (
     QInputDialog,
     QLabel,
     QPushButton,
-    QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.core.types import LabelSet
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, flat_list, ok_and_cancel, open_dialog
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import px, set_role
 
 
 class LabelSetsDialog(ProjectDialog):
@@ -32,11 +30,7 @@ class LabelSetsDialog(ProjectDialog):
             wordWrap=True,
         )
         set_role(hint, "muted")
-        self.list = QTreeWidget(columnCount=4)
-        self.list.setAccessibleName("Versions of the label sets")
-        self.list.setHeaderLabels(("Name", "Version", "Labels", ""))
-        self.list.setRootIsDecorated(False)
-        self.list.setUniformRowHeights(True)
+        self.list = flat_list("Versions of the label sets", ("Name", "Version", "Labels", ""))
         self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.list.header().setStretchLastSection(True)
         self.buttons = ok_and_cancel(self)
@@ -48,10 +42,7 @@ class LabelSetsDialog(ProjectDialog):
         self.new.clicked.connect(self._ask_name)
         self.buttons.addButton(self.new, QDialogButtonBox.ButtonRole.ActionRole)
         self.list.itemDoubleClicked.connect(self.accept)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addWidget(self.list, 1)
         layout.addWidget(hint)
         layout.addWidget(self.buttons)
@@ -82,9 +73,8 @@ class LabelSetsDialog(ProjectDialog):
         ask.setWindowTitle("New label set")
         ask.setLabelText("Name of the new set; it begins with the labels in use:")
         ask.setAccessibleName("New label set")
-        ask.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         ask.textValueSelected.connect(self.add_set)
-        ask.open()
+        open_dialog(ask)
 
     @Slot(str)
     def add_set(self, name: str) -> None:

@@ -11,6 +11,7 @@ from sce_desktop.core.types import Change, Label
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import label_edits, label_previews, table_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.label_editor import LabelEditor
 from sce_desktop.ui.label_previews import SplitDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
@@ -193,9 +194,7 @@ class LabelsPanel(QWidget):
 
     def _add_dialog(self, title: str, *, checked: bool = True) -> AddLabelsDialog:
         dialog = AddLabelsDialog(self._session, title, checked=checked, parent=self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return open_dialog(dialog)
 
     @Slot()
     def add_from_column(self) -> AddLabelsDialog:
@@ -209,9 +208,8 @@ class LabelsPanel(QWidget):
         """Choose a file of labels."""
         dialog = QFileDialog(self, "Labels from a file", "", _FILES)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.add_from_file(Path(name)))
-        dialog.open()
+        open_dialog(dialog)
 
     @Slot(object)
     def add_from_file(self, path: Path) -> AddLabelsDialog:
@@ -254,9 +252,8 @@ class LabelsPanel(QWidget):
         dialog = QFileDialog(self, "Save labels", "labels.csv", _SAVED)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("csv")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
-        dialog.open()
+        open_dialog(dialog)
 
     def save_to(self, path: Path) -> None:
         """Write the labels to a file."""
@@ -303,9 +300,7 @@ class LabelsPanel(QWidget):
             return None
         label = self.model.label(self.list.currentIndex())
         editor = LabelEditor(self._session, label, self.window())
-        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        editor.open()
-        return editor
+        return open_dialog(editor)
 
     @Slot()
     def ask_remove(self) -> None:
@@ -321,9 +316,7 @@ class LabelsPanel(QWidget):
         if not self.list.currentIndex().isValid() or self._session.refuses_edit():
             return None
         dialog = SplitDialog(self._session, self.model.label(self.list.currentIndex()), self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return open_dialog(dialog)
 
     @Slot(object)
     def allow_several(self, several: bool) -> None:
@@ -335,9 +328,7 @@ class LabelsPanel(QWidget):
     def show_sets(self) -> LabelSetsDialog:
         """Show the versions of the label set."""
         dialog = LabelSetsDialog(self._session, self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return open_dialog(dialog)
 
     @Slot()
     def _ask_merge_alike(self) -> None:

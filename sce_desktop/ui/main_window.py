@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QKeySequence,
 )
 from PySide6.QtWidgets import (
-    QDialog,
     QDockWidget,
     QFileDialog,
     QMainWindow,
@@ -31,13 +30,11 @@ from PySide6.QtWidgets import (
 from sce_desktop import __version__, paths
 from sce_desktop.ui.accept_dialog import AcceptDialog
 from sce_desktop.ui.coder_dialog import CoderDialog
-from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
+from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, dropped_file, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
-from sce_desktop.ui.keys_dialog import KeysDialog
-from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels_panel import LabelsPanel
 from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
@@ -49,7 +46,6 @@ from sce_desktop.ui.settings_dialog import SettingsDialog
 from sce_desktop.ui.start_page import StartPage
 from sce_desktop.ui.status_bar import StatusBar
 from sce_desktop.ui.theme import Mode, Theme
-from sce_desktop.ui.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.tool_bar import ToolBar
 from sce_desktop.ui.workspace import Workspace
 
@@ -135,16 +131,13 @@ class MainWindow(QMainWindow):
             self._show_import(path)
 
     def _show_import(self, path: Path, *, append: bool = False) -> None:
-        dialog = self._parts.import_dialog(self._session, path, append=append, parent=self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        open_dialog(self._parts.import_dialog(self._session, path, append=append, parent=self))
 
     def _choose(
         self, title: str, filters: str, then: Callable[[Path], object], *, save: bool = False
     ) -> None:
         """Let the user choose a file, without a nested event loop."""
         dialog = QFileDialog(self, title, str(self._state.value("folder", "")), filters)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if save:
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix("sce")
@@ -156,7 +149,7 @@ class MainWindow(QMainWindow):
             then(Path(name))
 
         dialog.fileSelected.connect(chosen)
-        dialog.open()
+        open_dialog(dialog)
 
     @Slot()
     def ask_open(self) -> None:
@@ -176,9 +169,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def ask_export(self) -> None:
         """Show the export dialog."""
-        dialog = self._parts.export_dialog(self._session, parent=self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        open_dialog(self._parts.export_dialog(self._session, parent=self))
 
     @Slot()
     def ask_accept(self) -> None:
@@ -186,25 +177,16 @@ class MainWindow(QMainWindow):
         if not self._session.runs:
             self._session.tell("Nothing is scored yet: press Score first.")
         elif not self._session.refuses_edit():
-            self._open(AcceptDialog(self._session, self))
-
-    @Slot()
-    def ask_threshold(self) -> None:
-        """Ask from which confidence a prediction counts."""
-        self._open(ThresholdDialog(self._session, self))
+            open_dialog(AcceptDialog(self._session, self))
 
     @Slot()
     def ask_coder(self) -> None:
         """Choose the file of another person's answers."""
         if not self._session.refuses_edit():
-            self._choose(
-                "Answers of another person",
-                TABLE_FILTER,
-                self._show_coder,
-            )
+            self._choose("Answers of another person", TABLE_FILTER, self._show_coder)
 
     def _show_coder(self, path: Path) -> None:
-        self._open(CoderDialog(self._session, path, self))
+        open_dialog(CoderDialog(self._session, path, self))
 
     @Slot()
     def merge_labels(self) -> None:
@@ -212,20 +194,6 @@ class MainWindow(QMainWindow):
         panel = self.workspace.labels
         if isinstance(panel, LabelsPanel):
             panel.merge_selected()
-
-    @Slot()
-    def ask_column(self) -> None:
-        """Let the user filter by values of a column."""
-        self._open(ColumnFilterDialog(self._session, self))
-
-    @Slot()
-    def show_label_sets(self) -> None:
-        """Show the versions of the label sets."""
-        self._open(LabelSetsDialog(self._session, self))
-
-    def _open(self, dialog: QDialog) -> None:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept a file that we can open."""
@@ -314,17 +282,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_settings(self) -> None:
         """Show the settings."""
-        dialog = SettingsDialog(self._session.settings, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.changed.connect(self._on_settings)
-        dialog.open()
-
-    @Slot()
-    def show_keys(self) -> None:
-        """Show every key on one sheet."""
-        dialog = KeysDialog(self._session, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        open_dialog(SettingsDialog(self._session.settings, self)).changed.connect(self._on_settings)
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:

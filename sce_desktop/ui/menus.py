@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
+from sce_desktop.ui.column_filter import ColumnFilterDialog
+from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.keys_dialog import KeysDialog
+from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Mode, Theme
+from sce_desktop.ui.threshold_dialog import ThresholdDialog
 
 if TYPE_CHECKING:
     from sce_desktop.ui.main_window import MainWindow
@@ -131,10 +136,10 @@ class Menus(QObject):
         menu = self._menu("Re&view")
         accept, similar = window.ask_accept, lambda: session.show_similar(session.current_row)
         self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)
-        self._add(menu, "&Unsure below…", window.ask_threshold, icon="unsure", project=True)
+        self._add(menu, "&Unsure below…", self._opener(ThresholdDialog), icon="unsure", project=True)
         menu.addSeparator()
         self._add(menu, "&Similar rows", similar, icon="search", project=True)
-        self._add(menu, "Filter by a &column…", window.ask_column, icon="filter", project=True)
+        self._add(menu, "Filter by a &column…", self._opener(ColumnFilterDialog), icon="filter", project=True)
         menu.addSeparator()
         self._add(
             menu,
@@ -145,7 +150,9 @@ class Menus(QObject):
             project=True,
         )
         self._add(menu, "Answers of another &person…", window.ask_coder, icon="import", project=True)
-        self._add(menu, "&Label sets and versions…", window.show_label_sets, icon="label", project=True)
+        self._add(
+            menu, "&Label sets and versions…", self._opener(LabelSetsDialog), icon="label", project=True
+        )
 
     def _build_view(self, session: Session, theme: Theme) -> None:
         window = self._window
@@ -179,11 +186,14 @@ class Menus(QObject):
     def _toggle_blind(self) -> None:
         self._session.change_setting("blind", not self._session.blind)
 
+    def _opener(self, dialog: Callable[[Session, QWidget], QDialog]) -> Callable[[], object]:
+        return lambda: open_dialog(dialog(self._session, self._window))
+
     def _theme_chooser(self, mode: Mode) -> Callable[[], None]:
         return lambda: self._window.choose_theme(mode)
 
     def _build_help(self) -> None:
         menu = self._menu("&Help")
-        self._add(menu, "&Keys…", self._window.show_keys, keys="F1", icon="command")
+        self._add(menu, "&Keys…", self._opener(KeysDialog), keys="F1", icon="command")
         self._add(menu, "Open the &log folder", self._window.open_log_folder, icon="folder")
         self._add(menu, "&About SCE Desktop", self._window.show_about, icon="help")

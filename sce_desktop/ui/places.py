@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.ui.queries import without_filters
 
 KEPT = 30  # projects
-_MOST_ROWS = 20_000  # of an order that was given row by row; the rest follows in file order
+_MOST_ROWS = 20_000  # that are named one by one: the file is written while the window closes
 
 
 def to_json(query: RowQuery) -> dict[str, Any]:
-    """What differs from the plain query, as JSON can hold it."""
+    """What differs from the plain query, as JSON can hold it.
+
+    A choice of very many rows is not kept: a part of it would look like all of it. An order of very many is
+    kept as far as people get; the other rows follow in file order.
+    """
+    if query.among is not None and len(query.among) > _MOST_ROWS:
+        query = without_filters(query)
+    query = replace(query, given=query.given[:_MOST_ROWS])
     plain = asdict(RowQuery())
-    kept = {name: value for name, value in asdict(query).items() if value != plain[name]}
-    for name in ("given", "among"):
-        if kept.get(name) is not None:
-            kept[name] = kept[name][:_MOST_ROWS]
-    return kept
+    return {name: value for name, value in asdict(query).items() if value != plain[name]}
 
 
 def from_json(stored: dict[str, Any]) -> RowQuery:

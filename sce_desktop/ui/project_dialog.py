@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QDialog, QWidget
 
+from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.session import Session
 
 
@@ -15,12 +16,26 @@ class ProjectDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self._follows = True
+        self._job: Job | None = None
         self.setWindowTitle(title)
         self.setAccessibleName(title)
         session.projectClosed.connect(self._on_project_closed)
 
+    def _watch(self, job: Job) -> Job:
+        """Let ``job`` take the place of the one before; whichever runs when the dialog is done is stopped."""
+        self._drop_job()
+        self._job = job
+        return job
+
+    def _drop_job(self) -> None:
+        if self._job is not None:
+            self._job.detach()
+            self._job.cancel()
+            self._job = None
+
     def done(self, result: int) -> None:
-        """Close, and listen to the session no more: a dialog may be gone before the next signal comes."""
+        """Close, and listen no more: a dialog may be gone before the next signal comes."""
+        self._drop_job()
         if self._follows:
             self._follows = False
             self._session.projectClosed.disconnect(self._on_project_closed)

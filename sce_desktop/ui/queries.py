@@ -23,6 +23,7 @@ ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
     ("longest text", RowOrder.LENGTH, True),
     ("random", RowOrder.RANDOM, False),
 )
+CHOSEN = "chosen rows"
 _BY_COLUMN = (RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN)
 
 
@@ -35,8 +36,15 @@ def has_filters(query: RowQuery) -> bool:
     return bool(by_text or by_people or scored or given or query.decided_since)
 
 
+def is_selection(query: RowQuery) -> bool:
+    """Whether ``query`` shows given rows in their own order: similar ones, not a queue to decide."""
+    return query.order is RowOrder.GIVEN and query.among is not None and query.among == query.given
+
+
 def without_filters(query: RowQuery) -> RowQuery:
     """Every row, in the order of ``query``. The runs stay where the order needs them."""
+    if is_selection(query):
+        return RowQuery(seed=query.seed)  # its order says nothing about the other rows
     plain = RowQuery(order=RowOrder.FILE, seed=query.seed, descending=query.descending)
     if query.order in BY_SCORE:
         return replace(plain, order=query.order, run_id=query.run_id)
@@ -78,6 +86,8 @@ def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQue
 
 def order_name(query: RowQuery) -> str:
     """What people call the order of ``query``."""
+    if is_selection(query):
+        return CHOSEN
     for name, order, descending in ORDERS:
         if query.order is order and query.descending == descending:
             return name

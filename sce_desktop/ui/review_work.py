@@ -12,40 +12,37 @@ import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Coder, IdArray, Row, Run, VectorCache
+from sce_desktop.core.types import Coder, IdArray, Row, Run
 from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.review import Acceptance
+    from sce_desktop.tasks.vectors import KnownVectors
 
-Vectors = tuple[str, VectorCache] | None
 SIMILAR = 50
-NOT_READ = "The model has not read these texts yet: score the rows first."
+NO_VECTORS = "There are no text vectors: score the rows first, with a model that is no LLM."
 
 
-def diverse(project: Project, vectors: Vectors, seed: int, *, progress: Progress) -> IdArray:
+def diverse(project: Project, vectors: KnownVectors | None, seed: int, *, progress: Progress) -> IdArray:
     """Return the undecided rows with text, the first spread over all that there is to see."""
     from sce_desktop.tasks.queues import diverse_ids
-    from sce_desktop.tasks.suggest import KnownVectors
 
     if vectors is None:
-        raise UserError(NOT_READ)
+        raise UserError(NO_VECTORS)
     open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
-    return diverse_ids(project, KnownVectors(*vectors), open_ids, seed=seed, progress=progress)
+    return diverse_ids(project, vectors, open_ids, seed=seed, progress=progress)
 
 
-def similar(project: Project, vectors: Vectors, row_id: int, *, progress: Progress) -> IdArray:
+def similar(project: Project, vectors: KnownVectors | None, row_id: int, *, progress: Progress) -> IdArray:
     """Return the rows most like ``row_id``, itself first."""
     from sce_desktop.tasks.neighbours import similar
-    from sce_desktop.tasks.suggest import KnownVectors
     from sce_desktop.tasks.vectors import project_vectors
 
     if vectors is None:
-        raise UserError(NOT_READ)
-    known = KnownVectors(*vectors)
-    own = project_vectors(project, known, np.array([row_id]), progress=progress)[1]
-    ids, all_vectors = project_vectors(project, known, progress=progress)
+        raise UserError(NO_VECTORS)
+    own = project_vectors(project, vectors, np.array([row_id]), progress=progress)[1]
+    ids, all_vectors = project_vectors(project, vectors, progress=progress)
     places, _ = similar(all_vectors, own[0], SIMILAR + 1)
     found = ids[places]
     return np.concatenate([[row_id], found[found != row_id]])

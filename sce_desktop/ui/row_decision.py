@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
@@ -87,7 +87,7 @@ class DecisionBar(QWidget):
 
     # --- what is shown -------------------------------------------------------------------------------------
 
-    def show_decision(self, annotation: Annotation | None, labels: Sequence[Label]) -> None:
+    def show_decision(self, annotation: Annotation | None, labels: tuple[Label, ...]) -> None:
         """Say what was decided, and by whom."""
         self.state.setVisible(annotation is not None)
         self.back.setVisible(annotation is not None)

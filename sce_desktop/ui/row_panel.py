@@ -216,8 +216,7 @@ class RowPanel(QWidget):
             if label.id is not None
         ]
         if main is not None:
-            of_main = _shares(main)
-            lines.sort(key=lambda line: -of_main.get(line.label_id, 0.0))
+            lines.sort(key=lambda line: -shares[0].get(line.label_id, 0.0))
         self.labels.set_lines(lines, titles)
         self.labels.setEnabled(not self._session.read_only)
         names = [rows_text.label_of(label_id, labels).name for label_id in self._acceptable()]

@@ -237,25 +237,7 @@ class RowsDelegate(QStyledItemDelegate):
 
 def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
     """The colour of a label; one without a colour of its own gets it by its place."""
-    return label.colour or _places(labels).colour(label)
-
-
-class _Places:
-    """The places of labels by id, for one tuple of labels: looking for each in a long list takes too long."""
-
-    def __init__(self, labels: tuple[Label, ...]) -> None:
-        self.labels = labels
-        self._of_id = {label.id: place for place, label in enumerate(labels)}
-
-    def colour(self, label: Label) -> str:
-        return label_colour(self._of_id.get(label.id, len(self.labels)))
-
-
-_last = _Places(())
-
-
-def _places(labels: tuple[Label, ...]) -> _Places:
-    global _last  # what is painted is of one label set, thousands of times
-    if _last.labels is not labels:
-        _last = _Places(labels)
-    return _last
+    if label.colour:
+        return label.colour
+    place = rows_text.place_of(label.id, labels)
+    return label_colour(len(labels) if place is None else place)

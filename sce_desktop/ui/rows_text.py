@@ -29,24 +29,43 @@ def per_cent(probability: float) -> str:
 
 def alias_title(alias: str) -> str:
     """The heading of a baseline."""
-    return alias[:1].upper() + alias[1:]
+    return "LLM" if alias == "llm" else alias[:1].upper() + alias[1:]
 
 
-def label_of(label_id: int | None, labels: Sequence[Label], run: Run | None = None) -> Label:
+class _Places:
+    """The places of labels by id, for one tuple of labels: looking for each in a long list takes too long."""
+
+    def __init__(self, labels: tuple[Label, ...]) -> None:
+        self.labels = labels
+        self.of_id = {label.id: place for place, label in enumerate(labels)}
+
+
+_last = _Places(())
+
+
+def place_of(label_id: int | None, labels: tuple[Label, ...]) -> int | None:
+    """The place of a label among those in use; None if it is none of them."""
+    global _last  # what is painted is of one label set, thousands of times
+    if _last.labels is not labels:
+        _last = _Places(labels)
+    return _last.of_id.get(label_id)
+
+
+def label_of(label_id: int | None, labels: tuple[Label, ...], run: Run | None = None) -> Label:
     """The label as it is called now; one that is out of use as the run knew it."""
-    for known in (labels, run.labels if run else ()):
-        for label in known:
-            if label.id == label_id:
-                return label
-    return Label("(removed label)", id=label_id)
+    place = place_of(label_id, labels)
+    if place is not None:
+        return labels[place]
+    known = (label for label in (run.labels if run else ()) if label.id == label_id)
+    return next(known, Label("(removed label)", id=label_id))
 
 
-def top_label(score: Score, labels: Sequence[Label]) -> Label:
+def top_label(score: Score, labels: tuple[Label, ...]) -> Label:
     """The label that a score puts first."""
     return label_of(score.top_id, labels, score.run)
 
 
-def yours(row: RowData, labels: Sequence[Label]) -> str:
+def yours(row: RowData, labels: tuple[Label, ...]) -> str:
     """What a person decided."""
     if row.annotation is None:
         return ""
@@ -73,7 +92,7 @@ def best_places(score: Score) -> list[int]:
 
 
 def cell(
-    row: RowData, column: int, labels: Sequence[Label], runs: Sequence[Run], threshold: float = 0.0
+    row: RowData, column: int, labels: tuple[Label, ...], runs: Sequence[Run], threshold: float = 0.0
 ) -> str:
     """What a cell says in words; below ``threshold`` the model counts as unsure."""
     main = _score(row, 0)
@@ -99,12 +118,12 @@ def cell(
     return mark + _said(other, labels)
 
 
-def _said(score: Score, labels: Sequence[Label]) -> str:
+def _said(score: Score, labels: tuple[Label, ...]) -> str:
     text = f"{top_label(score, labels).name}, {per_cent(score.confidence)}"
     return f"{text}, {STALE}" if score.stale else text
 
 
-def _listed(score: Score, labels: Sequence[Label]) -> list[str]:
+def _listed(score: Score, labels: tuple[Label, ...]) -> list[str]:
     order = np.argsort(-score.probabilities, kind="stable")[:_SPOKEN]
     return [
         f"{label_of(score.run.labels[place].id, labels, score.run).name} "
@@ -120,7 +139,7 @@ def _marks(row: RowData) -> list[str]:
     return [name for name, on in names.items() if on]
 
 
-def tool_tip(row: RowData, column: int, labels: Sequence[Label]) -> str | None:
+def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None:
     """What is shown under the mouse, as plain paragraphs."""
     if column == 0:
         lines = [f"Row {row.position + 1:,} of the file", *_marks(row)]
@@ -143,13 +162,13 @@ def tool_tip(row: RowData, column: int, labels: Sequence[Label]) -> str | None:
     return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines) or None
 
 
-def cell_tip(score: Score, place: int, labels: Sequence[Label]) -> str:
+def cell_tip(score: Score, place: int, labels: tuple[Label, ...]) -> str:
     """What one cell of the strip says."""
     label = label_of(score.run.labels[place].id, labels, score.run)
     return f"{label.name}: {per_cent(float(score.probabilities[place]))}"
 
 
-def heading(column: int, labels: Sequence[Label], aliases: Sequence[str]) -> str:
+def heading(column: int, labels: tuple[Label, ...], aliases: Sequence[str]) -> str:
     """The heading of a column."""
     if column < 4:
         return ("#", "Text", "Yours", "SCE")[column]

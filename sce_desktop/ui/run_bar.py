@@ -10,16 +10,22 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
-from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, installed_models
 from sce_desktop.ui.choices import DEVICES
+from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.row_actions import menu_text
+from sce_desktop.ui.rows_text import alias_title
+from sce_desktop.ui.scoring import chosen_baselines
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 
 SIMILARITY = "similarity"
+_SHOWS = {
+    "similarity": "Also show which label's wording is most similar to the text: to compare with",
+    "llm": "Also show what a language model answers when asked for the label: slow, to compare with",
+}
 
 
 def list_models(*, progress: Progress) -> list[tuple[str, str]]:
@@ -43,19 +49,15 @@ class RunBar(QWidget):
         set_role(self.score_button, "primary")
         self.score_button.clicked.connect(self._on_button)
         self.model_button = self._button("Model", self._open_models)
-        self.similarity_button = QPushButton("Similarity")
-        self.similarity_button.setCheckable(True)
-        self.similarity_button.setAccessibleName("Similarity baseline")
-        self.similarity_button.setToolTip(
-            "Also show which label's wording is most similar to the text: a simple method to compare with"
-        )
-        set_role(self.similarity_button, "chip")
-        self.similarity_button.clicked.connect(self._toggle_similarity)
+        self.baseline_button = QPushButton()
+        self.baseline_button.setCheckable(True)
+        set_role(self.baseline_button, "chip")
+        self.baseline_button.clicked.connect(self._toggle_baseline)
         self.device_button = self._button("Device", self._open_devices)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         layout.setSpacing(px(SPACE_S))
-        for widget in (self.score_button, self.model_button, self.similarity_button, self.device_button):
+        for widget in (self.score_button, self.model_button, self.baseline_button, self.device_button):
             layout.addWidget(widget)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._show)
@@ -89,17 +91,24 @@ class RunBar(QWidget):
         self.model_button.setText(f"{shown} ▾")
         self.model_button.setAccessibleDescription(scorer.model)
         self.model_button.setToolTip(f"Model that scores: {scorer.model}")
-        on = self._similarity_on()
-        self.similarity_button.setText("Similarity ✓" if on else "+ Similarity")
-        self.similarity_button.setMinimumWidth(chip_width(self.similarity_button.text()))
-        self.similarity_button.setChecked(on)
+        on, baseline = bool(scorer.baselines), self._baseline()
+        title = alias_title(baseline.alias)
+        self.baseline_button.setText(f"{title} ✓" if on else f"+ {title}")
+        self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
+        self.baseline_button.setAccessibleName(f"{title} baseline")
+        self.baseline_button.setToolTip(_SHOWS[baseline.kind])
+        self.baseline_button.setChecked(on)
         device = DEVICES.get(scorer.device, scorer.device)
         self.device_button.setText(f"{device} ▾")
         self.device_button.setAccessibleDescription(device)
         self.device_button.setToolTip(f"Where models run: {scorer.device_text}")
 
-    def _similarity_on(self) -> bool:
-        return bool(self._scorer.baselines)
+    def _baseline(self) -> Baseline:
+        """The baseline that is shown, or that the button would show."""
+        return Baseline.parse((self._scorer.baselines or self._offered())[0])
+
+    def _offered(self) -> tuple[str, ...]:
+        return chosen_baselines(self._session.settings) or (SIMILARITY,)
 
     @Slot()
     def _on_opened(self) -> None:
@@ -120,12 +129,15 @@ class RunBar(QWidget):
     # --- choices -------------------------------------------------------------------------------------------
 
     @Slot()
-    def _toggle_similarity(self) -> None:
-        chosen = str(self._session.settings["baseline"]) or SIMILARITY
-        self._scorer.set_baselines(() if self._similarity_on() else (chosen,))
+    def _toggle_baseline(self) -> None:
+        scorer = self._scorer
+        scorer.set_baselines(() if scorer.baselines else self._offered())
         self._show()
-        if self._similarity_on() and self._session.runs and not self._scorer.why_not():
-            self._scorer.score()  # the text vectors are there: this is quick
+        if scorer.baselines and self._session.runs and not scorer.why_not():
+            if self._baseline().kind == SIMILARITY:
+                scorer.score()  # the text vectors are there: this is quick
+            else:
+                scorer.start()
 
     def _list_models(self) -> None:
         job = self._session.lanes.files.submit(list_models, title="Looking for models", quiet=True)
@@ -153,14 +165,15 @@ class RunBar(QWidget):
         if embedders:
             menu.addSeparator()
             baselines = menu.addMenu("Similarity by")
-            chosen = self._baseline_model()
+            baseline = self._baseline()
+            chosen = (baseline.model or embedders[0]) if baseline.kind == SIMILARITY else ""
             of_baselines = QActionGroup(baselines)
             for name in embedders:
                 self._choice(
                     baselines,
                     of_baselines,
                     name,
-                    name == (chosen or embedders[0]),
+                    name == chosen,
                     lambda name=name: self._choose_baseline(name),
                 )
         menu.addSeparator()
@@ -181,14 +194,6 @@ class RunBar(QWidget):
     def _choose(self, name: str) -> None:
         self._scorer.set_model(name)
 
-    def _baseline_model(self) -> str:
-        for text in self._scorer.baselines:
-            try:
-                return Baseline.parse(text).model
-            except UserError:
-                continue
-        return ""
-
     def _choose_baseline(self, name: str) -> None:
         self._scorer.set_baselines((f"{SIMILARITY}:{name}",))
 
@@ -197,9 +202,8 @@ class RunBar(QWidget):
         dialog = QFileDialog(self, "Folder of a model")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.add_folder)
-        dialog.open()
+        open_dialog(dialog)
 
     @Slot(str)
     def add_folder(self, folder: str) -> None:

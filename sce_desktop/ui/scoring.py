@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.core.types import Run, VectorCache
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Run
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
@@ -32,6 +33,7 @@ from sce_desktop.ui.status_bar import duration
 
 if TYPE_CHECKING:
     from sce_desktop.ml.session import Device
+    from sce_desktop.tasks.vectors import KnownVectors
     from sce_desktop.ui.session import Session
 
 EDIT_PAUSE_MS = 120  # a label edit is scored when the user pauses, not at every key
@@ -46,9 +48,13 @@ def window_threads() -> int:
     return max(1, available - 1)
 
 
-def _baselines(settings: Settings) -> tuple[str, ...]:
-    baseline = str(settings["baseline"]).strip()
-    return (baseline,) if baseline else ()
+def chosen_baselines(settings: Settings) -> tuple[str, ...]:
+    """The baseline of the settings; one that is none is left out, as it must not keep a project shut."""
+    text = str(settings["baseline"]).strip()
+    try:
+        return (text,) if text and Baseline.parse(text) else ()
+    except UserError:
+        return ()
 
 
 class Scorer(QObject):
@@ -61,7 +67,7 @@ class Scorer(QObject):
         settings = session.settings
         self._session = session
         self.model = str(settings["model"])
-        self.baselines = _baselines(settings)
+        self.baselines = chosen_baselines(settings)
         self.device = str(settings["device"])
         self.runs: tuple[Run, ...] = ()
         self.ready = False
@@ -84,7 +90,7 @@ class Scorer(QObject):
             self.warm_up()
 
     def set_baselines(self, baselines: tuple[str, ...]) -> None:
-        """Show these baselines beside the model, each written ``[ALIAS=]similarity[:MODEL]``."""
+        """Show these baselines beside the model, each as `Baseline.parse` reads it."""
         if baselines != self.baselines:
             self.baselines = baselines
             self.refresh()
@@ -100,7 +106,9 @@ class Scorer(QObject):
         """Follow the settings ``keys``, as far as they are about models."""
         settings = self._session.settings
         if "baseline" in keys:
-            self.set_baselines(_baselines(settings))
+            self.set_baselines(chosen_baselines(settings))
+            if (text := str(settings["baseline"]).strip()) and not self.baselines:
+                self._session.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
         if keys & {"model", "device", "threads"}:
             self.model, self.device = str(settings["model"]), str(settings["device"])
             self.warm_up()
@@ -124,8 +132,8 @@ class Scorer(QObject):
         return self._shelf.devices
 
     @property
-    def known_vectors(self) -> tuple[str, VectorCache] | None:
-        """Key and cache of the text vectors that the model has made; None before it is loaded."""
+    def known_vectors(self) -> KnownVectors | None:
+        """The text vectors that the model has made; None before it is loaded, and for an LLM."""
         return self._shelf.known_vectors
 
     def warm_up(self) -> None:

@@ -57,15 +57,7 @@ class Edits(QObject):
 
         Returns False, and tells why, if they cannot be taken.
         """
-        if self.project is None or self.refuses_edit():
-            return False
-        coloured: list[Label] = []
-        used = [label.colour for label in labels if label.colour]
-        for label in labels:
-            if not label.colour:
-                label = replace(label, colour=next_colour(used))
-                used.append(label.colour)
-            coloured.append(label)
+        coloured = _coloured(labels)
         return self.edit_labels(lambda p: p.set_labels(coloured, multi_label=multi_label))
 
     def edit_labels(self, change: Callable[[Project], object]) -> bool:
@@ -73,6 +65,13 @@ class Edits(QObject):
 
         Returns False, and tells why, if that is not possible.
         """
+        if not self._change(change):
+            return False
+        self._follow_labels()
+        self.historyChanged.emit()
+        return True
+
+    def _change(self, change: Callable[[Project], object]) -> bool:
         if self.project is None or self.refuses_edit():
             return False
         try:
@@ -80,8 +79,6 @@ class Edits(QObject):
         except UserError as error:
             self.tell(str(error), "warn")
             return False
-        self._follow_labels()
-        self.historyChanged.emit()
         return True
 
     def _follow_labels(self) -> None:
@@ -94,11 +91,7 @@ class Edits(QObject):
 
     def split_label(self, label_id: int, parts: Sequence[Label]) -> bool:
         """Put ``parts``, with colours of their own, in the place of a label."""
-        used = [label.colour for label in (self.label_set.labels if self.label_set else ()) if label.colour]
-        coloured = []
-        for part in parts:
-            coloured.append(replace(part, colour=next_colour(used)))
-            used.append(coloured[-1].colour)
+        coloured = _coloured(parts, beside=self.label_set.labels if self.label_set else ())
         return self.edit_labels(lambda p: p.split_label(label_id, coloured))
 
     def reload_labels(self) -> None:
@@ -140,12 +133,7 @@ class Edits(QObject):
         return self._edit(row_ids, lambda p: p.mark_rows(row_ids, **marks))
 
     def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
-        if self.project is None or self.refuses_edit():
-            return False
-        try:
-            change(self.project)
-        except UserError as error:
-            self.tell(str(error), "warn")
+        if not self._change(change):
             return False
         self.annotationsChanged.emit(list(row_ids))
         self.historyChanged.emit()
@@ -189,3 +177,15 @@ class Edits(QObject):
         assert self.project is not None
         self.tell(self.project.read_only_reason or "This project can only be looked at.", "warn")
         return True
+
+
+def _coloured(labels: Sequence[Label], *, beside: Sequence[Label] = ()) -> list[Label]:
+    """Give each of ``labels`` that has no colour one that neither they nor those ``beside`` have."""
+    used = [label.colour for label in (*beside, *labels) if label.colour]
+    coloured: list[Label] = []
+    for label in labels:
+        if not label.colour:
+            label = replace(label, colour=next_colour(used))
+            used.append(label.colour)
+        coloured.append(label)
+    return coloured

@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
 from sce_desktop.ui.choices import DEVICES
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
     ("Scoring", ("model", "baseline", "device", "threads", "threshold")),
@@ -150,13 +150,8 @@ class SettingsDialog(QDialog):
         scroll = QScrollArea(widgetResizable=True)
         scroll.setAccessibleName("All settings")
         scroll.setWidget(page)
-        self.problem = QLabel(wordWrap=True)
-        self.problem.setAccessibleName("Problem")
-        set_role(self.problem, "warn")
-        self.problem.hide()
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
+        self.problem = problem_label()
+        layout = dialog_column(self)
         layout.addWidget(scroll, 1)
         layout.addWidget(self.problem)
         layout.addWidget(ok_and_cancel(self))

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, Run, TableOptions, TablePreview, VectorCache
+from sce_desktop.core.types import Label, Run, TableOptions, TablePreview
 from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.scan import TableScan
+    from sce_desktop.tasks.vectors import KnownVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +106,9 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
 
 
 def suggest_labels(
-    project: Project,
-    runs: Sequence[Run],
-    vectors: tuple[str, VectorCache] | None,
-    *,
-    progress: Progress,
+    project: Project, runs: Sequence[Run], vectors: KnownVectors | None, *, progress: Progress
 ) -> list[tuple[Label, int]]:
     """Suggest labels for the rows that fit none, as far as the first of ``runs`` tells which."""
-    from sce_desktop.tasks.suggest import KnownVectors, suggest_labels
+    from sce_desktop.tasks.suggest import suggest_labels
 
-    known = None if vectors is None else KnownVectors(*vectors)
-    return suggest_labels(project, runs[0] if runs else None, vectors=known, progress=progress)
+    return suggest_labels(project, runs[0] if runs else None, vectors=vectors, progress=progress)

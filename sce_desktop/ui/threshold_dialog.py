@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QSpinBox, QWidget
 
 from sce_desktop.core.thresholds import at_threshold
 from sce_desktop.ui import review_work
-from sce_desktop.ui.dialog_buttons import ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import SPACE_M, px, set_role
 
 
 class ThresholdDialog(ProjectDialog):
@@ -38,10 +38,7 @@ class ThresholdDialog(ProjectDialog):
         line.setSpacing(px(SPACE_M))
         line.addWidget(self.slider, 1)
         line.addWidget(self.spin)
-        layout = QVBoxLayout(self)
-        margin = px(SPACE_L)
-        layout.setContentsMargins(margin, margin, margin, margin)
-        layout.setSpacing(px(SPACE_M))
+        layout = dialog_column(self)
         layout.addWidget(QLabel("Rows whose best probability is lower count as unsure."))
         layout.addLayout(line)
         layout.addWidget(self.coverage)
@@ -51,16 +48,17 @@ class ThresholdDialog(ProjectDialog):
         self.spin.setValue(round(float(session.settings["threshold"]) * 100))
         self._show_facts()
         if session.project is not None and session.runs:
-            job = session.submit(
-                review_work.threshold_facts,
-                session.project,
-                session.runs,
-                title="Counting",
-                lane="reads",
-                quiet=True,
+            job = self._watch(
+                session.submit(
+                    review_work.threshold_facts,
+                    session.project,
+                    session.runs,
+                    title="Counting",
+                    lane="reads",
+                    quiet=True,
+                )
             )
             job.finished.connect(self._on_facts)
-            self.finished.connect(lambda _: job.detach())
 
     @Slot(object)
     def _on_facts(self, facts: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sce_desktop.ml.session import Device, ModelSession
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
+    from sce_desktop.tasks.vectors import KnownVectors
 
 SAMPLE_TEXT_COLUMN = "message"
 SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
@@ -38,7 +39,7 @@ class ModelShelf:
         self._place: tuple[str, int] | None = None
         self._cache: VectorCache | None = None
         self._seen: set[ModelChoice] = set()
-        self.known_vectors: tuple[str, VectorCache] | None = None  # of the main model, for any thread
+        self.known_vectors: KnownVectors | None = None  # of the main model, for any thread
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
 
@@ -58,7 +59,10 @@ class ModelShelf:
             self.devices = self.devices or devices()
         baselines = parse_baselines(choice.baselines)
         models = load_models(self._session, [choice.model], baselines, progress).models
-        self.known_vectors = (_embedder(models[0]).key, self.cache)
+        from sce_desktop.tasks.vectors import KnownVectors  # SQLAlchemy, which the files lane has by now
+
+        embedder = _embedder(models[0])
+        self.known_vectors = None if embedder is None else KnownVectors(embedder.key, self.cache)
         if choice not in self._seen:  # a baseline may have brought libraries of its own
             self._seen.add(choice)
             keep_what_is_loaded()
@@ -68,10 +72,12 @@ class ModelShelf:
         """Return about how many seconds a loaded model needs for ``rows`` rows; ``texts`` are a sample."""
         assert self._session is not None
         model: Any = named.model
-        embedder = _embedder(named)
-        found, _ = self.cache.get(embedder.key, texts)
-        tokens = float(embedder.token_counts(texts).mean())
-        return self._session.estimate(model, rows, tokens, labels, cached=int(found.mean() * rows))
+        embedder, cached = _embedder(named), 0
+        if embedder is not None:
+            found, _ = self.cache.get(embedder.key, texts)
+            cached = int(found.mean() * rows)
+        tokens = float((embedder or model).token_counts(texts).mean())
+        return self._session.estimate(model, rows, tokens, labels, cached=cached)
 
     @property
     def cache(self) -> VectorCache:
@@ -84,9 +90,8 @@ class ModelShelf:
 
 
 def _embedder(named: NamedModel) -> Any:
-    """What makes the text vectors of a model."""
-    model: Any = named.model
-    return getattr(model, "text_embedder", None) or model.embedder
+    """What makes the text vectors of a model; None for an LLM, which reads texts without making any."""
+    return getattr(named.model, "text_embedder", None) or getattr(named.model, "embedder", None)
 
 
 def score(
@@ -122,9 +127,9 @@ def estimate(project: Project, shelf: ModelShelf, choice: ModelChoice, *, progre
 
 def count_tokens(shelf: ModelShelf, choice: ModelChoice, text: str, *, progress: Progress) -> tuple[int, int]:
     """Return how many tokens ``text`` has for the model of ``choice``, and how many of them it reads."""
-    model: Any = shelf.load(choice, progress=progress)[0].model
-    embedder = getattr(model, "text_embedder", None) or model.embedder
-    return int(embedder.token_counts([text])[0]), int(model.max_tokens)
+    named = shelf.load(choice, progress=progress)[0]
+    reader: Any = _embedder(named) or named.model
+    return int(reader.token_counts([text])[0]), named.model.max_tokens
 
 
 def import_libraries(*, progress: Progress) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sce_desktop import cli
+from sce_desktop.commands.paper_data import DOWNLOADS
 from sce_desktop.core.errors import UserError
 from sce_desktop.data import paper_sources as sources
 from sce_desktop.data.paper_sources import SOURCES, draw
@@ -169,6 +170,11 @@ def test_splits_do_not_overlap_and_are_the_same_every_time(tmp_path: Path) -> No
     assert draw(SOURCES["huffpost"], [path]) == found
     with pytest.raises(UserError, match="needs 2 files"):
         draw(SOURCES["mind_news"], [path])
+
+
+def test_the_command_takes_every_download() -> None:
+    offered = {name: 1 if isinstance(files, str) else len(files) for name, files, _ in DOWNLOADS}
+    assert offered == {name: source.files for name, source in SOURCES.items()}
 
 
 def test_the_command_makes_a_folder_of_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def test_only_label_and_end_token_are_learnt(folder: Path) -> None:
     for row in rows:  # by transformers' own loss, one at a time
         target = torch.full((1, len(row.ids)), -100)
         target[0, -row.answer :] = torch.tensor(row.ids[-row.answer :])
-        right.append((float(llm.lm.model(torch.tensor([row.ids]), labels=target).loss), row.answer))
+        right.append((float(llm.lm.model(torch.tensor([row.ids]), labels=target).loss.detach()), row.answer))
     mean = sum(loss * n for loss, n in right) / sum(n for _, n in right)
     assert float(trainer.loss(rows)) == pytest.approx(mean, abs=1e-4)
 

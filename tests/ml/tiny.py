@@ -149,6 +149,7 @@ def tiny_sce_model(
     architecture: Literal["paper", "plus"] = "plus",
     attention: Literal["joint", "shared"] = "joint",
     model_type: Literal["bert", "roberta"] = "bert",
+    says_none: bool = False,
     seed: int = 0,
     name: str = "tiny",
 ) -> SCEModel:
@@ -158,6 +159,7 @@ def tiny_sce_model(
         attention=attention,
         text_width=WIDTH,
         layers=2,
+        says_none=says_none,
         encoder=tiny_config(model_type),
     )
     encoder = tiny_text_encoder(model_type, seed=seed)

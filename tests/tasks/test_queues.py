@@ -10,8 +10,10 @@ import pytest
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.scoring import rare_label
 from sce_desktop.core.types import Decision, FloatArray, Scores
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.store.vector_cache import VectorCache
 from sce_desktop.tasks.queues import (
     DEFAULT_QUEUE,
@@ -20,12 +22,10 @@ from sce_desktop.tasks.queues import (
     diverse_ids,
     least_certain,
     models_disagree,
-    rare_label,
-    rare_label_ids,
     shuffled,
     smallest_margin,
 )
-from sce_desktop.tasks.suggest import KnownVectors
+from sce_desktop.tasks.vectors import KnownVectors
 
 P: FloatArray = np.asarray(
     [[0.5, 0.4, 0.1], [0.9, 0.05, 0.05], [0.4, 0.3, 0.3], [0.5, 0.5, 0.0], [0.1, 0.1, 0.8]], dtype=np.float32
@@ -100,8 +100,8 @@ def test_rare_labels_of_a_project(project: Project) -> None:
     p = np.asarray([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.7, 0.3]], dtype=np.float32)
     project.add_scores(run.id, [1, 2, 3, 4], Scores(p))
     project.decide([10, 11], Decision.LABEL, [label_set.labels[0].id or 0])
-    order = rare_label_ids(project, run, np.asarray([1, 2, 3, 4, 5]))
-    assert order.tolist() == [3, 1, 2, 4, 5]
+    order = project.row_ids(RowQuery(order=RowOrder.RARE, run_id=run.id))
+    assert order[:5].tolist() == [3, 1, 2, 4, 5]
 
 
 def test_diverse_rows_of_a_project(project: Project, tmp_path: Path) -> None:

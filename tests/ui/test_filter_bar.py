@@ -201,3 +201,12 @@ def test_in_a_narrow_window_the_menu_has_what_has_no_chip(
     opened.resize(760, 60)
     assert opened.unlabelled.isChecked()
     assert opened.more.text() == "More ▾"
+
+
+def test_chosen_rows_are_shown_in_no_order_of_the_menu(session: Session, opened: FilterBar) -> None:
+    session.show_ids([3, 1])
+    assert opened.order.text() == "Chosen rows ▾"
+    assert opened.more.text() == "2 chosen rows ▾"
+    assert not [text for text, action in entries(opened.order_menu()).items() if action.isChecked()]
+    opened.all.click()
+    assert session.query == RowQuery()

@@ -24,9 +24,12 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision
 from sce_desktop.store.project import Project
+from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.jobs import JobState, Lanes
+from sce_desktop.ui.keys_dialog import KeysDialog
+from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.main_window import MainWindow
 from sce_desktop.ui.palette import CommandPalette
 from sce_desktop.ui.parts import Parts
@@ -34,6 +37,7 @@ from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.settings_dialog import SettingsDialog
 from sce_desktop.ui.theme import DARK, LIGHT, Theme, tokens
+from sce_desktop.ui.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
 
 
@@ -206,6 +210,26 @@ def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> 
     dialog.fields["theme"].editor.setCurrentText("Dark")  # type: ignore[union-attr]
     dialog.accept()
     assert tokens() == DARK
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Unsure below", ThresholdDialog),
+        ("Filter by a column", ColumnFilterDialog),
+        ("Label sets and versions", LabelSetsDialog),
+        ("Keys", KeysDialog),
+    ],
+)
+def test_the_menus_open_their_dialogs(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, name: str, kind: type[QDialog]
+) -> None:
+    open_in(qtbot, window, make_project(labels=("Late", "Damaged")))
+    action(window, name).trigger()
+    dialog = window.findChild(kind)
+    assert dialog is not None
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.reject()
 
 
 def test_palette_offers_what_can_be_done_now(qtbot: QtBot, window: MainWindow) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.ui import places
 from sce_desktop.ui.places import KEPT, Places
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
@@ -36,11 +37,11 @@ def test_a_broken_file_means_the_top(tmp_path: Path, text: str) -> None:
 
 
 def test_old_projects_are_forgotten(tmp_path: Path) -> None:
-    places = Places(tmp_path / "places.json")
+    kept = Places(tmp_path / "places.json")
     for number in range(KEPT + 1):
-        places.keep(tmp_path / f"{number}.sce", RowQuery(seed=number), 1)
-    assert places.of(tmp_path / "0.sce") == (RowQuery(), None)
-    assert places.of(tmp_path / f"{KEPT}.sce")[0].seed == KEPT
+        kept.keep(tmp_path / f"{number}.sce", RowQuery(seed=number), 1)
+    assert kept.of(tmp_path / "0.sce") == (RowQuery(), None)
+    assert kept.of(tmp_path / f"{KEPT}.sce")[0].seed == KEPT
 
 
 def test_a_project_opens_where_it_was_closed(
@@ -64,3 +65,14 @@ def test_a_project_opens_where_it_was_closed(
     assert session.current_row == 12
     assert bench.panel.title.text() == "Row 12"
     assert bench.rows.table.currentIndex().row() == bench.rows.model.place_of(12)
+
+
+def test_a_choice_of_very_many_rows_is_not_kept_in_part(tmp_path: Path) -> None:
+    many = tuple(range(1, places._MOST_ROWS + 2))
+    kept = Places(tmp_path / "places.json")
+    kept.keep(tmp_path / "p.sce", RowQuery(among=many, given=many, order=RowOrder.GIVEN), 7)
+    assert kept.of(tmp_path / "p.sce") == (RowQuery(), 7)
+    kept.keep(tmp_path / "p.sce", RowQuery(among=many, order=RowOrder.RANDOM, seed=3), 7)
+    assert kept.of(tmp_path / "p.sce")[0] == RowQuery(order=RowOrder.RANDOM, seed=3)
+    kept.keep(tmp_path / "p.sce", RowQuery(given=many, order=RowOrder.GIVEN), 7)  # a queue of all rows
+    assert kept.of(tmp_path / "p.sce")[0] == RowQuery(given=many[:-1], order=RowOrder.GIVEN)

@@ -23,6 +23,18 @@ assert torch.ones(2).sum().item() == 2
 assert not preload_torch()
 """
 
+WINDOW = """
+import sys
+from sce_desktop.app import real_parts
+real_parts()
+print(*({"torch", "pandas", "sqlalchemy", "sklearn", "scipy"} & set(sys.modules)))
+"""
+
+
+def test_the_window_imports_nothing_that_takes_long() -> None:
+    result = subprocess.run([sys.executable, "-c", WINDOW], capture_output=True, text=True, timeout=100)
+    assert (result.returncode, result.stdout.strip()) == (0, ""), result.stderr
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_libraries_are_mapped_and_torch_works() -> None:

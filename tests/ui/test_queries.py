@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sce_desktop.core.types import Label, Run
@@ -14,6 +16,7 @@ from sce_desktop.ui.queries import (
     order_by,
     order_by_column,
     order_name,
+    queue_name,
     sorted_column,
     without_filters,
 )
@@ -88,3 +91,12 @@ def test_orders_have_names_both_ways() -> None:
     assert order_name(RowQuery()) == "file order"
     assert order_name(RowQuery(order=RowOrder.LENGTH, descending=True)) == "longest text"
     assert order_name(RowQuery(order=RowOrder.ANNOTATION, descending=True)) == "your label, reversed"
+
+
+def test_a_selection_is_no_queue() -> None:
+    chosen = RowQuery(among=(3, 1), order=RowOrder.GIVEN, given=(3, 1))
+    assert (order_name(chosen), queue_name(chosen)) == ("chosen rows", "chosen rows")
+    assert without_filters(chosen) == RowQuery()
+    spread = replace(chosen, given=(1, 3))  # of the same rows
+    assert (order_name(spread), queue_name(spread)) == ("diverse", "diverse")
+    assert without_filters(spread) == RowQuery(order=RowOrder.GIVEN, given=(1, 3))

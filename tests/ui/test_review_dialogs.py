@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.tasks.queues import Queue
+from sce_desktop.ui import review_work
 from sce_desktop.ui.accept_dialog import AcceptDialog
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.column_filter import ColumnFilterDialog
+from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.filter_words import filters_in_words
 from sce_desktop.ui.label_previews import SplitDialog
@@ -229,3 +233,38 @@ def test_similar_rows_need_vectors(qtbot: QtBot, session: Session, opened: Bench
     with qtbot.waitSignal(session.told) as told:
         session.show_similar(1)
     assert "score the rows first" in told.args[0]
+
+
+def test_a_decision_about_chosen_rows_is_of_no_queue(session: Session, opened: Bench) -> None:
+    session.show_ids([4, 2])
+    session.decide([2], Decision.SKIPPED)
+    assert session.project is not None
+    assert session.project.annotations([2])[2].queue == "chosen rows"
+
+
+def test_the_parts_of_a_label_get_colours_of_their_own(session: Session, opened: Bench) -> None:
+    session.set_labels(session.labels)  # gives them colours
+    assert session.split_label(session.labels[0].id or 0, [Label("one"), Label("two")])
+    colours = [label.colour for label in session.labels]
+    assert len(colours) == len(set(colours)) == len(LABELS) + 1
+
+
+def test_a_dialog_that_is_done_hears_no_more_of_its_job(
+    qtbot: QtBot, session: Session, opened: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, stopped = threading.Event(), threading.Event()
+
+    def never(*_: object, progress: Progress) -> None:
+        begun.set()
+        try:
+            while True:
+                progress.check()
+        finally:
+            stopped.set()
+
+    monkeypatch.setattr(review_work, "column_values", never)
+    dialog = open_dialog(ColumnFilterDialog(session))
+    qtbot.waitUntil(begun.is_set)
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.reject()
+    qtbot.waitUntil(stopped.is_set)

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label
 from sce_desktop.ml.session import Device
+from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui import scoring, work
 from sce_desktop.ui.choices import ModelChoice
+from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.run_bar import RunBar
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
@@ -213,13 +215,13 @@ def test_installed_models_are_listed_and_chosen(qtbot: QtBot, session: Session, 
 
 
 def test_the_baseline_is_switched_off_and_on(qtbot: QtBot, session: Session, opened: RunBar) -> None:
-    assert opened.similarity_button.isChecked()
-    opened.similarity_button.click()
+    assert opened.baseline_button.isChecked()
+    opened.baseline_button.click()
     assert session.scorer.baselines == ()
-    assert opened.similarity_button.text() == "+ Similarity"
-    opened.similarity_button.click()
+    assert opened.baseline_button.text() == "+ Similarity"
+    opened.baseline_button.click()
     assert session.scorer.baselines == ("similarity",)
-    assert opened.similarity_button.text() == "Similarity ✓"
+    assert opened.baseline_button.text() == "Similarity ✓"
 
 
 def test_the_device_is_chosen(qtbot: QtBot, session: Session, opened: RunBar) -> None:
@@ -251,3 +253,27 @@ def test_a_read_only_project_is_not_scored(
         assert not bar.score_button.isEnabled()
         assert "open elsewhere" in bar.score_button.toolTip()
         settle(qtbot, session)
+
+
+def test_an_llm_can_be_the_baseline(
+    qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: Engine
+) -> None:
+    session = Session(lanes, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
+    bar = RunBar(session)
+    qtbot.addWidget(bar)
+    open_in(qtbot, session, make_project(labels=LABELS))
+    assert bar.baseline_button.text() == "LLM ✓"
+    assert bar.baseline_button.accessibleName() == "LLM baseline"
+    bar._on_models([("sce-mini", "sce"), ("all-MiniLM-L6-v2", "similarity")])
+    menus = [action.menu() for action in bar.model_menu().actions()]
+    similar = next(menu for menu in menus if isinstance(menu, QMenu))
+    assert not similar.actions()[0].isChecked()
+    bar.baseline_button.click()
+    assert session.scorer.baselines == ()
+    assert bar.baseline_button.text() == "+ LLM"
+    bar.baseline_button.click()
+    assert session.scorer.baselines == ("llm",)
+    similar.actions()[0].trigger()
+    assert bar.baseline_button.text() == "Similarity ✓"
+    with qtbot.waitSignal(session.settled, timeout=10_000):
+        session.shut_down()

@@ -13,12 +13,14 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, Run, Scores
+from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui import work
 from sce_desktop.ui.choices import ModelChoice
-from sce_desktop.ui.jobs import Job, JobState
+from sce_desktop.ui.jobs import Job, JobState, Lanes
 from sce_desktop.ui.session import Session
 from tests.ml.tiny import tiny_sce
+from tests.ml.tiny_llm import tiny_llm
 from tests.ui.conftest import MakeProject
 
 LABELS = ("Late", "Damaged", "Praise")
@@ -292,3 +294,60 @@ def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakePro
     with qtbot.waitSignal(again.finished, timeout=60_000) as nothing_left:
         pass
     assert nothing_left.args[0] == pytest.approx(0, abs=1e-6)
+
+
+def test_with_an_llm_beside_the_model(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    sce, llm = str(tiny_sce(tmp_path / "my models")), str(tiny_llm(tmp_path))
+    session.settings["baseline"] = f"llm:{llm}"
+    session.scorer.settings_changed({"baseline"})
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(labels=LABELS))
+    session.scorer.set_model(sce)
+    qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
+    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as estimated:
+        pass
+    assert 0 < estimated.args[0] < 60
+    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+        pass
+    assert [run.alias for run in session.runs] == ["sce", "llm"]
+    assert session.runs[1].scored == 4
+    assert session.scorer.known_vectors is not None
+
+
+def test_an_llm_as_the_model_makes_no_vectors(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    session.scorer.set_baselines(())
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(labels=LABELS))
+    session.scorer.set_model(f"llm:{tiny_llm(tmp_path)}")
+    qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
+    assert session.scorer.known_vectors is None
+    with qtbot.waitSignal(session.scorer.count_tokens("late late").finished, timeout=60_000) as counted:
+        pass
+    assert counted.args[0][0] > 1
+    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as estimated:
+        pass
+    assert estimated.args[0] > 0
+    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+        pass
+    assert session.runs[0].scored == 4
+    with qtbot.waitSignal(session.told) as told:
+        session.show_similar(1)
+    assert "no LLM" in told.args[0]
+
+
+def test_a_baseline_that_is_none_is_told_and_left_out(
+    qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
+) -> None:
+    session = Session(lanes, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(labels=LABELS))
+    assert session.scorer.baselines == ()
+    with qtbot.waitSignal(session.told) as told:
+        session.scorer.settings_changed({"baseline"})
+    assert "nothing" in told.args[0]
+    with qtbot.waitSignal(session.settled, timeout=10_000):
+        session.shut_down()

@@ -48,6 +48,8 @@ class Builder:
             raise UserError(
                 "An embedder that is trained shares its own token table: leave label_encoder out."
             )
+        if m.says_none and m.architecture != "plus":
+            raise UserError('Yes/no scores are made of cosines: says_none needs architecture = "plus".')
         labels = read_start(m.label_encoder or m.embedder, base)
         if not m.train_embedder:
             embedder = load_embedder(

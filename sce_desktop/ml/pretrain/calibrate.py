@@ -20,13 +20,14 @@ from sce_desktop.core.metrics import expected_calibration_error
 from sce_desktop.core.types import Label
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.model_config import YesNo
-from sce_desktop.ml.sce import LabelVectors
+from sce_desktop.ml.sce import SCE, LabelVectors
 
 Floats = NDArray[np.float64]
 
 
 NONE_SHARE = 9
 """One row in so many and one is taken to fit no label: a row is called none only where that is likely."""
+_AT_ONCE = 256  # texts in one pass: joint attention needs memory for each text with each label
 
 
 @dataclass(frozen=True)
@@ -61,21 +62,30 @@ def set_scores(
     head, device = model.head.eval(), model.device
     q = torch.tensor(model.embed(texts), device=device)
     known = model.label_vectors([Label(name) for name in labels])
-    own = torch.tensor(right, device=device)
     whole = head.passed(q[None], known.one_group())
     if not head.config.says_none:
         nothing = np.zeros(len(texts))
         return SetScores(
             _numpy(whole.scores[0]), np.array(right), nothing, nothing, np.zeros((len(texts), 0))
         )
-    lacks = q.new_zeros(len(q))
-    for k in sorted(set(right)):  # a sample of the rows may lack a label
-        rest = torch.arange(len(labels), device=device) != k
-        sentence = None if known.sentence is None else known.sentence[rest]
-        kept = LabelVectors(known.tokens[rest], sentence).one_group()
-        lacks[own == k] = head.none(head.passed(q[own == k][None], kept))[0]
-    fits, yes = head.none(whole)[0], head.yes(q, known)
+    fits, lacks = null_logits(head, q, known, torch.tensor(right, device=device))
+    yes = head.yes(q, known)
     return SetScores(_numpy(whole.scores[0]), np.array(right), _numpy(fits), _numpy(lacks), _numpy(yes))
+
+
+def null_logits(head: SCE, q: Tensor, labels: LabelVectors, right: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the null logits (n,) of text vectors ``q`` with all labels, and without each text's own."""
+
+    def run(rows: Tensor, among: LabelVectors) -> Tensor:
+        parts = rows.split(_AT_ONCE)
+        return torch.cat([head.none(head.passed(part[None], among.one_group()))[0] for part in parts])
+
+    lacks = q.new_zeros(len(q))
+    for k in right.unique().tolist():  # a sample of the rows may lack a label
+        rest = torch.arange(len(labels.tokens), device=q.device) != k
+        sentence = None if labels.sentence is None else labels.sentence[rest]
+        lacks[right == k] = run(q[right == k], LabelVectors(labels.tokens[rest], sentence))
+    return run(q, labels), lacks
 
 
 def fit(sets: Sequence[SetScores]) -> Calibration:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.ml.pretrain.calibrate import null_logits
 from sce_desktop.ml.pretrain.config import OptimConfig, PretrainConfig
 from sce_desktop.ml.pretrain.mixture import Batch, Mixture
 from sce_desktop.ml.pretrain.prefetch import drawn
@@ -244,24 +245,20 @@ class Trainer:
                 self.average.swap()
 
     def _none_measures(self, q: Tensor, labels: LabelVectors, right: Tensor) -> dict[str, float]:
-        # AUROC of texts without their own label against the same texts with it; of a text's right label
-        # against its others by yes/no alone (MODEL.md 4).
-        fits = torch.cat(
-            [self.head.none(self.head.passed(part[None], labels.one_group()))[0] for part in q.split(256)]
-        )
-        lacks = torch.empty_like(fits)
-        for k in right.unique().tolist():
-            rows = right == k
-            rest = torch.arange(len(labels.tokens), device=self.device) != k
-            kept = LabelVectors(
-                labels.tokens[rest], None if labels.sentence is None else labels.sentence[rest]
-            )
-            lacks[rows] = self.head.none(self.head.passed(q[rows][None], kept.one_group()))[0]
-        found = {"none": _auroc(lacks, fits)}
-        if labels.sentence is not None:
-            yes, own = self.head.yes(q, labels), F.one_hot(right, len(labels.tokens)).bool()
-            found["yes"] = _auroc(yes[own], yes[~own])
-        return found
+        # AUROC in per cent of texts without their own label against the same texts with it; of a text's right
+        # label against its others by yes/no alone (MODEL.md 4).
+        from sklearn.metrics import roc_auc_score
+
+        fits, lacks = null_logits(self.head, q, labels, right)
+        yes, own = self.head.yes(q, labels), F.one_hot(right, len(labels.tokens))
+        found = {
+            "none": (torch.cat([lacks, fits]), torch.arange(2).repeat_interleave(len(q)) == 0),
+            "yes": (yes.ravel(), own.ravel()),
+        }
+        return {
+            name: 100 * float(roc_auc_score(positive.cpu(), logits.cpu()))
+            for name, (logits, positive) in found.items()
+        }
 
     def _accuracy(self, one: ValidationSet) -> dict[str, float]:
         right = torch.tensor(one.right, device=self.device)
@@ -277,15 +274,6 @@ class Trainer:
             cosine = self.head.cosine(q, labels)
             found["cosine"] = 100 * (cosine.argmax(1) == right).float().mean().item()
         return found
-
-
-def _auroc(positive: Tensor, negative: Tensor) -> float:
-    """Return the area under the ROC curve in per cent: how often a positive ranks above a negative."""
-    both = torch.cat([positive, negative]).double()
-    _, place, count = torch.unique(both, return_inverse=True, return_counts=True)
-    rank = count.cumsum(0) - (count - 1) / 2  # mean rank of ties
-    above = rank[place[: len(positive)]].sum() - len(positive) * (len(positive) + 1) / 2
-    return 100 * (above / (len(positive) * len(negative))).item()
 
 
 def _balanced(logit: Tensor, target: Tensor, judged: Tensor) -> Tensor:

@@ -132,6 +132,7 @@ def test_a_loss_that_is_not_finite_stops_and_names_the_step(world: Path, write_c
         ({"optim": 'clip = "much"'}, "optim.clip"),
         ({"model": 'architecture = "other"'}, "model.architecture"),
         ({"model": 'label_encoder = "tiny-sentences"'}, "label_encoder"),
+        ({"model": 'says_none = true\narchitecture = "paper"'}, "says_none"),
         ({"more": "[average.members.a.model]\nlayers = 2"}, "one shape"),
         ({"more": "[average.members.a.wrong]\nlayers = 2"}, "average.members.a.wrong"),
     ],

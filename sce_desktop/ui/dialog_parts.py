@@ -1,0 +1,60 @@
+"""What dialogs have in common: how they open, their margins, buttons and lists, and how they say no."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTreeWidget, QVBoxLayout
+
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+
+AnyDialog = TypeVar("AnyDialog", bound=QDialog)
+
+
+def open_dialog(dialog: AnyDialog) -> AnyDialog:
+    """Show ``dialog`` without a nested event loop; it is deleted when it closes."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
+def dialog_column(dialog: QDialog) -> QVBoxLayout:
+    """Return the layout of ``dialog``, from top to bottom."""
+    layout, margin = QVBoxLayout(dialog), px(SPACE_L)
+    layout.setContentsMargins(margin, margin, margin, margin)
+    layout.setSpacing(px(SPACE_M))
+    return layout
+
+
+def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
+    """Return the buttons of ``dialog``, connected to its accept and reject; OK is the filled one."""
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+    ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
+    ok.setAccessibleName("OK")
+    set_role(ok, "primary")
+    buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
+
+
+def problem_label() -> QLabel:
+    """Return a label, hidden as yet, for the sentence that says why OK cannot be."""
+    label = QLabel(wordWrap=True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setAccessibleName("Problem")
+    set_role(label, "warn")
+    label.hide()
+    return label
+
+
+def flat_list(name: str, headings: Sequence[str]) -> QTreeWidget:
+    """Return a list with columns; ``name`` is what a screen reader calls it."""
+    tree = QTreeWidget(columnCount=len(headings))
+    tree.setAccessibleName(name)
+    tree.setHeaderLabels(headings)
+    tree.setRootIsDecorated(False)
+    tree.setUniformRowHeights(True)
+    return tree
