@@ -214,7 +214,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.raise_()
             self.activateWindow()
-            QTimer.singleShot(0, lambda: self.open_path(path))
+            QTimer.singleShot(0, self, lambda: self.open_path(path))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from text fields file drags, which would become text, and the keys of the menus."""
@@ -363,4 +363,4 @@ class MainWindow(QMainWindow):
     @Slot()
     def _on_settled(self) -> None:
         self._settled = True
-        QTimer.singleShot(0, self.close)  # not now: this may be inside closeEvent, where Qt ignores it
+        QTimer.singleShot(0, self, self.close)  # not now: this may be inside closeEvent, where Qt ignores it

@@ -286,7 +286,7 @@ class Session(Edits):
             return
         self.submit(work.build_search_index, project, title="Building the search index")
         if score and not self.runs:
-            QTimer.singleShot(0, self.scorer.score)  # the table says first which rows it shows
+            QTimer.singleShot(0, self.scorer, self.scorer.score)  # the table says first which rows it shows
 
     def _close_now(self) -> Job | None:
         """Let go of the project, on which nothing works any more, and close its file in the files lane."""

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision
@@ -86,7 +87,7 @@ def make_window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[Make
         return window
 
     yield make
-    for window in windows:
+    for window in filter(isValid, windows):
         window._settled = True  # the session fixture ends the work
         window.close()
         window.deleteLater()
@@ -345,6 +346,14 @@ def test_closing_while_nothing_runs_closes(qtbot: QtBot, window: MainWindow) -> 
     qtbot.waitUntil(lambda: not any(lane.busy for lane in window._session.lanes))
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
+
+
+def test_a_window_that_is_gone_is_not_closed_again(
+    qtbot: QtBot, window: MainWindow, session: Session
+) -> None:
+    window.deleteLater()
+    session.settled.emit()
+    qtbot.waitUntil(lambda: not isValid(window))
 
 
 def test_window_comes_back_as_it_was(
