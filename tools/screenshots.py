@@ -253,9 +253,9 @@ def running(studio: Studio) -> None:
     studio.until(lambda: any(run.scored for run in studio.session.runs))
     studio.window.strip.hide()
     studio.shot("running", rest=1.2)
-    studio.window.jobs_dock.show()
+    studio.window.docks["Jobs and log"].show()
     studio.shot("jobs")
-    studio.window.jobs_dock.hide()
+    studio.window.docks["Jobs and log"].hide()
     studio.session.scorer.stop()
     studio.until(lambda: studio.session.scorer.job is None)
 

@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QKeySequence,
 )
 from PySide6.QtWidgets import (
-    QDockWidget,
     QFileDialog,
     QMainWindow,
     QMessageBox,
@@ -33,13 +32,14 @@ from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.dialog_parts import open_dialog
+from sce_desktop.ui.docks import PanelDock
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, dropped_file, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.labels_panel import LabelsPanel
 from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
 from sce_desktop.ui.palette import CommandPalette
-from sce_desktop.ui.parts import Parts
+from sce_desktop.ui.parts import DockPart, Parts
 from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.settings_dialog import SettingsDialog
@@ -50,7 +50,8 @@ from sce_desktop.ui.tool_bar import ToolBar
 from sce_desktop.ui.workspace import Workspace
 
 TITLE = "SCE Desktop"
-_STATE_VERSION = 1  # of the docks and tool bars; raise it when one is renamed
+_STATE_VERSION = 2  # of the docks and tool bars; raise it when one is renamed
+_JOBS = DockPart("Jobs and log", "Ctrl+J", lambda session: JobsPanel(session.lanes), project=False)
 
 
 class MainWindow(QMainWindow):
@@ -81,7 +82,9 @@ class MainWindow(QMainWindow):
 
         self.status = StatusBar(session.lanes)
         self.setStatusBar(self.status)
-        self.jobs_dock = self._dock("Jobs and log", JobsPanel(session.lanes))
+        self.docks = {part.title: self._dock(part) for part in (*parts.docks, _JOBS)}
+        self.docks[_JOBS.title].build()  # it notes what happens before it is looked at
+        self._docks_of_project: list[PanelDock] = []  # to be shown again with the next project
         self.tool_bar = ToolBar(session, parts.run_bar(session))
         self.addToolBar(self.tool_bar)
         self.menus = Menus(self, session, theme)
@@ -91,6 +94,7 @@ class MainWindow(QMainWindow):
         self.start_page.pathChosen.connect(self.open_path)
         self.start_page.sampleAsked.connect(session.open_sample)
         session.told.connect(self.strip.show_message)
+        session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)
         session.countsChanged.connect(self._show_counts)
@@ -105,15 +109,12 @@ class MainWindow(QMainWindow):
 
     # --- building ------------------------------------------------------------------------------------------
 
-    def _dock(self, title: str, widget: QWidget) -> QDockWidget:
-        dock = QDockWidget(title)
-        dock.setObjectName(title)
-        dock.setAccessibleName(title)
-        dock.setWidget(widget)
-        dock.setFeatures(
-            QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable
-        )
+    def _dock(self, part: DockPart) -> PanelDock:
+        dock = PanelDock(part, self._session)
+        present = self.findChild(PanelDock)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
+        if present is not None:
+            self.tabifyDockWidget(present, dock)
         dock.hide()
         return dock
 
@@ -254,11 +255,24 @@ class MainWindow(QMainWindow):
     def _set_project_actions(self, on: bool) -> None:
         self.tool_bar.setVisible(on)
         self.menus.set_project_open(on)
+        if on:
+            for dock in self._docks_of_project:
+                dock.show()
+        else:
+            shown = [dock for dock in self.docks.values() if dock.part.project and not dock.isHidden()]
+            self._docks_of_project = shown
+            for dock in shown:
+                dock.hide()
 
     @Slot()
     def _show_counts(self) -> None:
         self.status.set_counts(self._session.counts)
         self._remember()
+
+    @Slot(object)
+    def show_panel(self, title: str) -> None:
+        """Show the panel below that bears ``title``."""
+        self.docks[title].bring()
 
     @Slot()
     def _show_device(self) -> None:

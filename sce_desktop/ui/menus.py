@@ -163,10 +163,8 @@ class Menus(QObject):
             toggle.toggled.connect(panel.setVisible)
             menu.addAction(toggle)
             self._with_project.append(toggle)
-        jobs = window.jobs_dock.toggleViewAction()
-        jobs.setShortcut(QKeySequence("Ctrl+J"))
-        jobs.setProperty("menu_name", "View")
-        menu.addAction(jobs)
+        for dock in window.docks.values():
+            self._add(menu, dock.part.title, dock.toggle, keys=dock.part.keys, project=dock.part.project)
         menu.addSeparator()
         group = QActionGroup(self)
         for mode, text in _THEMES:

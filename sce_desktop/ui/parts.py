@@ -29,6 +29,16 @@ class ExportDialogMaker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class DockPart:
+    """A panel below: its title, the keys that show it, its maker, and whether it needs an open project."""
+
+    title: str
+    keys: str
+    make: PanelMaker
+    project: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """Makers of the panels and dialogs that know the session and nothing of the window."""
 
@@ -39,3 +49,4 @@ class Parts:
     run_bar: PanelMaker
     import_dialog: ImportDialogMaker
     export_dialog: ExportDialogMaker
+    docks: tuple[DockPart, ...] = ()

@@ -66,6 +66,7 @@ class Session(Edits):
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
     settingsChanged = Signal(object)  # keys of the settings that changed
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
+    panelAsked = Signal(object)  # title of a panel below that is to be shown
     told = Signal(object, object)  # a sentence, "info" or "warn"
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 

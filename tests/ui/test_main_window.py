@@ -171,7 +171,7 @@ def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path
 
 def test_every_control_has_a_name(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
     open_in(qtbot, window, make_project())
-    window.jobs_dock.show()
+    window.docks["Jobs and log"].show()
     controls = [*window.findChildren(QAbstractButton), *window.findChildren(QLineEdit)]
     nameless = [c for c in controls if not c.accessibleName() and not c.objectName().startswith("qt_")]
     assert [(type(c).__name__, c.toolTip()) for c in nameless] == []
@@ -362,14 +362,14 @@ def test_window_comes_back_as_it_was(
     first = make_window()
     open_in(qtbot, first, make_project())
     first.resize(760, 640)
-    first.jobs_dock.show()
+    first.docks["Jobs and log"].show()
     first.workspace.setSizes([200, 330, 230])
     sizes = first.workspace.sizes()
     with qtbot.waitSignal(session.settled):
         first.close()
     second = make_window()
     assert (second.width(), second.height()) == (760, 640)
-    assert second.jobs_dock.isVisible()
+    assert second.docks["Jobs and log"].isVisible()
     second.pages.setCurrentWidget(second.workspace)
     assert second.workspace.sizes() == pytest.approx(sizes, abs=4)
     assert [project.name for project in second._recent.all()] == ["Parcels"]

@@ -1,0 +1,77 @@
+"""The panels below the three zones, each in a dock of its own that can be moved, floated and closed.
+
+A panel is built when its dock is first shown: what it needs to import must not delay the window.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDockWidget, QWidget
+
+from sce_desktop.ui.parts import DockPart
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px
+
+_HEIGHT = 320
+
+
+class _Empty(QWidget):
+    """Stands in a dock before its panel is built, as high as a panel would like to be."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(640), px(_HEIGHT))
+
+
+class PanelDock(QDockWidget):
+    """The dock of one panel; ``part`` says how it is called and made."""
+
+    def __init__(self, part: DockPart, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(part.title, parent)
+        self.part = part
+        self._session = session
+        self.panel: QWidget | None = None
+        self.setObjectName(part.title)  # under which the window's state knows it
+        self.setAccessibleName(part.title)
+        self.setFeatures(
+            QDockWidget.DockWidgetFeature.DockWidgetMovable
+            | QDockWidget.DockWidgetFeature.DockWidgetFloatable
+            | QDockWidget.DockWidgetFeature.DockWidgetClosable
+        )
+        self.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
+        self.setWidget(_Empty())
+        self.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Build the panel, at the first time."""
+        self.build()
+        super().showEvent(event)
+
+    def build(self) -> QWidget:
+        """Return the panel, which is made now if it is not there yet."""
+        if self.panel is None:
+            self.panel = self.part.make(self._session)
+            stand_in = self.widget()
+            self.setWidget(self.panel)
+            if stand_in is not None:
+                stand_in.deleteLater()
+        return self.panel
+
+    @property
+    def seen(self) -> bool:
+        """Whether the panel is on the screen, not behind the tab of another."""
+        return self.isVisible() and not self.visibleRegion().isEmpty()
+
+    @Slot()
+    def bring(self) -> None:
+        """Show the panel and put it before the others."""
+        self.show()
+        self.raise_()
+
+    @Slot()
+    def toggle(self) -> None:
+        """Bring the panel, or put it away if it is before the others already."""
+        if self.seen:
+            self.hide()
+        else:
+            self.bring()

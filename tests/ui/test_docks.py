@@ -1,0 +1,102 @@
+"""Docks: their panels come when they are looked at, and go with the project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.ui.main_window import MainWindow
+from sce_desktop.ui.parts import DockPart, Parts
+from sce_desktop.ui.recent import RecentProjects
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
+from tests.ui.conftest import MakeProject
+
+built: list[str] = []
+
+
+def _maker(name: str) -> Callable[[Session], QWidget]:
+    def make(session: Session) -> QWidget:
+        built.append(name)
+        return QLabel(name)
+
+    return make
+
+
+@pytest.fixture
+def window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+    built.clear()
+
+    def plain(_session: Session) -> QWidget:
+        return QWidget()
+
+    window = MainWindow(
+        session,
+        Parts(
+            *(plain,) * 5,
+            import_dialog=None,  # type: ignore[arg-type]
+            export_dialog=None,  # type: ignore[arg-type]
+            docks=(DockPart("First", "Ctrl+1", _maker("First")), DockPart("Second", "", _maker("Second"))),
+        ),
+        theme,
+        recent=RecentProjects(tmp_path / "recent.json"),
+        state=QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat),
+    )
+    window.show()
+    yield window
+    window._settled = True
+    window.close()
+    window.deleteLater()
+
+
+def _open(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    with qtbot.waitSignal(window._session.countsChanged, timeout=10_000):
+        window.open_path(path)
+
+
+def test_a_panel_is_built_when_it_is_first_shown(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    _open(qtbot, window, make_project())
+    assert built == []
+    first = window.docks["First"]
+    first.toggle()
+    qtbot.waitUntil(lambda: first.seen)
+    first.toggle()
+    assert not first.isVisible()
+    first.toggle()
+    assert built == ["First"]
+
+
+def test_a_panel_behind_a_tab_comes_to_the_front(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    _open(qtbot, window, make_project())
+    first, second = window.docks["First"], window.docks["Second"]
+    first.bring()
+    second.bring()
+    qtbot.waitUntil(lambda: second.seen and not first.seen)
+    first.toggle()
+    qtbot.waitUntil(lambda: first.seen and not second.seen)
+    window._session.panelAsked.emit("Second")
+    qtbot.waitUntil(lambda: second.seen)
+
+
+def test_panels_of_a_project_go_and_come_with_it(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session
+) -> None:
+    _open(qtbot, window, make_project())
+    window.docks["First"].bring()
+    window.docks["Jobs and log"].bring()
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert window.docks["First"].isHidden()
+    assert not window.docks["Jobs and log"].isHidden()
+    _open(qtbot, window, make_project("Other"))
+    assert not window.docks["First"].isHidden()
+    assert window.docks["Second"].isHidden()
