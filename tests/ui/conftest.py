@@ -15,6 +15,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
+from tests.ui.at_work import write_material
 
 MakeProject = Callable[..., Path]
 
@@ -64,3 +65,11 @@ def make_project(tmp_path: Path) -> MakeProject:
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a large table and a project of it, for jobs that are to be interrupted."""
+    folder = tmp_path_factory.mktemp("material")
+    write_material(folder)
+    return folder

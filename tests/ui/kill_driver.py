@@ -1,0 +1,66 @@
+"""The real program with one long job started in it: ``python -m tests.ui.kill_driver FOLDER JOB``.
+
+Says on stdout "running" when the job runs, "kept N" when N scores are in the project, "ended" at its end;
+whoever started it kills it in between.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+
+from sce_desktop import app
+from sce_desktop.ui.main_window import MainWindow
+from tests.ui.at_work import JOBS, PROJECT, Scene, until
+
+LOADING = "load model"
+
+
+def tell(*words: object) -> None:
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())
+
+
+def drive(folder: Path, name: str) -> None:
+    (window,) = (w for w in app.make_application().topLevelWidgets() if isinstance(w, MainWindow))
+    session = window._session
+    if name == LOADING:  # with torch, which happens once in a process
+        until(lambda: session.lanes.models.busy)
+        (loading, *_) = session.lanes.models.jobs
+        until(lambda: loading.started_at is not None)
+        loading.ended.connect(lambda: tell("ended"))
+        tell("running")
+        return
+    (kind,) = (kind for kind in JOBS if kind.name == name)
+    until(lambda: session.project is not None)
+    session.lanes.files.cancel_all()  # the search index
+    scene = Scene(window, session, folder)
+    until(lambda: scene.idle)
+    job = kind.start(scene)
+
+    def tell_scores() -> None:
+        tell("kept", sum(run.scored for run in scene.project.runs()))
+
+    job.ended.connect(lambda: tell("ended"))
+    if name == "score":
+        job.progressed.connect(tell_scores)
+    until(lambda: job.started_at is not None)
+    tell("running")
+
+
+def drive_or_die(folder: Path, name: str) -> None:
+    try:
+        drive(folder, name)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(3)  # nobody is there to close the window
+
+
+if __name__ == "__main__":
+    folder, name = Path(sys.argv[1]), sys.argv[2]
+    app.make_application()
+    QTimer.singleShot(0, lambda: drive_or_die(folder, name))
+    sys.exit(app.main(folder / PROJECT))
