@@ -195,7 +195,7 @@ class Studio:
             for row_id, top, confidence in list(zip(*(part.tolist() for part in tops[:3]), strict=True))[:60]:
                 if confidence > 0.8 and row_id % 5:
                     session.decide([row_id], Decision.LABEL, [session.labels[top].id or 0])
-            session.set_marks(9, flag=True)
+            session.set_marks([9], flag=True)
         session.set_current_row(12)
         self.rest(1)
 
