@@ -53,7 +53,9 @@ def add_command(commands: options.Commands) -> None:
         "--paper-labels", action="store_true", help="the paper's label names and dropped classes"
     )
     parser.add_argument(
-        "--balance-labels", action="store_true", help="take away each table's lean towards some labels"
+        "--balance-labels",
+        action="store_true",
+        help="take away each table's lean towards some labels; skewed resamples show what that costs",
     )
     _add_max_rows(parser)
     _add_order_check(parser)

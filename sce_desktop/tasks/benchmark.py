@@ -20,6 +20,7 @@ from sce_desktop.tasks.evaluation import sample, with_similarity
 from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, load_models
 from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.skew import Skewed, skewed
 from sce_desktop.tasks.slow import tell_time
 
 # Sets of the training part that carry a test fifth on which nothing is trained.
@@ -42,6 +43,15 @@ class SetResult:
     counted: bool = True
     seconds: dict[str, float] = field(default_factory=dict)
     orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
+    plain: dict[str, float] = field(default_factory=dict)  # accuracy as it is, where ``models`` is balanced
+    skewed: dict[str, Skewed | None] = field(default_factory=dict)  # likewise
+
+    def balance_check(self, name: str) -> dict[str, Any]:
+        """Return what stands beside balanced figures: the plain accuracy, and both on skewed resamples."""
+        if name not in self.plain:
+            return {}
+        skewed = self.skewed[name]
+        return {"plain": {"accuracy": self.plain[name]}, "skewed": None if skewed is None else asdict(skewed)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,7 @@ class BenchmarkReport:
                             "ece": found.ece,
                             "seconds": one.seconds[name],
                             **({"order_check": asdict(one.orders[name])} if one.orders else {}),
+                            **one.balance_check(name),
                         }
                         for name, found in one.models.items()
                     },
@@ -136,7 +147,24 @@ class BenchmarkReport:
         lines.append(f"| rows a second | | | {' | '.join(map(_rate, self.rows_per_second().values()))} |")
         if any(one.orders for one in self.sets):
             lines.append(f"| answers that change with the order of labels | | | {self._orders()} |")
-        return lines
+        return lines + self._balance_lines()
+
+    def _balance_lines(self) -> list[str]:
+        """Return rows that say what balancing did, here and where one label has most of the rows."""
+        sets = [one for one in self.sets if one.counted and one.plain and all(one.skewed.values())]
+        if not sets:
+            return []
+        rows = {
+            "mean, not balanced": lambda one, name: one.plain[name],
+            "mean, skewed, not balanced": lambda one, name: one.skewed[name].plain,
+            "mean, skewed, balanced": lambda one, name: one.skewed[name].balanced,
+        }
+        return [
+            f"| {title} | | | "
+            + " | ".join(f"{100 * np.mean([value(one, name) for one in sets]):.1f}" for name in self.models)
+            + " |"
+            for title, value in rows.items()
+        ]
 
     def _orders(self) -> str:
         rows = sum(one.rows for one in self.sets)
@@ -176,7 +204,8 @@ def benchmark(
         sets: Only these sets of the part.
         paper_labels: The paper's label names; rows of the classes that it drops are left out.
         max_rows: A random sample of each set, the same every time.
-        balance: Take away each table's lean towards some labels (`balance_labels`).
+        balance: Take away each table's lean towards some labels (`balance_labels`), and say beside it what
+            that does where one label has 80 % of the rows (`tasks.skew`).
         shuffles: Score the labels in so many other orders too and count the answers that change.
         cache: Of text vectors.
         progress: Told of rows, set by set.
@@ -265,6 +294,8 @@ def _measured(
     gold = np.asarray([index_of[labelled.labels[place]] for place in places], dtype=np.int64)
     labels = [Label(name) for name in names]
     measured, seconds, orders = {}, {}, {}
+    plain: dict[str, float] = {}
+    skew: dict[str, Skewed | None] = {}
     tell_time(models, texts, labels, len(texts) * (1 + shuffles), progress)
     for number, named in enumerate(models):
         part = PartProgress(
@@ -274,8 +305,13 @@ def _measured(
         probabilities = named.model.probabilities(texts, labels, cache=cache, progress=part).probabilities
         seconds[named.name] = time.perf_counter() - before
         measured[named.name] = measure(gold, balance_labels(probabilities) if balance else probabilities)
+        if balance:
+            plain[named.name] = float((probabilities.argmax(1) == gold).mean())
+            skew[named.name] = skewed(gold, probabilities)
         if shuffles:
             orders[named.name] = order_check(
                 named.model, texts, labels, probabilities, shuffles=shuffles, cache=cache, progress=progress
             )
-    return SetResult(wanted.title, wanted.part, len(texts), names, measured, wanted.counted, seconds, orders)
+    return SetResult(
+        wanted.title, wanted.part, len(texts), names, measured, wanted.counted, seconds, orders, plain, skew
+    )

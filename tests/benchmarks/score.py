@@ -10,6 +10,7 @@ from sce_desktop.core.types import Label
 from sce_desktop.ml import catalog
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.sce import SCEConfig
+from sce_desktop.tasks.classify import BATCH_ROWS
 from tests.benchmarks.measure import MATRIX, matrix_peak, print_table, rate
 
 ROUNDS = 2  # the peak is measured before, between and after
@@ -51,7 +52,7 @@ def run(*, model: str, label_counts: Sequence[int], seconds: float) -> None:
     table = []
     for count in label_counts:
         labels = [Label(f"label {i}") for i in range(count)]
-        rows = max(256, 16384 // count)
+        rows = BATCH_ROWS
         vectors = rng.standard_normal((rows, config.text_width)).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         work = lambda: len(sce.score(vectors, labels))  # noqa: E731, B023 - used within this turn

@@ -147,6 +147,20 @@ def test_balancing_labels_changes_what_leans(data: Path) -> None:
     balanced = run(data, source=source, models=["lean"], sets=["leaning"], balance=True)
     assert plain.sets[0].models["lean"].accuracy == 1.0
     assert balanced.sets[0].models["lean"].ece != plain.sets[0].models["lean"].ece
+    told = balanced.as_json()["sets"]["leaning"]["lean"]
+    assert told["plain"]["accuracy"] == 1.0
+    assert told["skewed"] is None  # ten rows of a label are too few for a resample
+    assert "plain" not in plain.as_json()["sets"]["leaning"]["lean"]
+    assert not any("skewed" in line for line in balanced.as_markdown())
+
+
+def test_balancing_is_shown_on_skewed_resamples_too(data: Path) -> None:
+    rows: list[Row] = [("damage", "damage", "test"), ("delay", "delay", "test")] * 40
+    write_set(data, "benchmark", "even", rows)
+    report = run(data, models=["fake"], sets=["even"], balance=True)
+    told = report.as_json()["sets"]["even"]["fake"]["skewed"]
+    assert (told["resamples"], told["share"], told["plain"]) == (2, 0.8, 1.0)
+    assert [line for line in report.as_markdown() if line.startswith("| mean, skewed, not balanced |")]
 
 
 def test_max_rows(data: Path) -> None:
