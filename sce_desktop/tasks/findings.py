@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.estimates import Share, sample_share, with_known
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, FloatArray, IdArray
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
@@ -70,6 +70,7 @@ def find(
     codes: IdArray | None = None,
     names: Sequence[str] = (),
     unreadable: int = 0,
+    progress: Progress | None = None,
 ) -> Findings:
     """Estimate the shares from ``evidence``.
 
@@ -80,12 +81,18 @@ def find(
         codes: (n,) for each row its place in ``names``, -1: none of them.
         names: Of the parts.
         unreadable: Rows without a part because their date cannot be read.
+        progress: Asked after every label whether to go on.
+
+    Raises:
+        Cancelled: The user stopped.
     """
+    watch = progress or SilentProgress()
     probabilities = evidence.probabilities.get(alias)
-    whole = _groups(evidence, probabilities, np.zeros(len(evidence.row_ids), dtype=np.int64), ["all rows"])[0]
+    everywhere = np.zeros(len(evidence.row_ids), dtype=np.int64)
+    whole = _groups(evidence, probabilities, everywhere, ["all rows"], watch)[0]
     groups: tuple[Group, ...] = ()
     if codes is not None:
-        groups = _groups(evidence, probabilities, codes, names)
+        groups = _groups(evidence, probabilities, codes, names, watch)
     return Findings(
         rows=len(evidence.row_ids),
         decided=int(evidence.decided.sum()),
@@ -123,7 +130,11 @@ def basis(evidence: Evidence, model: bool) -> str:
 
 
 def _groups(
-    evidence: Evidence, probabilities: FloatArray | None, codes: IdArray, names: Sequence[str]
+    evidence: Evidence,
+    probabilities: FloatArray | None,
+    codes: IdArray,
+    names: Sequence[str],
+    progress: Progress,
 ) -> tuple[Group, ...]:
     """Return the shares in each part; every step is a count over all rows, whatever the number of parts."""
     count = len(names)
@@ -154,6 +165,7 @@ def _groups(
     predicted = _predicted(probabilities, codes, inside & ~decided_rows, count, len(evidence.names) + 1)
     shares: list[list[LabelShare]] = [[] for _ in names]
     for answer, name in enumerate((*evidence.names, NONE_NAME)):
+        progress.check()
         hit, hits = evidence.has(answer), evidence.hits[answer]
         guess = _column(probabilities, answer, frame)
         guesses = None if guess is None else np.bincount(framed_codes, guess[framed], minlength=count)

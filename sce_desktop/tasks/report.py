@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
 from sce_desktop.data.atomic import replacing
+from sce_desktop.data.excel_safe import is_formula, protect
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
 from sce_desktop.tasks.findings import Findings, Group, LabelShare, examples
@@ -40,6 +43,7 @@ class Report:
     findings: Findings
     examples: Mapping[tuple[int, int], Sequence[Example]] = field(default_factory=dict)
     over_time: bool = False  # the parts are periods: lines instead of columns
+    notes: Sequence[str] = ()  # more to be said about the parts
 
 
 def collect_examples(
@@ -73,6 +77,34 @@ def as_cells(group: Group) -> list[list[str]]:
             for one in group.shares
         ),
     ]
+
+
+def crosstab_cells(found: Findings) -> list[list[str]]:
+    """Return the shares by part as text, header first: a line a label, the parts side by side."""
+    ends = any(one.share.interval for group in found.groups for one in group.shares)
+    header, rows = [found.column], ["rows"]
+    for group in found.groups:
+        header += [group.name, *([f"{group.name}: from", f"{group.name}: to"] if ends else [])]
+        rows += [str(group.rows), *(["", ""] if ends else [])]
+    lines = []
+    for answer, name in enumerate(found.answers):
+        line = [name]
+        for group in found.groups:
+            share = group.shares[answer].share
+            line.append(_percent(share.value) if group.rows else "")
+            if ends:
+                known = share.interval if group.rows else None
+                line += ["", ""] if known is None else map(_percent, known)
+        lines.append(line)
+    return [header, rows, *lines]
+
+
+def as_tsv(cells: Sequence[Sequence[str]]) -> str:
+    """Return ``cells`` as spreadsheets paste them: what would be a formula there is kept from being one."""
+    out = io.StringIO()
+    writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
+    writer.writerows([protect(cell) if is_formula(cell) else cell for cell in line] for line in cells)
+    return out.getvalue()
 
 
 def write_html(path: Path, report: Report) -> None:
@@ -112,7 +144,7 @@ def write_xlsx(path: Path, report: Report) -> None:
                 _write_examples(book.add_worksheet("Examples"), report, styles)
             about = book.add_worksheet("About")
             about.set_column(0, 0, 100, styles["wrap"])
-            for line, text in enumerate([report.title, report.created, *_sentences(found)]):
+            for line, text in enumerate([report.title, report.created, *sentences(found), *report.notes]):
                 about.write_string(line, 0, _cell(text))
 
 
@@ -192,7 +224,7 @@ def _page(report: Report) -> str:
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{escape(report.title)}</title><style>{_STYLE}</style></head><body>",
         f'<h1 dir="auto">{escape(report.title)}</h1><p class="quiet">{escape(report.created)}</p>',
-        *(f'<p dir="auto">{escape(sentence)}</p>' for sentence in _sentences(found)),
+        *(f'<p dir="auto">{escape(sentence)}</p>' for sentence in (*sentences(found), *report.notes)),
         "<h2>Shares</h2>",
         bar_chart(bars, title="Share of each label, with intervals"),
         _shares_table(found.whole.shares),
@@ -207,11 +239,13 @@ def _page(report: Report) -> str:
     return "".join([*parts, "</body></html>\n"])
 
 
-def _sentences(found: Findings) -> list[str]:
+def sentences(found: Findings) -> list[str]:
+    """Return what has to be said beside the figures: what they rest on, and what they leave out."""
     said = [f"{found.rows:,} rows with text, {found.decided:,} of them decided by a person. {found.basis}"]
     if found.unreadable:
         said.append(f"{found.unreadable:,} rows are in no period: their date cannot be read.")
-    if any(group.shares and group.shares[0].share.interval is None for group in found.groups):
+    sampled = found.whole.shares[0].share.interval is not None
+    if sampled and any(group.shares[0].share.interval is None for group in found.groups if group.rows):
         said.append(
             "Shares without an interval rest on predictions: there are too few sampled rows in their part."
         )
