@@ -32,7 +32,7 @@ _PLACE = Qt.ItemDataRole.UserRole
 
 
 class TimeChart(QWidget):
-    """Lines over the periods, which differ by dashes and marks too; the labels to choose from at the right."""
+    """Lines over the periods, which differ by dashes and marks too; the labels to choose from beside them."""
 
     cellChosen = Signal(object, object)  # place of the answer, of the period
 
