@@ -206,7 +206,7 @@ class Studio:
             for row_id, top, confidence in list(zip(*(part.tolist() for part in tops[:3]), strict=True))[:60]:
                 if confidence > 0.8 and row_id % 5:
                     session.decide([row_id], Decision.LABEL, [session.labels[top].id or 0])
-            session.set_marks(9, flag=True)
+            session.set_marks([9], flag=True)
         session.set_current_row(12)
         self.rest(1)
 
@@ -419,7 +419,8 @@ def _decide_sample(studio: Studio, size: int) -> None:
     ids = {label.name: label.id or 0 for label in session.labels}
     gold = project.columns.index("gold")
     for row in project.rows(drawn):
-        session.decide([row.id], Decision.LABEL, [ids[str(row.cells[gold])]])
+        given = [ids[name] for name in (row.cells[gold],) if name in ids]
+        session.decide([row.id], Decision.LABEL if given else Decision.NONE, given)
 
 
 def findings(studio: Studio) -> None:

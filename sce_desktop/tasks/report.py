@@ -243,7 +243,7 @@ def sentences(found: Findings) -> list[str]:
     """Return what has to be said beside the figures: what they rest on, and what they leave out."""
     said = [f"{found.rows:,} rows with text, {found.decided:,} of them decided by a person. {found.basis}"]
     if found.unreadable:
-        said.append(f"{found.unreadable:,} rows are in no period: their date cannot be read.")
+        said.append(f"Rows in no period because their date cannot be read: {found.unreadable:,}.")
     sampled = found.whole.shares[0].share.interval is not None
     if sampled and any(group.shares[0].share.interval is None for group in found.groups if group.rows):
         said.append(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Signal, Slot
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QHBoxLayout, QMenu, QPushButton, QWidget
 
 from sce_desktop.core.types import Run
 from sce_desktop.tasks.periods import Unit
 from sce_desktop.ui.findings_work import Answer, View, Wanted
-from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.rows_text import alias_title
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
@@ -54,23 +53,25 @@ class FindingsBar(QWidget):
         self.rolled = QCheckBox("Sum up parents")
         self.rolled.setAccessibleName("Count labels named Parent > Child as their parent")
         self.rolled.setToolTip("Labels named “Parent > Child” count as “Parent”")
-        self.copy, self.workbook, self.page = (
-            _button(text, name, icon)
-            for text, name, icon in (
-                ("Copy", "Copy the figures", "copy"),
-                ("Export to Excel…", "Export to Excel", "table"),
-                ("Save as one page (HTML)…", "Save as one page", "file"),
-            )
+        self.copy = _button("Copy", "Copy the figures", "copy")
+        self.copy.setToolTip("Copy the figures, to be pasted into a spreadsheet")
+        self.export = _button("Export ▾", "Export the figures", "export")
+        menu = QMenu(self.export)
+        self.workbook = menu.addAction("Export to Excel…")
+        self.page = menu.addAction("Save as one page (HTML)…")
+        set_icon(self.workbook, "table", "muted")
+        set_icon(self.page, "file", "muted")
+        self.export.clicked.connect(
+            lambda: menu.popup(self.export.mapToGlobal(QPoint(0, self.export.height())))
         )
-        choices = FlowLayout(gap=px(SPACE_S))
-        for widget in (*self.views.values(), self.column, self.unit, self.table, self.model, self.rolled):
-            choices.addWidget(widget)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_S), px(SPACE_S), px(SPACE_S), 0)
-        layout.setSpacing(px(4))
-        layout.addLayout(choices, 1)
-        for button in (self.copy, self.workbook, self.page):
-            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        layout.setSpacing(px(SPACE_S))
+        for widget in (*self.views.values(), self.column, self.unit, self.table, self.model, self.rolled):
+            layout.addWidget(widget)
+        layout.addStretch()
+        layout.addWidget(self.copy)
+        layout.addWidget(self.export)
         self._group.buttonClicked.connect(self._on_view)
         self.column.activated.connect(self._on_column)
         self.unit.activated.connect(self._on_unit)
@@ -78,8 +79,8 @@ class FindingsBar(QWidget):
         self.rolled.clicked.connect(self.changed)
         self.table.clicked.connect(self.changed)
         self.copy.clicked.connect(self.copyAsked)
-        self.workbook.clicked.connect(self.workbookAsked)
-        self.page.clicked.connect(self.pageAsked)
+        self.workbook.triggered.connect(self.workbookAsked)
+        self.page.triggered.connect(self.pageAsked)
         self._chosen: dict[View, int | None] = {}  # the column of each view
         self._unit: Unit | None = None  # None: nobody has chosen one
         self._alias: str | None = None
@@ -139,8 +140,8 @@ class FindingsBar(QWidget):
 
     def set_exports(self, on: bool) -> None:
         """Let the figures be copied and exported, or not: there are none."""
-        for button in (self.copy, self.workbook, self.page):
-            button.setEnabled(on)
+        self.copy.setEnabled(on)
+        self.export.setEnabled(on)
 
     def _show_controls(self) -> None:
         self.column.setVisible(self.view != "shares")

@@ -142,7 +142,7 @@ class TimeChart(QWidget):
         every = max(1, -(-len(names) * width // max(width, self.plot.width() - px(60))))
         ticks = [(place, name) for place, name in enumerate(names) if place % every == 0]
         item.getAxis("bottom").setTicks([ticks])
-        item.setRange(xRange=(-0.3, len(names) - 0.7), yRange=(0, top * 1.04), padding=0.0)
+        item.setRange(xRange=(-0.3, len(names) - 0.7), yRange=(-top * 0.03, top * 1.04), padding=0.0)
 
     def _show_looks(self, drawn: Sequence[int]) -> None:
         """Show in the list how each line is drawn."""

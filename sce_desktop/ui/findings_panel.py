@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -63,6 +63,7 @@ class FindingsPanel(QWidget):
         self._asked = False  # something else is wanted than ``answer``
         self._submitting = False
         self._yields = 0
+        self._took = 0.0  # seconds that the last figures took
         self.setAccessibleName("Findings")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
@@ -115,6 +116,7 @@ class FindingsPanel(QWidget):
         self.examples.rowAsked.connect(session.rowAsked)
         for table in (self.shares, self.parts):
             table.rowsAsked.connect(self.examples.ask_rows)
+            table.copyAsked.connect(self.copy)
         split = QSplitter()
         split.addWidget(self.pages)
         split.addWidget(self.examples)
@@ -146,6 +148,10 @@ class FindingsPanel(QWidget):
     def _seen(self) -> bool:
         """Whether the panel is on the screen, not behind the tab of another."""
         return self.isVisible() and not self.visibleRegion().isEmpty()
+
+    def sizeHint(self) -> QSize:
+        """As high as a panel below likes to be."""
+        return QSize(px(640), px(320))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Look, if something changed while the panel was not on the screen."""
@@ -185,14 +191,9 @@ class FindingsPanel(QWidget):
     def _on_changed(self) -> None:
         self._dirty = True
         busy = self._session.scorer.job is not None and self.answer is not None
-        if not self._soon.isActive() and self._job is None:
-            self._soon.start(max(self._pause, SCORING_MS if busy else PAUSE_MS))
-
-    @property
-    def _pause(self) -> int:
-        return round(1000 * _REST * self._took)
-
-    _took = 0.0  # seconds that the last figures took
+        pause = max(round(1000 * _REST * self._took), SCORING_MS if busy else PAUSE_MS)
+        if self._job is None and not 0 <= self._soon.remainingTime() <= pause:
+            self._soon.start(pause)
 
     @Slot()
     def _on_scores(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.estimates import Share
 from sce_desktop.ui.findings_models import BAR, NAMES, PART, MostRole, PartsModel, ShareRole, SharesModel
-from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_M, SPACE_S, font, px, tokens
+from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_M, SPACE_S, font, px, set_role, tokens
 
 Index = QModelIndex | QPersistentModelIndex
 _BAR_HEIGHT = 10
@@ -102,6 +102,7 @@ class FiguresTable(QTableView):
 
     cellChosen = Signal(object, object)  # place of the answer, of the part (-1: all rows)
     rowsAsked = Signal()
+    copyAsked = Signal()
 
     def __init__(self, model: SharesModel | PartsModel, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -123,6 +124,7 @@ class FiguresTable(QTableView):
         side.setDefaultSectionSize(px(ROW_HEIGHTS["compact"] if self._whole else ROW_HEIGHTS["normal"]))
         side.setHighlightSections(False)
         side.setAccessibleName("Labels")
+        set_role(side, "names")
         head.setHighlightSections(False)
         head.setSectionsClickable(True)
         head.setSortIndicatorShown(True)
@@ -170,8 +172,10 @@ class FiguresTable(QTableView):
             self.setCurrentIndex(self._figures.index(self._figures.line_of(answer), column))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return shows the rows of the current cell."""
+        """Return shows the rows of the current cell, Ctrl+C copies all figures."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.rowsAsked.emit()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copyAsked.emit()
         else:
             super().keyPressEvent(event)
