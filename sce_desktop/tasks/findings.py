@@ -201,7 +201,7 @@ def _predicted(
     if probabilities is None:
         return np.zeros((parts, answers), dtype=np.int64)
     places = np.flatnonzero(rows & ~np.isnan(probabilities).any(axis=1))
-    cells = codes[places] * answers + probabilities[places].argmax(axis=1)
+    cells = codes[places] * answers + probabilities.argmax(axis=1)[places]
     return np.bincount(cells, minlength=parts * answers).reshape(parts, answers)
 
 
@@ -238,7 +238,7 @@ def examples(
         return evidence.row_ids[decided]
     scored = ~np.isnan(probabilities).any(axis=1)
     rest = np.flatnonzero(inside & scored & ~evidence.decided)
-    rest = rest[probabilities[rest].argmax(axis=1) == answer]
+    rest = rest[probabilities.argmax(axis=1)[rest] == answer]
     rest = rest[np.argsort(-probabilities[rest, answer], kind="stable")][: count - len(decided)]
     return evidence.row_ids[np.concatenate([decided, rest])]
 

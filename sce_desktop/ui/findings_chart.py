@@ -19,6 +19,7 @@ from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.preview_model import plain_tip
 from sce_desktop.ui.theme import font, px, tokens
 
+MOST_MARKS = 60  # periods, of more a line is drawn without marks
 MOST_LINES = 5  # drawn before anybody has chosen
 _DASHES = (
     Qt.PenStyle.SolidLine,
@@ -42,12 +43,11 @@ class TimeChart(QWidget):
         self._colours: Sequence[str] = ()
         self._places: dict[pg.PlotDataItem, int] = {}  # the answer that a line shows
         self._chosen: set[str] | None = None  # names; None: nobody has chosen
-        self.plot = pg.PlotWidget()
+        self.plot = pg.PlotWidget(viewBox=pg.ViewBox(enableMenu=False), enableMenu=False)
         self.plot.setAccessibleName("Shares over time")
-        self.plot.setMenuEnabled(False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
-        self.plot.getPlotItem().setClipToView(False)
+        self.plot.scene().sigMouseClicked.connect(self._on_clicked)
         self.labels = QListWidget()
         self.labels.setAccessibleName("Labels in the chart")
         self.labels.setUniformItemSizes(True)
@@ -102,6 +102,15 @@ class TimeChart(QWidget):
         pen.setStyle(_DASHES[rank % len(_DASHES)])
         return pen
 
+    @staticmethod
+    def _marks(pen: QPen, rank: int) -> dict[str, Any]:
+        return {
+            "symbol": _MARKS[rank % len(_MARKS)],
+            "symbolSize": px(7),
+            "symbolPen": pg.mkPen(tokens().pane),
+            "symbolBrush": pen.color(),
+        }
+
     def _draw(self) -> None:
         item = self.plot.getPlotItem()
         item.clear()
@@ -121,15 +130,11 @@ class TimeChart(QWidget):
                 np.asarray(shares, dtype=float),
                 pen=pen,
                 connect="finite",
-                symbol=_MARKS[rank % len(_MARKS)],
-                symbolSize=px(7),
-                symbolPen=pg.mkPen(tokens().pane),
-                symbolBrush=pen.color(),
                 antialias=True,
+                **(self._marks(pen, rank) if len(groups) <= MOST_MARKS else {}),
             )
             line.scatter.opts |= {"hoverable": True, "tip": self._tip(place)}
             self._places[line] = place
-            line.sigPointsClicked.connect(self._on_clicked)
         self._scale(most, [group.name for group in groups])
 
     def _scale(self, most: float, names: Sequence[str]) -> None:
@@ -176,10 +181,24 @@ class TimeChart(QWidget):
 
         return tip
 
-    @Slot(object, object, object)
-    def _on_clicked(self, line: pg.PlotDataItem, points: Any, _event: object) -> None:
-        if len(points) and line in self._places:
-            self.cellChosen.emit(self._places[line], round(points[0].pos().x()))
+    @Slot(object)
+    def _on_clicked(self, event: Any) -> None:
+        """Choose the line that is nearest to the click, at the nearest period."""
+        box = self.plot.getPlotItem().getViewBox()
+        if not self._places or not box.sceneBoundingRect().contains(event.scenePos()):
+            return
+        at = box.mapSceneToView(event.scenePos())
+        self.choose_near(at.x(), at.y())
+
+    def choose_near(self, x: float, y: float) -> None:
+        """Choose the cell at period ``x`` whose share is nearest to ``y``."""
+        assert self._answer is not None
+        groups = self._answer.findings.groups
+        part = min(max(round(x), 0), len(groups) - 1)
+        if groups[part].rows:
+            shares = groups[part].shares
+            near = min(self._places.values(), key=lambda place: abs(shares[place].share.value - y))
+            self.cellChosen.emit(near, part)
 
     def _colour(self) -> None:
         t = tokens()
@@ -190,7 +209,7 @@ class TimeChart(QWidget):
             axis = self.plot.getPlotItem().getAxis(side)
             axis.setPen(pg.mkPen(t.line))
             axis.setTextPen(pg.mkPen(t.muted))
-            axis.setStyle(tickFont=small, tickLength=-px(4))
+            axis.setStyle(tickFont=small, tickLength=-px(4), hideOverlappingLabels=False)
         self.plot.getPlotItem().showGrid(y=True, alpha=0.15)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QIcon
 
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
@@ -56,7 +56,8 @@ class _Figures(QAbstractTableModel):
         self._colours: Sequence[str] = ()
         self.order: IdArray = np.zeros(0, dtype=np.int64)  # the answers from top to bottom
         self._sorted: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.DescendingOrder)
-        self.most = 1.0
+        self._names: dict[int, str] = {}  # of the answers as they fit in, once they were asked for
+        self._icons: dict[str, QIcon] = {}
 
     def show_answer(self, answer: Answer | None, colours: Sequence[str] = ()) -> None:
         """Show other figures; ``colours`` of the labels in their order."""
@@ -64,12 +65,8 @@ class _Figures(QAbstractTableModel):
         self._answer, self._colours = answer, colours
         found = answer.findings if answer else None
         self.order = self._ordered(len(found.answers) if found else 0)
-        shares = [one.share for group in self._groups() for one in group.shares]
-        self.most = max([0.01, *(max(share.value, *(share.interval or (0,))) for share in shares)])
+        self._names, self._icons = {}, {}
         self.endResetModel()
-
-    def _groups(self) -> Sequence[Any]:
-        raise NotImplementedError
 
     def _values(self, column: int) -> Sequence[float]:
         raise NotImplementedError
@@ -108,14 +105,21 @@ class _Figures(QAbstractTableModel):
             return self._heading(section, role)
         place = int(self.order[section])
         name = self._answer.findings.answers[place]
+        if role == Qt.ItemDataRole.SizeHintRole:
+            return QSize(px(NAMES), px(24))  # the header would ask for everything about every name
         if role == Qt.ItemDataRole.DisplayRole:
-            return elided_name(QFontMetrics(font("body")), name, px(NAMES - 34))
+            if place not in self._names:
+                self._names[place] = elided_name(QFontMetrics(font("body")), name, px(NAMES - 34))
+            return self._names[place]
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(name)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return name
         if role == Qt.ItemDataRole.DecorationRole:
-            return label_icon(self._colours[place]) if place < len(self._colours) else icon("none", "muted")
+            colour = self._colours[place] if place < len(self._colours) else ""
+            if colour not in self._icons:
+                self._icons[colour] = label_icon(colour) if colour else icon("none", "muted")
+            return self._icons[colour]
         return int(_LEFT) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def _heading(self, section: int, role: int) -> Any:
@@ -124,9 +128,6 @@ class _Figures(QAbstractTableModel):
 
 class SharesModel(_Figures):
     """Every answer's share of all rows."""
-
-    def _groups(self) -> Sequence[Any]:
-        return [self._answer.findings.whole] if self._answer else []
 
     def _values(self, column: int) -> Sequence[float]:
         ones = self._answer.findings.whole.shares if self._answer else ()
@@ -154,7 +155,7 @@ class SharesModel(_Figures):
         if role == ShareRole:
             return one.share
         if role == MostRole:
-            return self.most
+            return self._answer.most
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_RIGHT)
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BAR:
@@ -174,9 +175,6 @@ class SharesModel(_Figures):
 class PartsModel(_Figures):
     """Every answer's share in each part of the rows."""
 
-    def _groups(self) -> Sequence[Any]:
-        return [group for group in self._answer.findings.groups if group.rows] if self._answer else []
-
     def _values(self, column: int) -> Sequence[float]:
         return (
             [one.share.value for one in self._answer.findings.groups[column].shares] if self._answer else []
@@ -189,6 +187,8 @@ class PartsModel(_Figures):
     def _heading(self, section: int, role: int) -> Any:
         assert self._answer is not None
         group = self._answer.findings.groups[section]
+        if role == Qt.ItemDataRole.SizeHintRole:
+            return QSize(px(PART), 2 * QFontMetrics(font("body")).height() + px(10))
         rows = f"{group.rows:,} row{'' if group.rows == 1 else 's'}"
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{elided_name(QFontMetrics(font('strong')), group.name, px(PART - 16))}\n{rows}"
@@ -207,7 +207,7 @@ class PartsModel(_Figures):
         if role == ShareRole:
             return one.share if group.rows else None
         if role == MostRole:
-            return self.most
+            return self._answer.most
         if role == Qt.ItemDataRole.DisplayRole:
             return percent(one.share.value) if group.rows else "–"
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):

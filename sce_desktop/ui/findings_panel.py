@@ -300,8 +300,9 @@ class FindingsPanel(QWidget):
         self.answer = answer
         colours = self._colours(answer)
         view = answer.wanted.view if answer else "shares"
-        for model, mine in ((self.shares_model, view == "shares"), (self.parts_model, view != "shares")):
-            model.show_answer(answer if mine else None, colours)
+        in_chart = view == "time" and not self.bar.table.isChecked()
+        self.shares_model.show_answer(answer if view == "shares" else None, colours)
+        self.parts_model.show_answer(None if view == "shares" or in_chart else answer, colours)
         self.basis.setVisible(answer is not None and not answer.nothing)
         self.sample.setVisible(answer is not None and not answer.nothing and answer.calls_for_sample)
         if answer is None:
@@ -318,7 +319,7 @@ class FindingsPanel(QWidget):
             return
         self.bar.set_exports(True)
         self.examples.show()
-        if view == "time" and not self.bar.table.isChecked():
+        if in_chart:
             self.pages.setCurrentWidget(self._time_chart())
             self._time_chart().show_answer(answer, colours)
         else:
@@ -380,9 +381,9 @@ class FindingsPanel(QWidget):
         """Copy the figures that are shown, as cells to paste."""
         if self.answer is None:
             return
-        model = self.shares_model if self.answer.wanted.view == "shares" else self.parts_model
+        order = (self.shares_model if self.pages.currentWidget() is self.shares else self.parts_model).order
         job = self._submit(
-            findings_work.as_text, self.answer, model.order.tolist(), title="Copying the findings", first=True
+            findings_work.as_text, self.answer, order.tolist(), title="Copying the findings", first=True
         )
         job.finished.connect(self._on_copied)
 

@@ -14,7 +14,7 @@ from sce_desktop.core.types import Cell, Row
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.evidence import AuditSample, Evidence
-    from sce_desktop.tasks.findings import Findings
+    from sce_desktop.tasks.findings import Findings, Group
     from sce_desktop.tasks.parts import Columns, Parts
     from sce_desktop.tasks.periods import Unit
 
@@ -55,6 +55,7 @@ class Answer:
     parts: Parts | None
     evidence: Evidence  # rolled up if that was wanted
     read: Read
+    most: float = 1.0  # the largest share, or end of an interval, of what is compared: the end of the scale
 
     @property
     def nothing(self) -> bool:
@@ -134,7 +135,13 @@ def look(
         found_parts,
         evidence,
         read,
+        _most(findings.groups if found_parts else (findings.whole,)),
     )
+
+
+def _most(groups: Sequence[Group]) -> float:
+    shares = (one.share for group in groups if group.rows for one in group.shares)
+    return max([0.01, *(max(share.value, *(share.interval or (0.0,))) for share in shares)])
 
 
 def _read(project: Project, alias: str, before: Read | None, progress: Progress) -> Read:
@@ -179,13 +186,13 @@ def cell_rows(project: Project, answer: Answer, place: int, part: int, *, progre
 
 
 def as_text(answer: Answer, order: Sequence[int], *, progress: Progress) -> str:
-    """Return the figures that are shown as cells to paste, the labels in ``order``."""
+    """Return the figures that are shown as cells to paste, the labels in ``order`` if one is given."""
     from sce_desktop.tasks.report import as_cells, as_tsv, crosstab_cells
 
     found = answer.findings
     cells = as_cells(found.whole) if answer.wanted.view == "shares" else crosstab_cells(found)
     head = len(cells) - len(found.answers)
-    return as_tsv([*cells[:head], *(cells[head + place] for place in order)])
+    return as_tsv([*cells[:head], *(cells[head + place] for place in order or range(len(found.answers)))])
 
 
 def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -> Path:
