@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.estimates import Share, sample_share, with_known
+from sce_desktop.core.estimates import Share, sample_share, with_known, within_bounds
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, FloatArray, IdArray
 from sce_desktop.store.project import Project
@@ -114,9 +114,10 @@ def basis(evidence: Evidence, model: bool) -> str:
         return "Every row was decided by a person: the shares are counts."
     if len(evidence.audit):
         helped = " and by the model's probabilities, whose bias the sample corrects" if model else ""
+        others = "; the other decided rows only narrow them" if decided > len(evidence.audit) else ""
         return (
             f"Estimated from a random sample of {len(evidence.audit):,} rows{helped}. "
-            "The intervals hold in 95 of 100 such samples."
+            f"The intervals hold in 95 of 100 such samples{others}."
         )
     if model:
         return (
@@ -187,6 +188,9 @@ def _groups(
             else:
                 found = Share(float(decided[group]) / max(1, int(all_decided[group])))
             share = with_known(found, rows, known=int(known_rows[group]), known_hits=int(known_hits[group]))
+            if size := int(sizes[group]):  # whatever the sample says, decided rows are what they are
+                sure, open_rows = int(decided[group]), size - int(all_decided[group])
+                share = within_bounds(share, sure / size, (sure + open_rows) / size)
             shares[group].append(LabelShare(name, share, int(decided[group]), int(predicted[group, answer])))
     return tuple(
         Group(name, int(sizes[place]), int(ends[place + 1] - ends[place]), tuple(shares[place]))

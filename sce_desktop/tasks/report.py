@@ -177,7 +177,8 @@ def _write_parts(sheet: Any, found: Findings, styles: Mapping[str, Any]) -> None
             sheet.write_number(line, 1, group.rows)
             sheet.write_number(line, 2, group.sampled)
             sheet.write_string(line, 3, _cell(one.name))
-            _write_share(sheet, line, 4, one.share, styles)
+            if group.rows:
+                _write_share(sheet, line, 4, one.share, styles)
             sheet.write_number(line, 7, one.decided)
             sheet.write_number(line, 8, one.predicted)
             line += 1
@@ -203,11 +204,12 @@ def _write_examples(sheet: Any, report: Report, styles: Mapping[str, Any]) -> No
 _STYLE = """
 :root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;
 padding:0 1rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.25rem .7rem;
-border-bottom:1px solid #8886;text-align:start;vertical-align:top}td.n,th.n{text-align:end;white-space:nowrap}
+border-bottom:1px solid #8886;text-align:start;vertical-align:top}td.n,th.n{text-align:end}
+td.n{white-space:nowrap}th{overflow-wrap:break-word;max-width:11rem}
 .wide{overflow-x:auto}small,.quiet{opacity:.75}blockquote{margin:.3rem 0;padding-inline-start:.8rem;
 border-inline-start:3px solid #8886;white-space:pre-wrap;overflow-wrap:anywhere}
 svg{max-width:100%;height:auto}
-@media print{details{display:block}}
+@media print{details{display:block}.wide{overflow:visible}tr,blockquote{break-inside:avoid}}
 """
 
 
@@ -266,19 +268,33 @@ def _shares_table(shares: Sequence[LabelShare]) -> str:
 
 
 def _parts_table(found: Findings) -> str:
-    names = "".join(f'<th class="n" dir="auto">{escape(name)}</th>' for name in found.answers)
+    """Return the shares by part, whichever is fewer side by side: parts or labels."""
+
+    def cell(group: Group, one: LabelShare) -> str:
+        if not group.rows:
+            return '<td class="n">–</td>'
+        return f'<td class="n">{_percent(one.share.value)}<br><small>{_range(one.share)}</small></td>'
+
+    def head(name: str, rows: str = "") -> str:
+        return f'<th class="n" dir="auto">{escape(name)}{rows}</th>'
+
     lines = []
-    for group in found.groups:
-        cells = "".join(
-            f'<td class="n">{_percent(one.share.value)}<br><small>{_range(one.share)}</small></td>'
-            for one in group.shares
-        )
-        lines.append(
-            f'<tr><td dir="auto">{escape(group.name)}</td><td class="n">{group.rows:,}</td>{cells}</tr>'
-        )
+    if len(found.groups) < len(found.answers):
+        heads = "".join(head(one.name, f"<br><small>{one.rows:,} rows</small>") for one in found.groups)
+        for answer, name in enumerate(found.answers):
+            cells = "".join(cell(group, group.shares[answer]) for group in found.groups)
+            lines.append(f'<tr><td dir="auto">{escape(name)}</td>{cells}</tr>')
+        corner = "label"
+    else:
+        heads = head("rows") + "".join(map(head, found.answers))
+        for group in found.groups:
+            cells = "".join(cell(group, one) for one in group.shares)
+            rows = f'<td class="n">{group.rows:,}</td>'
+            lines.append(f'<tr><td dir="auto">{escape(group.name)}</td>{rows}{cells}</tr>')
+        corner = found.column
     return (
-        f'<div class="wide"><table><tr><th dir="auto">{escape(found.column)}</th><th class="n">rows</th>'
-        f"{names}</tr>{''.join(lines)}</table></div>"
+        f'<div class="wide"><table><tr><th dir="auto">{escape(corner)}</th>{heads}</tr>'
+        f"{''.join(lines)}</table></div>"
     )
 
 

@@ -6,13 +6,11 @@ has changed. Whatever else that lane is asked meanwhile goes first: the table mu
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QGuiApplication, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -24,9 +22,9 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.labels import parent_of, roll_up
 from sce_desktop.ui import findings_work
-from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.findings_bar import FindingsBar
 from sce_desktop.ui.findings_examples import Examples
+from sce_desktop.ui.findings_exports import FindingsExports
 from sce_desktop.ui.findings_models import PartsModel, SharesModel
 from sce_desktop.ui.findings_tables import FiguresTable
 from sce_desktop.ui.findings_work import Answer, CellRows
@@ -70,9 +68,10 @@ class FindingsPanel(QWidget):
 
         self.bar = FindingsBar()
         self.bar.changed.connect(self._on_asked)
+        self.exports = FindingsExports(session, self)
         self.bar.copyAsked.connect(self.copy)
-        self.bar.workbookAsked.connect(self.ask_workbook)
-        self.bar.pageAsked.connect(self.ask_page)
+        self.bar.workbookAsked.connect(self.exports.ask_workbook)
+        self.bar.pageAsked.connect(self.exports.ask_page)
         self.basis = QLabel(wordWrap=True)
         self.basis.setTextFormat(Qt.TextFormat.PlainText)
         self.basis.setAccessibleName("What the figures rest on")
@@ -217,7 +216,7 @@ class FindingsPanel(QWidget):
         self._asked = True
         self.shares.forget()
         self.parts.forget()
-        self._show_cell_rows("", None)
+        self.examples.show_rows("", None)
         self._soon.start(0)
 
     @Slot(object)
@@ -297,7 +296,7 @@ class FindingsPanel(QWidget):
 
     def _show(self, answer: Answer | None) -> None:
         """Show the figures, those of before where they are about the same."""
-        self.answer = answer
+        self.answer = self.exports.answer = answer
         colours = self._colours(answer)
         view = answer.wanted.view if answer else "shares"
         in_chart = view == "time" and not self.bar.table.isChecked()
@@ -306,7 +305,7 @@ class FindingsPanel(QWidget):
         self.basis.setVisible(answer is not None and not answer.nothing)
         self.sample.setVisible(answer is not None and not answer.nothing and answer.calls_for_sample)
         if answer is None:
-            self._show_cell_rows("", None)
+            self.examples.show_rows("", None)
             return
         assert self._session.project is not None
         self.bar.show_answer(answer, self._session.project.columns)
@@ -365,60 +364,14 @@ class FindingsPanel(QWidget):
     @Slot(object)
     def _on_cell(self, found: CellRows) -> None:
         self._cell_job = None
-        self._show_cell_rows(self._cell_title, found)
-
-    def _show_cell_rows(self, title: str, found: CellRows | None) -> None:
-        self.examples.show_rows(title, found)
+        self.examples.show_rows(self._cell_title, found)
 
     @Slot(object)
     def _show_rows(self, found: CellRows) -> None:
         self._session.show_ids(found.ids)
 
-    # --- handing on ----------------------------------------------------------------------------------------
-
     @Slot()
     def copy(self) -> None:
-        """Copy the figures that are shown, as cells to paste."""
-        if self.answer is None:
-            return
-        order = (self.shares_model if self.pages.currentWidget() is self.shares else self.parts_model).order
-        job = self._submit(
-            findings_work.as_text, self.answer, order.tolist(), title="Copying the findings", first=True
-        )
-        job.finished.connect(self._on_copied)
-
-    @Slot(object)
-    def _on_copied(self, text: str) -> None:
-        QGuiApplication.clipboard().setText(text)
-        self._session.tell("The figures were copied: paste them into a spreadsheet.")
-
-    @Slot()
-    def ask_workbook(self) -> None:
-        """Choose where a workbook with the figures goes."""
-        self._choose("Export to Excel", "Excel (*.xlsx)", ".xlsx")
-
-    @Slot()
-    def ask_page(self) -> None:
-        """Choose where a page with the figures goes."""
-        self._choose("Save as one page", "Web page (*.html)", ".html")
-
-    def _choose(self, title: str, filters: str, ending: str) -> None:
-        project = self._session.project
-        if project is None or self.answer is None:
-            return
-        suggested = project.path.with_name(f"{project.path.stem} findings{ending}")
-        dialog = QFileDialog(self, title, str(suggested), filters)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(ending)
-        dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
-        open_dialog(dialog)
-
-    def save_to(self, path: Path) -> None:
-        """Write the figures that are shown to a workbook or a page, by the ending of ``path``."""
-        session = self._session
-        if session.project is None or self.answer is None:
-            return
-        job = session.submit(
-            findings_work.write, session.project, self.answer, path, title=f"Writing {path.name}"
-        )
-        job.finished.connect(lambda path: session.tell(f"The findings were written to {path}."))
+        """Copy the figures in the order in which they are shown."""
+        shares = self.pages.currentWidget() is self.shares
+        self.exports.copy((self.shares_model if shares else self.parts_model).order.tolist())

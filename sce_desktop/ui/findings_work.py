@@ -125,6 +125,10 @@ def look(
     notes = list(found_parts.notes if found_parts else ())
     if evidence.waiting:
         notes.append(f"Rows of the random sample that nobody has decided yet: {evidence.waiting:,}.")
+    if evidence.frame is not None and (outside := int((~evidence.frame & (evidence.answer < 0)).sum())):
+        notes.append(
+            f"Undecided rows that the random sample was not drawn from: {outside:,}; draw another one."
+        )
     if evidence.multi_label:
         notes.append("A row may have several labels: the shares need not sum to 100%.")
     return Answer(
@@ -203,7 +207,7 @@ def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -
     progress.check()
     today = date.today()
     made = Report(
-        project.name,
+        f"Findings: {project.name}",
         f"{today.day} {today:%B %Y}",
         answer.findings,
         shown,

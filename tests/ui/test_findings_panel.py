@@ -346,7 +346,7 @@ def test_reports_are_those_of_the_tasks(
     page, workbook = tmp_path / "page.html", tmp_path / "book.xlsx"
     for target in (page, workbook):
         with qtbot.waitSignal(session.told, timeout=10_000) as told:
-            panel.save_to(target)
+            panel.exports.save_to(target)
         assert told.args == [f"The findings were written to {target}.", "info"]
     assert panel.answer is not None
     text = page.read_text(encoding="utf-8")
@@ -369,7 +369,7 @@ def test_a_place_that_cannot_be_written_to_is_told(
 ) -> None:
     opened(qtbot, session, panel, path)
     with qtbot.waitSignal(session.told, timeout=10_000) as told:
-        panel.save_to(tmp_path / "no folder" / "page.html")
+        panel.exports.save_to(tmp_path / "no folder" / "page.html")
     assert told.args[1] == "warn"
 
 
@@ -457,6 +457,20 @@ def test_several_labels_a_row(
     assert shown_shares(panel) == ["100.0%", "50.0%", "0.0%"]
     assert "need not sum to 100%" in panel.basis.text()
     assert project.label_set().multi_label  # type: ignore[union-attr]
+
+
+def test_rows_that_came_after_the_sample_are_told(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    project = opened(qtbot, session, panel, path)
+    assert "was not drawn from" not in panel.basis.text()
+    more = [("mail", "2024-05-01", f"another {n}") for n in range(3)]
+    project.add_rows(("channel", "date", "text"), [more], text_columns=[2], source={})
+    session.rowsChanged.emit()
+    wait(qtbot, panel)
+    assert "Undecided rows that the random sample was not drawn from: 3;" in panel.basis.text()
+    assert panel.answer is not None
+    assert panel.answer.findings.rows == ROWS + 3
 
 
 def test_blind_review_hides_what_models_say(
