@@ -49,6 +49,17 @@ LANGUAGE_LABELS = (
     "App problem 📱",
     "Wrong address",
 )
+GROUPED_LABELS = (
+    "Delivery > Late",
+    "Courier praise",
+    "Delivery > Lost",
+    "Parcel > Damaged on the outside",
+    "Parcel > Damaged > Contents broken",
+    "Delivery",
+    "Delivery > Wrong address, although the customer had given the right one",
+    "App problem",
+    "الدعم > الهاتف",
+)
 LONG_LABELS = (
     "Delivered late although the customer had been promised a fixed day by telephone",
     "Donaudampfschifffahrtsgesellschaftskapitänsmützenversandverzögerung",
@@ -376,6 +387,84 @@ def languages(studio: Studio) -> None:
         studio.shot(name)
 
 
+def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> None:
+    """Show the findings of the sample, a hundred rows of which were drawn at random and decided."""
+    from typing import Any
+
+    studio.sample()
+    studio.window.strip.hide()
+    project = studio.session.project
+    assert project is not None
+    if not project.audits():
+        _decide_sample(studio, 100)
+    studio.window.show_panel("Findings")
+    panel: Any = studio.window.docks["Findings"].panel
+    panel.bar.table.setChecked(table)
+    panel.bar.choose(view)
+    studio.until(lambda: panel.answer is not None and panel.answer.wanted.view == view and not panel._dirty)
+    studio.rest(0.5)
+
+
+def _decide_sample(studio: Studio, size: int) -> None:
+    """Draw rows at random and give them the label that the sample's own column says."""
+    import numpy as np
+
+    from sce_desktop.core.types import Decision
+    from sce_desktop.store.query import RowQuery
+
+    session, project = studio.session, studio.session.project
+    assert project is not None
+    drawn = np.random.default_rng(0).permutation(project.row_ids(RowQuery(blank=False)))[:size]
+    project.create_audit(drawn, 0)
+    ids = {label.name: label.id or 0 for label in session.labels}
+    gold = project.columns.index("gold")
+    for row in project.rows(drawn):
+        given = [ids[name] for name in (row.cells[gold],) if name in ids]
+        session.decide([row.id], Decision.LABEL if given else Decision.NONE, given)
+
+
+def findings(studio: Studio) -> None:
+    """How often each label fits, and rows behind a figure."""
+    _findings(studio)
+    studio.window.docks["Findings"].panel.shares.choose(4, -1)  # type: ignore[union-attr]
+    studio.rest()
+    studio.shot("findings")
+    studio.window.docks["Findings"].hide()
+
+
+def findings_crosstab(studio: Studio) -> None:
+    """Shares by a column."""
+    _findings(studio, "column")
+    studio.window.docks["Findings"].panel.parts.choose(0, 1)  # type: ignore[union-attr]
+    studio.rest()
+    studio.shot("findings-crosstab")
+    studio.window.docks["Findings"].hide()
+
+
+def findings_time(studio: Studio) -> None:
+    """Shares over time, as lines."""
+    _findings(studio, "time")
+    studio.shot("findings-time")
+    studio.window.docks["Findings"].hide()
+
+
+def findings_empty(studio: Studio) -> None:
+    """Nothing to find yet."""
+    studio.open_table(studio.table("Nothing yet.csv", sample_texts()[:40]), _sample_labels())
+    studio.session.scorer.stop()
+    studio.window.show_panel("Findings")
+    studio.rest(1)
+    studio.shot("findings-empty")
+    studio.window.docks["Findings"].hide()
+
+
+def labels_grouped(studio: Studio) -> None:
+    """Labels that say what they belong to."""
+    studio.open_table(studio.table("Grouped.csv", sample_texts()[:80]), GROUPED_LABELS)
+    studio.score()
+    studio.shot("labels-grouped")
+
+
 def _sample_labels() -> list[str]:
     return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
 
@@ -391,6 +480,11 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     many_labels,
     long_names,
     languages,
+    findings,
+    findings_crosstab,
+    findings_time,
+    findings_empty,
+    labels_grouped,
 )
 
 

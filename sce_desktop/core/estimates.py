@@ -113,6 +113,15 @@ def with_known(sampled: Share, rows: int, *, known: int, known_hits: int) -> Sha
     return Share(value, (low, high))
 
 
+def within_bounds(share: Share, low: float, high: float) -> Share:
+    """Return ``share`` for a fraction that is known to be at least ``low`` and at most ``high``."""
+
+    def held(value: float) -> float:
+        return min(max(value, low), high)
+
+    return Share(held(share.value), share.interval and (held(share.interval[0]), held(share.interval[1])))
+
+
 def suggested_sample(width: float, *, share: float = 0.5, rows: int | None = None) -> int:
     """Return how many random rows give an interval of at most ``width`` where the share is about ``share``.
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.estimates import Share, sample_share, with_known
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.estimates import Share, sample_share, with_known, within_bounds
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, FloatArray, IdArray
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
@@ -70,6 +70,7 @@ def find(
     codes: IdArray | None = None,
     names: Sequence[str] = (),
     unreadable: int = 0,
+    progress: Progress | None = None,
 ) -> Findings:
     """Estimate the shares from ``evidence``.
 
@@ -80,12 +81,18 @@ def find(
         codes: (n,) for each row its place in ``names``, -1: none of them.
         names: Of the parts.
         unreadable: Rows without a part because their date cannot be read.
+        progress: Asked after every label whether to go on.
+
+    Raises:
+        Cancelled: The user stopped.
     """
+    watch = progress or SilentProgress()
     probabilities = evidence.probabilities.get(alias)
-    whole = _groups(evidence, probabilities, np.zeros(len(evidence.row_ids), dtype=np.int64), ["all rows"])[0]
+    everywhere = np.zeros(len(evidence.row_ids), dtype=np.int64)
+    whole = _groups(evidence, probabilities, everywhere, ["all rows"], watch)[0]
     groups: tuple[Group, ...] = ()
     if codes is not None:
-        groups = _groups(evidence, probabilities, codes, names)
+        groups = _groups(evidence, probabilities, codes, names, watch)
     return Findings(
         rows=len(evidence.row_ids),
         decided=int(evidence.decided.sum()),
@@ -107,9 +114,10 @@ def basis(evidence: Evidence, model: bool) -> str:
         return "Every row was decided by a person: the shares are counts."
     if len(evidence.audit):
         helped = " and by the model's probabilities, whose bias the sample corrects" if model else ""
+        others = "; the other decided rows only narrow them" if decided > len(evidence.audit) else ""
         return (
             f"Estimated from a random sample of {len(evidence.audit):,} rows{helped}. "
-            "The intervals hold in 95 of 100 such samples."
+            f"The intervals hold in 95 of 100 such samples{others}."
         )
     if model:
         return (
@@ -123,7 +131,11 @@ def basis(evidence: Evidence, model: bool) -> str:
 
 
 def _groups(
-    evidence: Evidence, probabilities: FloatArray | None, codes: IdArray, names: Sequence[str]
+    evidence: Evidence,
+    probabilities: FloatArray | None,
+    codes: IdArray,
+    names: Sequence[str],
+    progress: Progress,
 ) -> tuple[Group, ...]:
     """Return the shares in each part; every step is a count over all rows, whatever the number of parts."""
     count = len(names)
@@ -154,6 +166,7 @@ def _groups(
     predicted = _predicted(probabilities, codes, inside & ~decided_rows, count, len(evidence.names) + 1)
     shares: list[list[LabelShare]] = [[] for _ in names]
     for answer, name in enumerate((*evidence.names, NONE_NAME)):
+        progress.check()
         hit, hits = evidence.has(answer), evidence.hits[answer]
         guess = _column(probabilities, answer, frame)
         guesses = None if guess is None else np.bincount(framed_codes, guess[framed], minlength=count)
@@ -175,6 +188,9 @@ def _groups(
             else:
                 found = Share(float(decided[group]) / max(1, int(all_decided[group])))
             share = with_known(found, rows, known=int(known_rows[group]), known_hits=int(known_hits[group]))
+            if size := int(sizes[group]):  # whatever the sample says, decided rows are what they are
+                sure, open_rows = int(decided[group]), size - int(all_decided[group])
+                share = within_bounds(share, sure / size, (sure + open_rows) / size)
             shares[group].append(LabelShare(name, share, int(decided[group]), int(predicted[group, answer])))
     return tuple(
         Group(name, int(sizes[place]), int(ends[place + 1] - ends[place]), tuple(shares[place]))
@@ -189,7 +205,7 @@ def _predicted(
     if probabilities is None:
         return np.zeros((parts, answers), dtype=np.int64)
     places = np.flatnonzero(rows & ~np.isnan(probabilities).any(axis=1))
-    cells = codes[places] * answers + probabilities[places].argmax(axis=1)
+    cells = codes[places] * answers + probabilities.argmax(axis=1)[places]
     return np.bincount(cells, minlength=parts * answers).reshape(parts, answers)
 
 
@@ -226,7 +242,7 @@ def examples(
         return evidence.row_ids[decided]
     scored = ~np.isnan(probabilities).any(axis=1)
     rest = np.flatnonzero(inside & scored & ~evidence.decided)
-    rest = rest[probabilities[rest].argmax(axis=1) == answer]
+    rest = rest[probabilities.argmax(axis=1)[rest] == answer]
     rest = rest[np.argsort(-probabilities[rest, answer], kind="stable")][: count - len(decided)]
     return evidence.row_ids[np.concatenate([decided, rest])]
 

@@ -54,8 +54,6 @@ def by_period(values: Sequence[Cell], *, unit: Unit | None = None, progress: Pro
     missing = dates.isna().to_numpy(dtype=bool)
     counts = np.bincount(codes, minlength=len(distinct))
     empty, unreadable = int(counts[empty_at].sum()), int(counts[missing & ~empty_at].sum())
-    if unreadable:
-        progress.warn(f"Rows left out because their date cannot be read: {unreadable:,}.")
     if missing.all():
         return Periods(np.full(len(codes), -1, dtype=np.int64), (), unit or "day", empty, unreadable)
     days = (dates.max() - dates.min()).days

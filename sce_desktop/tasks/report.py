@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
 from sce_desktop.data.atomic import replacing
+from sce_desktop.data.excel_safe import is_formula, protect
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
 from sce_desktop.tasks.findings import Findings, Group, LabelShare, examples
@@ -40,6 +43,7 @@ class Report:
     findings: Findings
     examples: Mapping[tuple[int, int], Sequence[Example]] = field(default_factory=dict)
     over_time: bool = False  # the parts are periods: lines instead of columns
+    notes: Sequence[str] = ()  # more to be said about the parts
 
 
 def collect_examples(
@@ -73,6 +77,34 @@ def as_cells(group: Group) -> list[list[str]]:
             for one in group.shares
         ),
     ]
+
+
+def crosstab_cells(found: Findings) -> list[list[str]]:
+    """Return the shares by part as text, header first: a line a label, the parts side by side."""
+    ends = any(one.share.interval for group in found.groups for one in group.shares)
+    header, rows = [found.column], ["rows"]
+    for group in found.groups:
+        header += [group.name, *([f"{group.name}: from", f"{group.name}: to"] if ends else [])]
+        rows += [str(group.rows), *(["", ""] if ends else [])]
+    lines = []
+    for answer, name in enumerate(found.answers):
+        line = [name]
+        for group in found.groups:
+            share = group.shares[answer].share
+            line.append(_percent(share.value) if group.rows else "")
+            if ends:
+                known = share.interval if group.rows else None
+                line += ["", ""] if known is None else map(_percent, known)
+        lines.append(line)
+    return [header, rows, *lines]
+
+
+def as_tsv(cells: Sequence[Sequence[str]]) -> str:
+    """Return ``cells`` as spreadsheets paste them: what would be a formula there is kept from being one."""
+    out = io.StringIO()
+    writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
+    writer.writerows([protect(cell) if is_formula(cell) else cell for cell in line] for line in cells)
+    return out.getvalue()
 
 
 def write_html(path: Path, report: Report) -> None:
@@ -112,7 +144,7 @@ def write_xlsx(path: Path, report: Report) -> None:
                 _write_examples(book.add_worksheet("Examples"), report, styles)
             about = book.add_worksheet("About")
             about.set_column(0, 0, 100, styles["wrap"])
-            for line, text in enumerate([report.title, report.created, *_sentences(found)]):
+            for line, text in enumerate([report.title, report.created, *sentences(found), *report.notes]):
                 about.write_string(line, 0, _cell(text))
 
 
@@ -145,7 +177,8 @@ def _write_parts(sheet: Any, found: Findings, styles: Mapping[str, Any]) -> None
             sheet.write_number(line, 1, group.rows)
             sheet.write_number(line, 2, group.sampled)
             sheet.write_string(line, 3, _cell(one.name))
-            _write_share(sheet, line, 4, one.share, styles)
+            if group.rows:
+                _write_share(sheet, line, 4, one.share, styles)
             sheet.write_number(line, 7, one.decided)
             sheet.write_number(line, 8, one.predicted)
             line += 1
@@ -171,11 +204,12 @@ def _write_examples(sheet: Any, report: Report, styles: Mapping[str, Any]) -> No
 _STYLE = """
 :root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;
 padding:0 1rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.25rem .7rem;
-border-bottom:1px solid #8886;text-align:start;vertical-align:top}td.n,th.n{text-align:end;white-space:nowrap}
+border-bottom:1px solid #8886;text-align:start;vertical-align:top}td.n,th.n{text-align:end}
+td.n{white-space:nowrap}th{overflow-wrap:break-word;max-width:11rem}
 .wide{overflow-x:auto}small,.quiet{opacity:.75}blockquote{margin:.3rem 0;padding-inline-start:.8rem;
 border-inline-start:3px solid #8886;white-space:pre-wrap;overflow-wrap:anywhere}
 svg{max-width:100%;height:auto}
-@media print{details{display:block}}
+@media print{details{display:block}.wide{overflow:visible}tr,blockquote{break-inside:avoid}}
 """
 
 
@@ -192,7 +226,7 @@ def _page(report: Report) -> str:
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{escape(report.title)}</title><style>{_STYLE}</style></head><body>",
         f'<h1 dir="auto">{escape(report.title)}</h1><p class="quiet">{escape(report.created)}</p>',
-        *(f'<p dir="auto">{escape(sentence)}</p>' for sentence in _sentences(found)),
+        *(f'<p dir="auto">{escape(sentence)}</p>' for sentence in (*sentences(found), *report.notes)),
         "<h2>Shares</h2>",
         bar_chart(bars, title="Share of each label, with intervals"),
         _shares_table(found.whole.shares),
@@ -207,11 +241,13 @@ def _page(report: Report) -> str:
     return "".join([*parts, "</body></html>\n"])
 
 
-def _sentences(found: Findings) -> list[str]:
+def sentences(found: Findings) -> list[str]:
+    """Return what has to be said beside the figures: what they rest on, and what they leave out."""
     said = [f"{found.rows:,} rows with text, {found.decided:,} of them decided by a person. {found.basis}"]
     if found.unreadable:
-        said.append(f"{found.unreadable:,} rows are in no period: their date cannot be read.")
-    if any(group.shares and group.shares[0].share.interval is None for group in found.groups):
+        said.append(f"Rows in no period because their date cannot be read: {found.unreadable:,}.")
+    sampled = found.whole.shares[0].share.interval is not None
+    if sampled and any(group.shares[0].share.interval is None for group in found.groups if group.rows):
         said.append(
             "Shares without an interval rest on predictions: there are too few sampled rows in their part."
         )
@@ -232,19 +268,33 @@ def _shares_table(shares: Sequence[LabelShare]) -> str:
 
 
 def _parts_table(found: Findings) -> str:
-    names = "".join(f'<th class="n" dir="auto">{escape(name)}</th>' for name in found.answers)
+    """Return the shares by part, whichever is fewer side by side: parts or labels."""
+
+    def cell(group: Group, one: LabelShare) -> str:
+        if not group.rows:
+            return '<td class="n">–</td>'
+        return f'<td class="n">{_percent(one.share.value)}<br><small>{_range(one.share)}</small></td>'
+
+    def head(name: str, rows: str = "") -> str:
+        return f'<th class="n" dir="auto">{escape(name)}{rows}</th>'
+
     lines = []
-    for group in found.groups:
-        cells = "".join(
-            f'<td class="n">{_percent(one.share.value)}<br><small>{_range(one.share)}</small></td>'
-            for one in group.shares
-        )
-        lines.append(
-            f'<tr><td dir="auto">{escape(group.name)}</td><td class="n">{group.rows:,}</td>{cells}</tr>'
-        )
+    if len(found.groups) < len(found.answers):
+        heads = "".join(head(one.name, f"<br><small>{one.rows:,} rows</small>") for one in found.groups)
+        for answer, name in enumerate(found.answers):
+            cells = "".join(cell(group, group.shares[answer]) for group in found.groups)
+            lines.append(f'<tr><td dir="auto">{escape(name)}</td>{cells}</tr>')
+        corner = "label"
+    else:
+        heads = head("rows") + "".join(map(head, found.answers))
+        for group in found.groups:
+            cells = "".join(cell(group, one) for one in group.shares)
+            rows = f'<td class="n">{group.rows:,}</td>'
+            lines.append(f'<tr><td dir="auto">{escape(group.name)}</td>{rows}{cells}</tr>')
+        corner = found.column
     return (
-        f'<div class="wide"><table><tr><th dir="auto">{escape(found.column)}</th><th class="n">rows</th>'
-        f"{names}</tr>{''.join(lines)}</table></div>"
+        f'<div class="wide"><table><tr><th dir="auto">{escape(corner)}</th>{heads}</tr>'
+        f"{''.join(lines)}</table></div>"
     )
 
 

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPalette
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -17,12 +27,22 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Label
-from sce_desktop.ui.colours import label_colour
-from sce_desktop.ui.labels_model import KeyRole, LabelRole, LabelsModel, PredictedRole, YoursRole
+from sce_desktop.ui.labels_groups import Span, short_name
+from sce_desktop.ui.labels_model import (
+    ColourRole,
+    GroupRole,
+    KeyRole,
+    LabelRole,
+    LabelsModel,
+    PredictedRole,
+    YoursRole,
+)
 from sce_desktop.ui.painting import SQUARE, draw_name, draw_square
 from sce_desktop.ui.theme import MARK_RADIUS, RADIUS, ROW_HEIGHTS, SPACE_S, font, px, tokens
 
 KEY_WIDTH = 18
+HEADING = 28
+INDENT = 12
 MARGIN = 18  # from the panel's edge to the square, as the heading
 
 
@@ -57,8 +77,9 @@ class LabelDelegate(QStyledItemDelegate):
     """Draws one label; edits its name in place."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """All rows are as high."""
-        return QSize(px(120), px(ROW_HEIGHTS["normal"]))
+        """All rows are as high, but for the heading above the first label of a group."""
+        heading = px(HEADING) if begins_group(index) else 0
+        return QSize(px(120), px(ROW_HEIGHTS["normal"]) + heading)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,9 +90,9 @@ class LabelDelegate(QStyledItemDelegate):
         longest = (max((len(compact(count)) for count in column), default=1) for column in (yours, predicted))
         self.count_widths = tuple(map(count_width, longest))  # type: ignore[assignment]
 
-    def name_rect(self, rect: QRect) -> QRect:
+    def name_rect(self, rect: QRect, indent: int = 0) -> QRect:
         """Where the name goes."""
-        left = px(MARGIN + SQUARE + SPACE_S)
+        left = px(MARGIN + SQUARE + SPACE_S) + indent
         right = key_rect(rect).left() - px(SPACE_S) - sum(self.count_widths)
         return rect.adjusted(left, 0, right - rect.right(), 0)
 
@@ -84,8 +105,13 @@ class LabelDelegate(QStyledItemDelegate):
         """Draw square, name, counts and key."""
         t, rect = tokens(), option.rect
         label: Label = index.data(LabelRole)
+        group: Span | None = index.data(GroupRole)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if group is not None and begins_group(index):
+            self._draw_heading(painter, rect, group, index)
+            rect = below_heading(rect)
+        indent = px(INDENT) if group is not None else 0
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
         if selected or hover:
@@ -97,16 +123,28 @@ class LabelDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4) - 1, -2), px(RADIUS), px(RADIUS))
         middle = rect.center().y()
-        colour = label.colour or label_colour(index.row())  # the command line gives none
-        draw_square(painter, rect.left() + px(MARGIN), middle, colour)
-        name = self.name_rect(rect)
+        draw_square(painter, rect.left() + px(MARGIN) + indent, middle, index.data(ColourRole))
+        name = self.name_rect(rect, indent)
         painter.setFont(font("body"))
         painter.setPen(QColor(t.ink))
-        draw_name(painter, name, label.name)
+        draw_name(painter, name, short_name(label.name, group.parent if group else ""))
         self._draw_counts(painter, rect, index.data(YoursRole), index.data(PredictedRole))
         if key := index.data(KeyRole):
             draw_key(painter, key_rect(rect), key)
         painter.restore()
+
+    def _draw_heading(
+        self, painter: QPainter, rect: QRect, group: Span, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draw the name of a group and what its labels have together."""
+        line = QRect(rect.left(), rect.top(), rect.width(), px(HEADING))
+        painter.setFont(font("strong"))
+        painter.setPen(QColor(tokens().ink))
+        names = self.name_rect(line)
+        draw_name(painter, names.adjusted(px(MARGIN) - names.left() + line.left(), 0, 0, 0), group.parent)
+        model = index.model()
+        assert isinstance(model, LabelsModel)
+        self._draw_counts(painter, line, *model.sums(group))
 
     def _draw_counts(self, painter: QPainter, rect: QRect, yours: int | None, predicted: int | None) -> None:
         """Draw both counts, the user's in ink and the model's muted."""
@@ -134,8 +172,19 @@ class LabelDelegate(QStyledItemDelegate):
         self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Cover name and counts: long names need the place."""
-        rect = option.rect
+        rect = below_heading(option.rect) if begins_group(index) else option.rect
         editor.setGeometry(rect.adjusted(px(MARGIN + SQUARE + 2), 1, -px(SPACE_S), -1))
+
+
+def begins_group(index: QModelIndex | QPersistentModelIndex) -> bool:
+    """Whether the heading of a group stands above a label."""
+    group: Span | None = index.data(GroupRole)
+    return group is not None and group.start == index.row()
+
+
+def below_heading(rect: QRect) -> QRect:
+    """The part of a row below the heading of its group."""
+    return rect.adjusted(0, px(HEADING), 0, 0)
 
 
 def key_rect(rect: QRect) -> QRect:
@@ -154,12 +203,14 @@ class LabelsList(QListView):
     def __init__(self, model: LabelsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Labels")
+        self._model = model
         self.setModel(model)
         self._delegate = LabelDelegate(self)
         self.setItemDelegate(self._delegate)
         model.dataChanged.connect(self._fit_counts)
         model.modelReset.connect(self._fit_counts)
-        self.setUniformItemSizes(True)
+        model.modelReset.connect(self._fit_rows)
+        self._fit_rows()
         self.setMouseTracking(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(
@@ -175,12 +226,37 @@ class LabelsList(QListView):
         self.viewport().setBackgroundRole(QPalette.ColorRole.Base)
 
     @Slot()
+    def _fit_rows(self) -> None:
+        self.setUniformItemSizes(not self._model.headings)
+
+    def full_height(self) -> int:
+        """How high the list is with all its labels."""
+        rows = self._model.rowCount()
+        height = rows * px(ROW_HEIGHTS["normal"]) + self._model.headings * px(HEADING)
+        return height + px(4) if rows else 0
+
+    @Slot()
     def _fit_counts(self) -> None:
-        model = self.model()
-        indexes = [model.index(row, 0) for row in range(model.rowCount())]
-        self._delegate.fit_counts(
-            [index.data(YoursRole) for index in indexes], [index.data(PredictedRole) for index in indexes]
-        )
+        yours, predicted = zip(*self._model.all_counts(), strict=True) if self._model.rowCount() else ((), ())
+        self._delegate.fit_counts(yours, predicted)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """The heading of a group selects its labels."""
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid() and begins_group(index):
+            rect = self.visualRect(index)
+            if (
+                event.position().y() < below_heading(rect).top()
+                and event.button() is Qt.MouseButton.LeftButton
+            ):
+                group: Span = index.data(GroupRole)
+                last = self._model.index(group.end - 1)
+                self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+                self.selectionModel().select(
+                    QItemSelection(index, last), QItemSelectionModel.SelectionFlag.ClearAndSelect
+                )
+                return
+        super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The keys of the list."""

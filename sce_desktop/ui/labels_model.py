@@ -18,13 +18,17 @@ from PySide6.QtCore import (
 
 from sce_desktop.core.types import Label
 from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.labels_groups import Span, grouped, moved
 from sce_desktop.ui.preview_model import plain_tip
+from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 
 LabelRole = Qt.ItemDataRole.UserRole
 YoursRole = Qt.ItemDataRole.UserRole + 1  # rows that the user gave this label, or None before counting
 PredictedRole = Qt.ItemDataRole.UserRole + 2  # rows for which the model puts it first, or None without a run
 KeyRole = Qt.ItemDataRole.UserRole + 3  # the key of its own that gives this label, or ""
+ColourRole = Qt.ItemDataRole.UserRole + 5  # its own, or that of its place
+GroupRole = Qt.ItemDataRole.UserRole + 4  # the `Span` of the group it belongs to, or None
 _MIME = "application/x-sce-label-place"
 _NO_PARENT = QModelIndex()
 Index = QModelIndex | QPersistentModelIndex
@@ -39,7 +43,8 @@ class LabelsModel(QAbstractListModel):
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._labels: tuple[Label, ...] = session.labels
+        self._labels, self._spans = grouped(session.labels)
+        self._groups = self._group_of_row()
         self._keys = session.keymap.label_keys(self._labels)
         session.settingsChanged.connect(self.refresh)
         session.labelsChanged.connect(self.refresh)
@@ -51,15 +56,47 @@ class LabelsModel(QAbstractListModel):
     @Slot()
     def refresh(self) -> None:
         """Show the session's labels."""
-        before, now = self._labels, self._session.labels
+        before, spans = self._labels, self._spans
+        now, now_spans = grouped(self._session.labels)
         self._keys = self._session.keymap.label_keys(now)
-        if [label.id for label in before] == [label.id for label in now]:
+        if spans == now_spans and [label.id for label in before] == [label.id for label in now]:
             self._labels = now
             self._on_counts()
             return
         self.beginResetModel()
-        self._labels = now
+        self._labels, self._spans = now, now_spans
+        self._groups = self._group_of_row()
         self.endResetModel()
+
+    def _group_of_row(self) -> list[Span | None]:
+        rows: list[Span | None] = []
+        for span in self._spans:
+            rows += [span if span.parent else None] * (span.end - span.start)
+        return rows
+
+    @property
+    def headings(self) -> int:
+        """How many groups there are; each has its heading above its first label."""
+        return sum(1 for span in self._spans if span.parent)
+
+    def row_of(self, label_id: int | None) -> int | None:
+        """The row of a label, None if it is none of them."""
+        return next((row for row, label in enumerate(self._labels) if label.id == label_id), None)
+
+    def moved(self, row: int, before: int) -> list[Label]:
+        """All labels, the one in ``row`` moved before the row ``before``."""
+        return moved(self._labels, self._spans, row, before)
+
+    def all_counts(self) -> list[tuple[int | None, int | None]]:
+        """The counts of all labels and of all groups."""
+        groups = [self.sums(span) for span in self._spans if span.parent]
+        return [*map(self.counts, self._labels), *groups]
+
+    def sums(self, span: Span) -> tuple[int | None, int | None]:
+        """What the labels of a group have together: `counts` added up."""
+        columns = zip(*(self.counts(label) for label in self._labels[span.start : span.end]), strict=True)
+        yours, predicted = (None if None in column else sum(column) for column in columns)
+        return yours, predicted
 
     @Slot()
     def _on_counts(self) -> None:
@@ -94,6 +131,10 @@ class LabelsModel(QAbstractListModel):
             return self.counts(label)[0]
         if role == PredictedRole:
             return self.counts(label)[1]
+        if role == ColourRole:
+            return colour_of(label, self._session.labels)
+        if role == GroupRole:
+            return self._groups[index.row()]
         if role == KeyRole:
             return self._keys.get(label.id or 0, "")
         if role == Qt.ItemDataRole.ToolTipRole:

@@ -117,7 +117,7 @@ class LabelsPanel(QWidget):
         self.model.refresh()
         self.empty.setVisible(not labels)
         self.list.setVisible(bool(labels))
-        self.list.setMaximumHeight(self.list.sizeHintForRow(0) * len(labels) + px(4) if labels else 0)
+        self.list.setMaximumHeight(self.list.full_height())
         self.columns_words.setVisible(bool(labels))
         self.field.setEnabled(editable)
         label_set = self._session.label_set
@@ -150,10 +150,9 @@ class LabelsPanel(QWidget):
 
     def select(self, label_id: int | None) -> None:
         """Make a label the current one."""
-        for place, label in enumerate(self._session.labels):
-            if label.id == label_id:
-                self.list.setCurrentIndex(self.model.index(place))
-                self.list.scrollTo(self.model.index(place))
+        if (row := self.model.row_of(label_id)) is not None:
+            self.list.setCurrentIndex(self.model.index(row))
+            self.list.scrollTo(self.model.index(row))
 
     @Slot(object)
     def _go_to(self, change: Change) -> None:
@@ -278,11 +277,9 @@ class LabelsPanel(QWidget):
 
     @Slot(object, object)
     def move_label(self, place: int, before: int) -> None:
-        """Put the label at ``place`` before the one at ``before``."""
-        labels = list(self._session.labels)
-        label = labels.pop(place)
-        labels.insert(before - (before > place), label)
-        if self._session.set_labels(labels):
+        """Put the label at ``place`` of the list before the one at ``before``."""
+        label = self.model.label(self.model.index(place))
+        if self._session.set_labels(self.model.moved(place, before)):
             self.select(label.id)
 
     @Slot(int)

@@ -117,6 +117,8 @@ QHeaderView {{ background: {t.pane}; border: none; }}
 QHeaderView::section {{ background: {t.pane}; color: {t.muted}; border: none;
     border-bottom: 1px solid {t.line}; padding: {px(6)}px {px(6)}px; font-weight: 600;
     font-size: {max(10, px(11))}px; }}
+QHeaderView[role="names"]::section {{ color: {t.ink}; border: none; font-weight: 400;
+    font-size: {px(13)}px; padding: 0 {px(6)}px; }}
 QTableCornerButton::section {{ background: {t.pane}; border: none; }}
 
 QToolBar {{ background: {t.pane}; border: none; border-bottom: 1px solid {t.line}; spacing: {pad}px;

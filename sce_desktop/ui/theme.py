@@ -95,6 +95,7 @@ ROLES = {
     "pane": "a zone of the window",
     "card": "something that lies over the window",
     "strip": "the message strip",
+    "names": "a heading at the left of a table that names what the lines are about",
     "plain": "a text field without a frame",
     "drop": "where files can be dropped",
 }

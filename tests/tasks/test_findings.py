@@ -249,3 +249,22 @@ def test_children_are_rolled_up_into_their_parents() -> None:
     assert rolled.probabilities["sce"][0] == pytest.approx([0.4, 0.2, 0.4])
     assert np.isnan(rolled.probabilities["sce"][1]).all()
     assert find(rolled, alias="sce").answers == ("Bill", "Delay", "A>B", "none of these")
+
+
+def test_what_was_decided_bounds_what_the_sample_says() -> None:
+    """A sample without a hit must not say "none" of a label that people gave to other rows."""
+    answer = np.full(100, -1)
+    answer[:60] = 0
+    answer[60:70] = 1
+    found = find(evidence(answer, Source.HAND, audit=np.arange(20), frame=np.ones(100, dtype=bool)))
+    first, second, none = (one.share for one in found.whole.shares)
+    assert (first.value, second.value, none.value) == (
+        0.9,
+        0.1,
+        0.0,
+    )  # 20 of 20 in the sample, but 10 are not
+    assert first.interval is not None
+    assert second.interval is not None
+    assert first.interval[1] == 0.9
+    assert second.interval[0] == 0.1
+    assert "only narrow them" in found.basis

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -10,13 +11,22 @@ import openpyxl
 import pytest
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.estimates import Share
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import AuditSample, gather
-from sce_desktop.tasks.findings import by_value, column_values, find
-from sce_desktop.tasks.report import Report, as_cells, collect_examples, write_html, write_xlsx
+from sce_desktop.tasks.findings import Findings, Group, LabelShare, by_value, column_values, find
+from sce_desktop.tasks.report import (
+    Report,
+    as_cells,
+    as_tsv,
+    collect_examples,
+    crosstab_cells,
+    write_html,
+    write_xlsx,
+)
 from sce_desktop.tasks.svg import Bar, Line, bar_chart, line_chart
 
 EVIL = "<script>alert('x')</script> & \"quotes\" \x00\x08 \ud800"
@@ -90,7 +100,7 @@ def test_the_page_stands_alone_and_runs_nothing(report: Report, tmp_path: Path) 
     assert not re.search("[\x00\x08]", page)
     assert "http://www.w3.org/2000/svg" in page
     assert "שלום" in page
-    assert "3 rows are in no period" in tags.text
+    assert "because their date cannot be read: 3." in tags.text
     for name in ("svg", "table", "blockquote"):
         assert name in tags.seen
 
@@ -144,3 +154,38 @@ def test_charts_are_sound_xml() -> None:
     assert sum(path.count("M") == 2 and "L" in path for path in paths) == 1  # a gap parts a line
     ET.fromstring(line_chart([Line("x", [1.0])], ["only"], title="t"))
     ET.fromstring(bar_chart([], title="t"))
+
+
+@pytest.mark.parametrize("answers", [2, 5])
+def test_the_page_puts_side_by_side_whichever_is_fewer(tmp_path: Path, answers: int) -> None:
+    shares = tuple(LabelShare(f"label {n}", Share(n / 10), n, 0) for n in range(answers))
+    parts = (Group("mail", 4, 0, shares), Group("chat", 0, 0, shares), Group("app", 2, 0, shares))
+    found = Findings(6, 0, 0, tuple(one.name for one in shares), parts[0], "channel", parts)
+    write_html(tmp_path / "page.html", Report("Report", "1 March 2026", found, notes=("One more thing.",)))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    table = page[page.index("By channel") :]
+    head = re.findall(r"<th[^>]*>(.*?)</th>", table)
+    if answers == 5:
+        assert head == ["label", *(f"{g.name}<br><small>{g.rows} rows</small>" for g in parts)]
+        assert table.count("<tr>") == 1 + 5
+    else:
+        assert head == ["channel", "rows", "label 0", "label 1"]
+        assert table.count("<tr>") == 1 + 3
+    assert table.count('<td class="n">–</td>') == answers  # a part without rows has no shares
+    assert "One more thing." in page
+
+
+def test_cells_to_paste_show_parts_side_by_side() -> None:
+    one = LabelShare("=a\tb", Share(0.25, (0.1, 0.5)), 1, 2)
+    bare = LabelShare("=a\tb", Share(0.0), 0, 0)
+    parts = (Group("mail", 4, 4, (one,)), Group("+chat", 0, 0, (bare,)))
+    cells = crosstab_cells(Findings(4, 4, 4, (one.name,), parts[0], "channel", parts))
+    assert cells == [
+        ["channel", "mail", "mail: from", "mail: to", "+chat", "+chat: from", "+chat: to"],
+        ["rows", "4", "", "", "0", "", ""],
+        ["=a\tb", "25.0%", "10.0%", "50.0%", "", "", ""],
+    ]
+    lines = list(csv.reader(as_tsv(cells).splitlines(), dialect="excel-tab"))
+    assert [len(line) for line in lines] == [7, 7, 7]
+    assert not [cell for line in lines for cell in line if cell.startswith(("=", "+"))]
+    assert lines[2][0].endswith("=a\tb")

@@ -1,0 +1,186 @@
+"""What the findings panel can be asked: shares, by a column, over time; with whose help; and the exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from PySide6.QtCore import QPoint, Signal, Slot
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QHBoxLayout, QMenu, QPushButton, QWidget
+
+from sce_desktop.core.types import Run
+from sce_desktop.tasks.periods import Unit
+from sce_desktop.ui.findings_work import Answer, View, Wanted
+from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.rows_text import alias_title
+from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
+
+_VIEWS: tuple[tuple[View, str], ...] = (("shares", "Shares"), ("column", "By column"), ("time", "Over time"))
+_NO_MODEL = "No model"
+_COMBO = 150  # pixels
+
+
+class FindingsBar(QWidget):
+    """The line above the figures."""
+
+    changed = Signal()
+    copyAsked = Signal()
+    workbookAsked = Signal()
+    pageAsked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("What to show")
+        self.views: dict[View, QPushButton] = {}
+        self._group = QButtonGroup(self)
+        for view, text in _VIEWS:
+            button = QPushButton(text)
+            button.setCheckable(True)
+            button.setAccessibleName(text)
+            button.setFixedWidth(chip_width(text))
+            set_role(button, "chip")
+            self._group.addButton(button)
+            self.views[view] = button
+        self.views["shares"].setChecked(True)
+        self.column = _combo("Column")
+        self.unit = _combo("Period")
+        for unit in get_args(Unit):
+            self.unit.addItem(f"By {unit}", unit)
+        self.table = QCheckBox("As a table")
+        self.table.setAccessibleName("Show the periods as a table")
+        self.model = _combo("Whose probabilities help")
+        self.model.setToolTip("Whose probabilities help to estimate the shares")
+        self.rolled = QCheckBox("Sum up parents")
+        self.rolled.setAccessibleName("Count labels named Parent > Child as their parent")
+        self.rolled.setToolTip("Labels named “Parent > Child” count as “Parent”")
+        self.copy = _button("Copy", "Copy the figures", "copy")
+        self.copy.setToolTip("Copy the figures, to be pasted into a spreadsheet")
+        self.export = _button("Export ▾", "Export the figures", "export")
+        menu = QMenu(self.export)
+        self.workbook = menu.addAction("Export to Excel…")
+        self.page = menu.addAction("Save as one page (HTML)…")
+        set_icon(self.workbook, "table", "muted")
+        set_icon(self.page, "file", "muted")
+        self.export.clicked.connect(
+            lambda: menu.popup(self.export.mapToGlobal(QPoint(0, self.export.height())))
+        )
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(px(SPACE_S), px(SPACE_S), px(SPACE_S), 0)
+        layout.setSpacing(px(SPACE_S))
+        for widget in (*self.views.values(), self.column, self.unit, self.table, self.model, self.rolled):
+            layout.addWidget(widget)
+        layout.addStretch()
+        layout.addWidget(self.copy)
+        layout.addWidget(self.export)
+        self._group.buttonClicked.connect(self._on_view)
+        self.column.activated.connect(self._on_column)
+        self.unit.activated.connect(self._on_unit)
+        self.model.activated.connect(self._on_model)
+        self.rolled.clicked.connect(self.changed)
+        self.table.clicked.connect(self.changed)
+        self.copy.clicked.connect(self.copyAsked)
+        self.workbook.triggered.connect(self.workbookAsked)
+        self.page.triggered.connect(self.pageAsked)
+        self._chosen: dict[View, int | None] = {}  # the column of each view
+        self._unit: Unit | None = None  # None: nobody has chosen one
+        self._alias: str | None = None
+        self._show_controls()
+
+    @property
+    def view(self) -> View:
+        """What is shown."""
+        return next(view for view, button in self.views.items() if button.isChecked())
+
+    @property
+    def wanted(self) -> Wanted:
+        """The question that is set."""
+        view = self.view
+        column = self._chosen.get(view)
+        return Wanted(view, column, self._unit, self.model.currentData() or "", self.rolled.isChecked())
+
+    def choose(self, view: View, column: int | None = None, unit: Unit | None = None) -> None:
+        """Ask for a view, as clicks would."""
+        self.views[view].setChecked(True)
+        self._chosen[view] = column
+        self._unit = unit
+        self._on_view()
+
+    def forget(self) -> None:
+        """Begin anew, with another project."""
+        self._chosen.clear()
+        self._unit = None
+        self.column.clear()
+
+    def set_runs(self, runs: Sequence[Run], *, blind: bool, parents: bool) -> None:
+        """Offer the runs that are shown; none while the user decides blindly. Keep what was chosen."""
+        self.model.clear()
+        for run in () if blind else runs:
+            self.model.addItem(
+                "With SCE" if run.alias == "sce" else f"With {alias_title(run.alias)}", run.alias
+            )
+        self.model.addItem(_NO_MODEL, "")
+        self.model.setCurrentIndex(max(0, self.model.findData(self._alias)))
+        self.model.setEnabled(self.model.count() > 1)
+        self.rolled.setVisible(parents)
+        if not parents:
+            self.rolled.setChecked(False)
+
+    def show_answer(self, answer: Answer, columns: Sequence[str]) -> None:
+        """Show which column and period the figures are about."""
+        places = answer.read.columns.places
+        if [self.column.itemData(row) for row in range(self.column.count())] != list(places):
+            self.column.clear()
+            for place in places:
+                self.column.addItem(" ".join(columns[place].split()) or f"Column {place + 1}", place)
+        if answer.wanted.view != "shares":
+            self.column.setCurrentIndex(self.column.findData(answer.wanted.column))
+        if answer.wanted.unit is not None:
+            self.unit.setCurrentIndex(self.unit.findData(answer.wanted.unit))
+        self._show_controls()
+
+    def set_exports(self, on: bool) -> None:
+        """Let the figures be copied and exported, or not: there are none."""
+        self.copy.setEnabled(on)
+        self.export.setEnabled(on)
+
+    def _show_controls(self) -> None:
+        self.column.setVisible(self.view != "shares")
+        self.unit.setVisible(self.view == "time")
+        self.table.setVisible(self.view == "time")
+
+    @Slot()
+    def _on_view(self) -> None:
+        self._show_controls()
+        self.changed.emit()
+
+    @Slot()
+    def _on_column(self) -> None:
+        self._chosen[self.view] = self.column.currentData()
+        self._unit = None  # another column spans another time
+        self.changed.emit()
+
+    @Slot()
+    def _on_model(self) -> None:
+        self._alias = self.model.currentData()
+        self.changed.emit()
+
+    @Slot()
+    def _on_unit(self) -> None:
+        self._unit = self.unit.currentData()
+        self.changed.emit()
+
+
+def _combo(name: str) -> QComboBox:
+    combo = QComboBox()
+    combo.setAccessibleName(name)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    combo.setMaximumWidth(px(_COMBO))
+    return combo
+
+
+def _button(text: str, name: str, icon: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setAccessibleName(name)
+    set_role(button, "quiet")
+    set_icon(button, icon, "muted")
+    return button

@@ -1,0 +1,226 @@
+"""Shares over time as lines; which labels are drawn is chosen beside them.
+
+Importing this imports pyqtgraph, which takes a while: `findings_work.look` has done that in its lane before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QWidget
+
+from sce_desktop.ui.findings_models import interval, percent
+from sce_desktop.ui.findings_work import Answer
+from sce_desktop.ui.preview_model import plain_tip
+from sce_desktop.ui.theme import font, px, tokens
+
+MOST_MARKS = 60  # periods, of more a line is drawn without marks
+MOST_LINES = 5  # drawn before anybody has chosen
+_DASHES = (
+    Qt.PenStyle.SolidLine,
+    Qt.PenStyle.DashLine,
+    Qt.PenStyle.DotLine,
+    Qt.PenStyle.DashDotLine,
+    Qt.PenStyle.DashDotDotLine,
+)
+_MARKS = ("o", "s", "t", "d", "t1")
+_PLACE = Qt.ItemDataRole.UserRole
+
+
+class TimeChart(QWidget):
+    """Lines over the periods, which differ by dashes and marks too; the labels to choose from beside them."""
+
+    cellChosen = Signal(object, object)  # place of the answer, of the period
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._answer: Answer | None = None
+        self._colours: Sequence[str] = ()
+        self._places: dict[pg.PlotDataItem, int] = {}  # the answer that a line shows
+        self._chosen: set[str] | None = None  # names; None: nobody has chosen
+        self.plot = pg.PlotWidget(viewBox=pg.ViewBox(enableMenu=False), enableMenu=False)
+        self.plot.setAccessibleName("Shares over time")
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.hideButtons()
+        self.plot.scene().sigMouseClicked.connect(self._on_clicked)
+        self.labels = QListWidget()
+        self.labels.setAccessibleName("Labels in the chart")
+        self.labels.setUniformItemSizes(True)
+        self.labels.itemChanged.connect(self._on_checked)
+        split = QSplitter()
+        split.addWidget(self.plot)
+        split.addWidget(self.labels)
+        split.setStretchFactor(0, 1)
+        split.setSizes([px(600), px(190)])
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(split)
+        self._colour()
+
+    def show_answer(self, answer: Answer | None, colours: Sequence[str] = ()) -> None:
+        """Draw other figures; ``colours`` of the labels in their order."""
+        self._answer, self._colours = answer, colours
+        self._fill_list()
+        self._draw()
+
+    def drawn(self) -> list[int]:
+        """The places of the answers that are drawn, in the order of the list."""
+        items = (self.labels.item(row) for row in range(self.labels.count()))
+        return [item.data(_PLACE) for item in items if item.checkState() is Qt.CheckState.Checked]
+
+    def _fill_list(self) -> None:
+        self.labels.blockSignals(True)
+        self.labels.clear()
+        if self._answer is not None:
+            found = self._answer.findings
+            order = sorted(range(len(found.answers)), key=lambda one: -found.whole.shares[one].share.value)
+            for rank, place in enumerate(order):
+                name = found.answers[place]
+                on = rank < MOST_LINES if self._chosen is None else name in self._chosen
+                item = QListWidgetItem(" ".join(name.split()))
+                item.setToolTip(plain_tip(name))
+                item.setData(_PLACE, place)
+                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+                self.labels.addItem(item)
+        self.labels.blockSignals(False)
+
+    @Slot(QListWidgetItem)
+    def _on_checked(self, _item: QListWidgetItem) -> None:
+        assert self._answer is not None
+        self._chosen = {self._answer.findings.answers[place] for place in self.drawn()}
+        self._draw()
+
+    def _pen(self, place: int, rank: int) -> QPen:
+        colour = self._colours[place] if place < len(self._colours) else tokens().muted
+        pen = pg.mkPen(colour, width=2)
+        pen.setStyle(_DASHES[rank % len(_DASHES)])
+        return pen
+
+    @staticmethod
+    def _marks(pen: QPen, rank: int) -> dict[str, Any]:
+        return {
+            "symbol": _MARKS[rank % len(_MARKS)],
+            "symbolSize": px(7),
+            "symbolPen": pg.mkPen(tokens().pane),
+            "symbolBrush": pen.color(),
+        }
+
+    def _draw(self) -> None:
+        item = self.plot.getPlotItem()
+        item.clear()
+        self._places.clear()
+        drawn = self.drawn()
+        self._show_looks(drawn)
+        if self._answer is None or not self._answer.findings.groups:
+            return
+        groups = self._answer.findings.groups
+        most = 0.01
+        for rank, place in enumerate(drawn):
+            shares = [group.shares[place].share.value if group.rows else np.nan for group in groups]
+            most = max(most, np.nanmax(shares, initial=0.0))
+            pen = self._pen(place, rank)
+            line = item.plot(
+                np.arange(len(groups)),
+                np.asarray(shares, dtype=float),
+                pen=pen,
+                connect="finite",
+                antialias=True,
+                **(self._marks(pen, rank) if len(groups) <= MOST_MARKS else {}),
+            )
+            line.scatter.opts |= {"hoverable": True, "tip": self._tip(place)}
+            self._places[line] = place
+        self._scale(most, [group.name for group in groups])
+
+    def _scale(self, most: float, names: Sequence[str]) -> None:
+        item = self.plot.getPlotItem()
+        step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if most / step <= 5)
+        top = step * np.ceil(most / step)
+        ends = [(number * step, f"{number * step:.0%}") for number in range(round(top / step) + 1)]
+        item.getAxis("left").setTicks([ends])
+        width = QFontMetrics(font("body")).horizontalAdvance(max(names, key=len)) + px(14)
+        every = max(1, -(-len(names) * width // max(width, self.plot.width() - px(60))))
+        ticks = [(place, name) for place, name in enumerate(names) if place % every == 0]
+        item.getAxis("bottom").setTicks([ticks])
+        item.setRange(xRange=(-0.3, len(names) - 0.7), yRange=(-top * 0.03, top * 1.04), padding=0.0)
+
+    def _show_looks(self, drawn: Sequence[int]) -> None:
+        """Show in the list how each line is drawn."""
+        self.labels.blockSignals(True)
+        width, height = px(26), px(12)
+        self.labels.setIconSize(QPixmap(width, height).size())
+        for row in range(self.labels.count()):
+            item = self.labels.item(row)
+            place = item.data(_PLACE)
+            picture = QPixmap(width, height)
+            picture.fill(Qt.GlobalColor.transparent)
+            if place in drawn:
+                painter = QPainter(picture)
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(self._pen(place, drawn.index(place)))
+                painter.drawLine(QPointF(0, height / 2), QPointF(width, height / 2))
+                painter.end()
+            item.setIcon(QIcon(picture))
+        self.labels.blockSignals(False)
+
+    def _tip(self, place: int) -> Callable[..., str]:
+        assert self._answer is not None
+        found = self._answer.findings
+
+        def tip(x: float, y: float, data: object) -> str:
+            share = found.groups[round(x)].shares[place].share
+            return plain_tip(
+                f"{found.answers[place]}, {found.groups[round(x)].name}: {percent(share.value)}\n"
+                f"{interval(share)}".rstrip()
+            )
+
+        return tip
+
+    @Slot(object)
+    def _on_clicked(self, event: Any) -> None:
+        """Choose the line that is nearest to the click, at the nearest period."""
+        box = self.plot.getPlotItem().getViewBox()
+        if not self._places or not box.sceneBoundingRect().contains(event.scenePos()):
+            return
+        at = box.mapSceneToView(event.scenePos())
+        self.choose_near(at.x(), at.y())
+
+    def choose_near(self, x: float, y: float) -> None:
+        """Choose the cell at period ``x`` whose share is nearest to ``y``."""
+        assert self._answer is not None
+        groups = self._answer.findings.groups
+        part = min(max(round(x), 0), len(groups) - 1)
+        if groups[part].rows:
+            shares = groups[part].shares
+            near = min(self._places.values(), key=lambda place: abs(shares[place].share.value - y))
+            self.cellChosen.emit(near, part)
+
+    def _colour(self) -> None:
+        t = tokens()
+        self.plot.setBackground(QColor(t.pane))
+        small = font("body")
+        small.setPixelSize(px(11))
+        for side in ("left", "bottom"):
+            axis = self.plot.getPlotItem().getAxis(side)
+            axis.setPen(pg.mkPen(t.line))
+            axis.setTextPen(pg.mkPen(t.muted))
+            axis.setStyle(tickFont=small, tickLength=-px(4), hideOverlappingLabels=False)
+        self.plot.getPlotItem().showGrid(y=True, alpha=0.15)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "labels"):
+            self._colour()
+            self._draw()
+
+    def resizeEvent(self, event: Any) -> None:
+        """Let as many periods be named as there is room for."""
+        super().resizeEvent(event)
+        if self._answer is not None and self._answer.findings.groups:
+            self._draw()

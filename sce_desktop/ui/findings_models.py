@@ -1,0 +1,222 @@
+"""The figures of the findings panel as tables: the shares of all rows, and those of their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QIcon
+
+from sce_desktop.core.estimates import Share
+from sce_desktop.core.types import IdArray
+from sce_desktop.ui.findings_work import Answer
+from sce_desktop.ui.icons import icon
+from sce_desktop.ui.painting import elided_name
+from sce_desktop.ui.preview_model import plain_tip
+from sce_desktop.ui.row_actions import label_icon
+from sce_desktop.ui.theme import font, px
+
+ShareRole = Qt.ItemDataRole.UserRole  # `Share`, or None where the part has no rows
+MostRole = Qt.ItemDataRole.UserRole + 1  # the end of the scale: the largest share, or end of an interval
+NAMES = 190  # pixels of the column of names
+PART = 112  # pixels of a part's column
+_COLUMNS = ("Share", "95% interval", "", "Decided", "Predicted")
+BAR = 2
+_TIPS = (
+    "The part of the rows that has this label",
+    "Where the true share lies in 95 of 100 samples; empty where no random sample stands behind it",
+    "",
+    "Rows that a person gave this label",
+    "Other rows for which the model puts it first",
+)
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_NO_PARENT = QModelIndex()
+Index = QModelIndex | QPersistentModelIndex
+
+
+def percent(value: float) -> str:
+    """A share as the reports write it."""
+    return f"{value:.1%}"
+
+
+def interval(share: Share) -> str:
+    """The ends of an interval; nothing where there is none."""
+    return "" if share.interval is None else f"{share.interval[0]:.1%} to {share.interval[1]:.1%}"
+
+
+class _Figures(QAbstractTableModel):
+    """A line for each answer, in an order that a click on a heading changes; names stand at the left."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._answer: Answer | None = None
+        self._colours: Sequence[str] = ()
+        self.order: IdArray = np.zeros(0, dtype=np.int64)  # the answers from top to bottom
+        self._sorted: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.DescendingOrder)
+        self._names: dict[int, str] = {}  # of the answers as they fit in, once they were asked for
+        self._icons: dict[str, QIcon] = {}
+
+    def show_answer(self, answer: Answer | None, colours: Sequence[str] = ()) -> None:
+        """Show other figures; ``colours`` of the labels in their order."""
+        self.beginResetModel()
+        self._answer, self._colours = answer, colours
+        found = answer.findings if answer else None
+        self.order = self._ordered(len(found.answers) if found else 0)
+        self._names, self._icons = {}, {}
+        self.endResetModel()
+
+    def _values(self, column: int) -> Sequence[float]:
+        raise NotImplementedError
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Put the lines in the order of a column's figures; column -1: in that of the labels."""
+        self._sorted = (column, order)
+        self.beginResetModel()
+        self.order = self._ordered(len(self.order))
+        self.endResetModel()
+
+    def _ordered(self, count: int) -> IdArray:
+        column, order = self._sorted
+        if not 0 <= column < self.columnCount():
+            return np.arange(count)
+        sign = -1 if order is Qt.SortOrder.DescendingOrder else 1
+        return np.argsort(sign * np.asarray(self._values(column)), kind="stable")
+
+    def line_of(self, answer: int) -> int:
+        """The line of an answer."""
+        return int(np.flatnonzero(self.order == answer)[0])
+
+    def rowCount(self, parent: Index = _NO_PARENT) -> int:
+        """One line an answer."""
+        return 0 if parent.isValid() else len(self.order)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Names of the answers, each with its colour, and those of the columns."""
+        if self._answer is None:
+            return None
+        if role == Qt.ItemDataRole.InitialSortOrderRole:
+            return Qt.SortOrder.DescendingOrder
+        if orientation is Qt.Orientation.Horizontal:
+            return self._heading(section, role)
+        place = int(self.order[section])
+        name = self._answer.findings.answers[place]
+        if role == Qt.ItemDataRole.SizeHintRole:
+            return QSize(px(NAMES), px(24))  # the header would ask for everything about every name
+        if role == Qt.ItemDataRole.DisplayRole:
+            if place not in self._names:
+                self._names[place] = elided_name(QFontMetrics(font("body")), name, px(NAMES - 34))
+            return self._names[place]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(name)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return name
+        if role == Qt.ItemDataRole.DecorationRole:
+            colour = self._colours[place] if place < len(self._colours) else ""
+            if colour not in self._icons:
+                self._icons[colour] = label_icon(colour) if colour else icon("none", "muted")
+            return self._icons[colour]
+        return int(_LEFT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def _heading(self, section: int, role: int) -> Any:
+        raise NotImplementedError
+
+
+class SharesModel(_Figures):
+    """Every answer's share of all rows."""
+
+    def _values(self, column: int) -> Sequence[float]:
+        ones = self._answer.findings.whole.shares if self._answer else ()
+        by: Callable[[Any], float] = {3: lambda one: one.decided, 4: lambda one: one.predicted}.get(
+            column, lambda one: one.share.value
+        )
+        return [by(one) for one in ones]
+
+    def columnCount(self, parent: Index = _NO_PARENT) -> int:
+        """Share, interval, bar, decided, predicted."""
+        return 0 if parent.isValid() else len(_COLUMNS)
+
+    def _heading(self, section: int, role: int) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _COLUMNS[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return _TIPS[section]
+        return int(_RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The figures of an answer."""
+        if self._answer is None:
+            return None
+        one = self._answer.findings.whole.shares[int(self.order[index.row()])]
+        if role == ShareRole:
+            return one.share
+        if role == MostRole:
+            return self._answer.most
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(_RIGHT)
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BAR:
+            return f"{one.name}, {percent(one.share.value)} {interval(one.share)}".rstrip()
+        if role == Qt.ItemDataRole.DisplayRole:
+            model = bool(self._answer.evidence.probabilities)
+            return (
+                percent(one.share.value),
+                interval(one.share),
+                "",
+                f"{one.decided:,}",
+                f"{one.predicted:,}" if model else "",
+            )[index.column()]
+        return None
+
+
+class PartsModel(_Figures):
+    """Every answer's share in each part of the rows."""
+
+    def _values(self, column: int) -> Sequence[float]:
+        return (
+            [one.share.value for one in self._answer.findings.groups[column].shares] if self._answer else []
+        )
+
+    def columnCount(self, parent: Index = _NO_PARENT) -> int:
+        """One column a part."""
+        return 0 if parent.isValid() or self._answer is None else len(self._answer.findings.groups)
+
+    def _heading(self, section: int, role: int) -> Any:
+        assert self._answer is not None
+        group = self._answer.findings.groups[section]
+        if role == Qt.ItemDataRole.SizeHintRole:
+            return QSize(px(PART), 2 * QFontMetrics(font("body")).height() + px(10))
+        rows = f"{group.rows:,} row{'' if group.rows == 1 else 's'}"
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{elided_name(QFontMetrics(font('strong')), group.name, px(PART - 16))}\n{rows}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(f"{group.name}\n{rows}, {group.sampled:,} of the random sample")
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{group.name}, {rows}"
+        return int(_RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The share of an answer in a part."""
+        if self._answer is None:
+            return None
+        group = self._answer.findings.groups[index.column()]
+        one = group.shares[int(self.order[index.row()])]
+        if role == ShareRole:
+            return one.share if group.rows else None
+        if role == MostRole:
+            return self._answer.most
+        if role == Qt.ItemDataRole.DisplayRole:
+            return percent(one.share.value) if group.rows else "–"
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            if not group.rows:
+                return f"{group.name}: no rows"
+            ends = f" ({interval(one.share)})" if one.share.interval else ""
+            told = (
+                f"{one.name}, {group.name}: {percent(one.share.value)}{ends}\n"
+                f"{group.rows:,} rows, {one.decided:,} decided so, {one.predicted:,} predicted"
+            )
+            return plain_tip(told) if role == Qt.ItemDataRole.ToolTipRole else told.replace("\n", ", ")
+        return None

@@ -1,0 +1,502 @@
+"""The findings panel: its figures are those of the tasks, and the rows behind them can be seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.tasks.evidence import AuditSample, Evidence, gather, rolled_up
+from sce_desktop.tasks.findings import Findings, by_value, column_values, find
+from sce_desktop.tasks.periods import by_period
+from sce_desktop.ui import findings_work
+from sce_desktop.ui.findings_models import ShareRole
+from sce_desktop.ui.findings_panel import FindingsPanel
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import give_scores, open_in
+
+LABELS = ("Delivery > Late", "Delivery > Lost", "Praise")
+ROWS = 120
+CHANNEL, DATE = 0, 1
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """120 rows in three channels and four months, scored; 40 of them drawn at random and decided."""
+    path = tmp_path / "Feedback.sce"
+    rng = np.random.default_rng(3)
+    with Project.create(path, name="Feedback") as project:
+        rows = [
+            (
+                ("mail", "chat", "=shop")[n % 3],
+                "soon" if n == 7 else f"2024-{1 + n // 30:02d}-10",
+                f"text {n}",
+            )
+            for n in range(ROWS)
+        ]
+        project.add_rows(("channel", "date", "text"), [rows], text_columns=[2], source={})
+        labels = project.set_labels([Label(name) for name in LABELS]).labels
+        run = project.open_run("sce", "sce", "m", "f", labels)
+        project.activate(run.id)
+        shares = rng.dirichlet((3, 1, 2), ROWS).astype(np.float32)
+        project.add_scores(run.id, project.unscored_ids(run.id), Scores(shares))
+        project.finish_run(run.id)
+        drawn = rng.permutation(project.row_ids(RowQuery(blank=False)))[:40]
+        project.create_audit(drawn, 3)
+        for row_id in drawn.tolist():
+            given = labels[int(shares[row_id - 1].argmax())].id
+            assert given is not None
+            project.decide([row_id], Decision.LABEL, [given])
+    return path
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, session: Session) -> FindingsPanel:
+    panel = FindingsPanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(1280, 320)
+    panel.show()
+    return panel
+
+
+def wait(qtbot: QtBot, panel: FindingsPanel) -> None:
+    """Until the panel shows what it was asked, about what there is."""
+
+    def ready() -> bool:
+        return not (panel._dirty or panel._asked or panel._soon.isActive() or panel._job or panel._cell_job)
+
+    qtbot.waitUntil(ready, timeout=10_000)
+
+
+def opened(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> Project:
+    project = open_in(qtbot, session, path)
+    wait(qtbot, panel)
+    return project
+
+
+def evidence(project: Project, alias: str = "sce") -> Evidence:
+    audits = project.audits()
+    sample = AuditSample(project.audit_rows(audits[-1].id), project.audit_frame(audits[-1].id))
+    return gather(project, [alias] if alias else [], sample)
+
+
+def shown_shares(panel: FindingsPanel) -> list[str]:
+    return [panel.shares_model.index(row, 0).data() for row in range(panel.shares_model.rowCount())]
+
+
+def written(found: Findings) -> list[str]:
+    return [f"{one.share.value:.1%}" for one in found.whole.shares]
+
+
+# --- the figures -------------------------------------------------------------------------------------------
+
+
+def test_shares_are_those_of_the_tasks(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    project = opened(qtbot, session, panel, path)
+    known = evidence(project)
+    found = find(known, alias="sce")
+    assert panel.answer is not None
+    assert panel.answer.findings.whole == found.whole
+    assert shown_shares(panel) == written(found)
+    assert found.basis in panel.basis.text()
+    assert not panel.sample.isVisible()
+    intervals = [panel.shares_model.index(row, 1).data() for row in range(4)]
+    low, high = found.whole.shares[0].share.interval or (0, 0)
+    assert intervals[0] == f"{low:.1%} to {high:.1%}"
+
+    panel.bar.model.setCurrentIndex(panel.bar.model.findData(""))
+    panel.bar.model.activated.emit(1)
+    wait(qtbot, panel)
+    assert shown_shares(panel) == written(find(evidence(project, "")))
+    assert shown_shares(panel) != written(found)
+
+
+def test_parents_are_summed_up(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session.scorer, "labels_changed", lambda: None)
+    project = opened(qtbot, session, panel, path)
+    panel.bar.rolled.click()
+    wait(qtbot, panel)
+    found = find(rolled_up(evidence(project)), alias="sce")
+    assert found.answers == ("Delivery", "Praise", "none of these")
+    assert shown_shares(panel) == written(found)
+    session.set_labels([Label("Late"), Label("Lost")])
+    wait(qtbot, panel)
+    assert not panel.bar.rolled.isVisible()
+    assert panel.answer is not None
+    assert panel.answer.findings.answers == ("Late", "Lost", "none of these")
+
+
+def test_a_column_parts_the_table(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
+    project = opened(qtbot, session, panel, path)
+    panel.bar.views["column"].click()
+    wait(qtbot, panel)
+    known = evidence(project)
+    codes, names = by_value(column_values(project, known.row_ids, CHANNEL, SilentProgress()))
+    found = find(known, alias="sce", column="channel", codes=codes, names=names)
+    assert panel.bar.column.currentText() == "channel"
+    assert panel.answer is not None
+    assert panel.answer.findings.groups == found.groups
+    model = panel.parts_model
+    assert [[model.index(row, part).data() for part in range(3)] for row in range(4)] == [
+        [f"{group.shares[row].share.value:.1%}" for group in found.groups] for row in range(4)
+    ]
+    assert model.index(1, 2).data(ShareRole) == found.groups[2].shares[1].share
+    heading = [model.headerData(part, Qt.Orientation.Horizontal) for part in range(3)]
+    assert heading == [f"{group.name}\n{group.rows:,} rows" for group in found.groups]
+
+
+def test_dates_are_counted_by_period(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    project = opened(qtbot, session, panel, path)
+    panel.bar.views["time"].click()
+    wait(qtbot, panel)
+    assert panel.bar.column.currentText() == "date"
+    assert "Rows in no period because their date cannot be read: 1." in panel.basis.text()
+    panel.bar.unit.setCurrentIndex(panel.bar.unit.findData("quarter"))
+    panel.bar.unit.activated.emit(0)
+    wait(qtbot, panel)
+    known = evidence(project)
+    cells = column_values(project, known.row_ids, DATE, SilentProgress())
+    periods = by_period(cells, unit="quarter", progress=SilentProgress())
+    found = find(known, alias="sce", column="date", codes=periods.codes, names=periods.names)
+    assert panel.answer is not None
+    assert [group.name for group in panel.answer.findings.groups] == ["2024Q1", "2024Q2"]
+    assert panel.answer.findings.groups == found.groups
+
+
+def test_the_chart_draws_what_is_checked(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    opened(qtbot, session, panel, path)
+    panel.bar.views["time"].click()
+    wait(qtbot, panel)
+    chart = panel.chart
+    assert chart is not None
+    assert panel.answer is not None
+    assert chart.isVisible()
+    groups = panel.answer.findings.groups
+    assert groups[1].rows == 0  # a week without rows is a gap
+    shares = [[group.shares[place].share.value for group in groups] for place in range(4)]
+    for line, place in chart._places.items():
+        drawn = line.getData()[1]
+        assert drawn[[0, 1, -1]] == pytest.approx([shares[place][0], np.nan, shares[place][-1]], nan_ok=True)
+    first = chart.labels.item(0)
+    assert first.text() in LABELS
+    first.setCheckState(Qt.CheckState.Unchecked)
+    assert first.data(Qt.ItemDataRole.UserRole) not in chart._places.values()
+    place = next(iter(chart._places.values()))
+    chart.choose_near(len(groups) + 3, shares[place][-1])
+    wait(qtbot, panel)
+    assert panel.examples.title.text() == f"{panel.answer.findings.answers[place]} · {groups[-1].name}"
+    panel.bar.table.click()
+    wait(qtbot, panel)
+    assert panel.parts.isVisible()
+
+
+def test_figures_follow_decisions_and_what_is_read_is_kept(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = opened(qtbot, session, panel, path)
+    assert panel.answer is not None
+    before = panel.answer
+    free = [row_id for row_id in range(1, ROWS + 1) if row_id not in set(project.audit_rows(1).tolist())]
+    session.decide(free[:30], Decision.NONE)
+    wait(qtbot, panel)
+    assert panel.answer.findings.decided == before.findings.decided + 30
+    assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
+    matrix = before.read.evidence.probabilities["sce"]
+    assert panel.answer.read.evidence.probabilities["sce"] is matrix
+    give_scores(project, [0] * ROWS, fingerprint="another")
+    session.scorer.refresh()
+    session.scoresChanged.emit(None)
+    wait(qtbot, panel)
+    assert panel.answer.read.evidence.probabilities["sce"] is not matrix
+    assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
+
+
+def test_nothing_is_computed_out_of_sight(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = opened(qtbot, session, panel, path)
+    looked: list[bool] = []
+    look = findings_work.look
+
+    def counted(*args: object, **keywords: object) -> object:
+        looked.append(True)
+        return look(*args, **keywords)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(findings_work, "look", counted)
+    panel.hide()
+    session.decide([1], Decision.NONE)
+    qtbot.waitUntil(lambda: not panel._soon.isActive() and not session.lanes.reads.busy)
+    assert looked == []
+    panel.show()
+    wait(qtbot, panel)
+    assert looked == [True]
+    assert panel.answer is not None
+    assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
+
+
+def test_the_table_goes_first(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
+    opened(qtbot, session, panel, path)
+    panel._on_asked()
+    panel._look()
+    mine = panel._job
+    assert mine is not None
+    order: list[str] = []
+    other = session.submit(_nothing, session.project, title="A filter", lane="reads", quiet=True)
+    other.finished.connect(lambda _: order.append("filter"))
+    assert panel._job is None
+    assert not mine.attached
+    wait(qtbot, panel)
+    assert order == ["filter"]
+    assert panel.answer is not None
+
+
+def _nothing(project: Project, *, progress: object) -> None:
+    return None
+
+
+# --- the rows behind a figure ------------------------------------------------------------------------------
+
+
+def test_rows_of_a_cell(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
+    project = opened(qtbot, session, panel, path)
+    panel.bar.views["column"].click()
+    wait(qtbot, panel)
+    panel.parts.setCurrentIndex(panel.parts_model.index(0, 1))
+    wait(qtbot, panel)
+    examples = panel.examples
+    assert examples.title.text() == "Delivery > Late · chat"
+    assert examples.found is not None
+    late = project.label_set().labels[0].id  # type: ignore[union-attr]
+    ids, matrix = project.run_matrix(session.runs[0].id)
+    tops = dict(zip(ids.tolist(), matrix.argmax(axis=1).tolist(), strict=True))
+    wanted = {row_id for row_id in range(1, ROWS + 1) if (row_id - 1) % 3 == 1 and tops[row_id] == 0}
+    assert set(examples.found.ids) == wanted  # what was decided is what the model says in this project
+    decided = project.annotations(list(wanted))
+    assert examples.found.decided == len(decided)
+    assert all(decided[row_id].label_ids == (late,) for row_id in examples.found.ids[: len(decided)])
+    assert examples.list.item(0).text().splitlines()[1] == f"text {examples.found.ids[0] - 1}"
+    examples.button.click()
+    assert session.query.among == examples.found.ids
+    with qtbot.waitSignal(session.rowAsked) as asked:
+        examples.list.itemActivated.emit(examples.list.item(1))
+    assert asked.args == [examples.found.ids[1]]
+
+
+def test_sorting_keeps_the_cell(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
+    opened(qtbot, session, panel, path)
+    panel.shares.choose(1, -1)
+    panel.shares.sortByColumn(0, Qt.SortOrder.DescendingOrder)
+    wait(qtbot, panel)
+    shares = [float(text.rstrip("%")) for text in shown_shares(panel)]
+    assert shares == sorted(shares, reverse=True)
+    assert panel.examples.title.text() == "Delivery > Lost"
+    assert panel.shares_model.order[panel.shares.currentIndex().row()] == 1
+
+
+# --- handing on --------------------------------------------------------------------------------------------
+
+
+def test_copied_cells_are_no_formulas(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    opened(qtbot, session, panel, path)
+    panel.bar.views["column"].click()
+    wait(qtbot, panel)
+    with qtbot.waitSignal(session.told):
+        panel.bar.copy.click()
+    lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
+    assert panel.answer is not None
+    groups = panel.answer.findings.groups
+    assert lines[0][:4] == ["channel", "mail", "mail: from", "mail: to"]
+    assert lines[0][7].endswith("=shop")
+    assert not lines[0][7].startswith("=")
+    assert lines[1][1] == "40"
+    low, high = groups[0].shares[0].share.interval or (0, 0)
+    assert lines[2][:4] == [
+        "Delivery > Late",
+        *(f"{share:.1%}" for share in (groups[0].shares[0].share.value, low, high)),
+    ]
+
+
+def test_reports_are_those_of_the_tasks(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, tmp_path: Path
+) -> None:
+    opened(qtbot, session, panel, path)
+    panel.bar.views["time"].click()
+    wait(qtbot, panel)
+    page, workbook = tmp_path / "page.html", tmp_path / "book.xlsx"
+    for target in (page, workbook):
+        with qtbot.waitSignal(session.told, timeout=10_000) as told:
+            panel.exports.save_to(target)
+        assert told.args == [f"The findings were written to {target}.", "info"]
+    assert panel.answer is not None
+    text = page.read_text(encoding="utf-8")
+    whole = panel.answer.findings.whole
+    assert f"{whole.shares[0].share.value:.1%}" in text
+    assert "because their date cannot be read: 1." in text
+    assert "<h1" in text
+    assert "Feedback" in text
+    book = openpyxl.load_workbook(workbook)
+    assert book.sheetnames == ["Shares", "Parts", "Examples", "About"]
+    cells = list(book["Shares"].iter_rows(min_row=2, max_col=2, values_only=True))
+    assert [name for name, _ in cells] == [*LABELS, "none of these"]
+    assert [value for _, value in cells] == pytest.approx([one.share.value for one in whole.shares])
+    said = [cell.value for cell in book["About"]["A"]]
+    assert panel.answer.findings.basis in " ".join(map(str, said))
+
+
+def test_a_place_that_cannot_be_written_to_is_told(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, tmp_path: Path
+) -> None:
+    opened(qtbot, session, panel, path)
+    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+        panel.exports.save_to(tmp_path / "no folder" / "page.html")
+    assert told.args[1] == "warn"
+
+
+def test_the_file_is_asked_for_without_a_nested_loop(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, tmp_path: Path
+) -> None:
+    opened(qtbot, session, panel, path)
+    panel.bar.workbook.trigger()
+    dialog = panel.findChild(QFileDialog)
+    assert dialog is not None
+    with qtbot.waitSignal(session.told, timeout=10_000):
+        dialog.fileSelected.emit(str(tmp_path / "chosen.xlsx"))
+    assert openpyxl.load_workbook(tmp_path / "chosen.xlsx")["Shares"]["A2"].value == LABELS[0]
+    dialog.reject()
+
+
+# --- when there is nothing to show -------------------------------------------------------------------------
+
+
+def test_a_project_without_labels(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+) -> None:
+    opened(qtbot, session, panel, make_project())
+    assert "No labels yet" in panel.empty.text()
+    assert not panel.bar.copy.isEnabled()
+    session.set_labels([Label("Late"), Label("Damaged")])
+    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    wait(qtbot, panel)
+    assert panel.shares.isVisible()
+    assert panel.bar.copy.isEnabled()
+
+
+def test_nothing_decided_and_nothing_scored(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+) -> None:
+    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    assert "Nothing is decided or scored yet" in panel.empty.text()
+    assert panel.score.isVisible()
+    give_scores(project, [0, 1, 0, 0])
+    session.scorer.refresh()
+    session.scoresChanged.emit(None)
+    wait(qtbot, panel)
+    assert panel.shares.isVisible()
+    assert panel.sample.isVisible()  # no random sample: the shares have no interval
+    assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["", "", ""]
+    with qtbot.waitSignal(session.panelAsked) as asked:
+        panel.sample.click()
+    assert asked.args == ["Evaluate"]
+
+
+def test_a_table_of_blank_rows(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+) -> None:
+    opened(qtbot, session, panel, make_project(texts=("", " "), labels=("Late", "Damaged")))
+    assert "no rows with text" in panel.empty.text()
+
+
+def test_a_column_without_dates_and_a_table_without_columns(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject, tmp_path: Path
+) -> None:
+    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    give_scores(project, [0, 1, 0, 0])
+    session.scorer.refresh()
+    panel.bar.views["time"].click()
+    session.scoresChanged.emit(None)
+    wait(qtbot, panel)
+    assert panel.empty.text().startswith("No date can be read")
+    with Project.create(tmp_path / "bare.sce", name="Bare") as bare:
+        bare.add_rows(("text",), [[("a",), ("b",)]], text_columns=[0], source={})
+        bare.set_labels([Label("Late"), Label("Damaged")])
+        give_scores(bare, [0, 1])
+    opened(qtbot, session, panel, tmp_path / "bare.sce")
+    assert panel.empty.text().startswith("The table has no column")
+
+
+def test_several_labels_a_row(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+) -> None:
+    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    session.set_labels(session.labels, multi_label=True)
+    first, second = (label.id or 0 for label in session.labels)
+    session.decide([1], Decision.LABEL, [first, second])
+    session.decide([2], Decision.LABEL, [first])
+    wait(qtbot, panel)
+    assert shown_shares(panel) == ["100.0%", "50.0%", "0.0%"]
+    assert "need not sum to 100%" in panel.basis.text()
+    assert project.label_set().multi_label  # type: ignore[union-attr]
+
+
+def test_rows_that_came_after_the_sample_are_told(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    project = opened(qtbot, session, panel, path)
+    assert "was not drawn from" not in panel.basis.text()
+    more = [("mail", "2024-05-01", f"another {n}") for n in range(3)]
+    project.add_rows(("channel", "date", "text"), [more], text_columns=[2], source={})
+    session.rowsChanged.emit()
+    wait(qtbot, panel)
+    assert "Undecided rows that the random sample was not drawn from: 3;" in panel.basis.text()
+    assert panel.answer is not None
+    assert panel.answer.findings.rows == ROWS + 3
+
+
+def test_blind_review_hides_what_models_say(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    project = opened(qtbot, session, panel, path)
+    session.change_setting("blind", True)
+    wait(qtbot, panel)
+    assert shown_shares(panel) == written(find(evidence(project, "")))
+    assert [panel.shares_model.index(row, 4).data() for row in range(4)] == [""] * 4
+    assert panel.bar.model.count() == 1
+
+
+def test_the_project_may_be_closed_meanwhile(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, make_project: MakeProject
+) -> None:
+    """B21: no result of a project that is gone, and no hanging."""
+    opened(qtbot, session, panel, path)
+    panel._on_asked()
+    panel._look()
+    panel.show_cell(0, -1)
+    with qtbot.waitSignal(session.projectClosed, timeout=10_000):
+        session.close_project()
+    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    assert panel.answer is None
+    assert panel.shares_model.rowCount() == 0
+    assert panel.examples.found is None
+    opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    assert "Nothing is decided" in panel.empty.text()

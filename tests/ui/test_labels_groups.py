@@ -1,0 +1,131 @@
+"""Labels named "Parent > Child" in the list: groups, their sums, and how they move."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.ui.labels_groups import Span, grouped, moved, short_name
+from sce_desktop.ui.labels_list import HEADING
+from sce_desktop.ui.labels_model import GroupRole
+from sce_desktop.ui.labels_panel import LabelsPanel
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import ROW_HEIGHTS, px
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import open_in, settle
+
+NAMES = ("Delivery > Late", "Praise", "Delivery > Lost", "Delivery", "Parcel > Damaged > Contents")
+SHOWN = ["Delivery > Late", "Delivery > Lost", "Delivery", "Praise", "Parcel > Damaged > Contents"]
+
+
+@pytest.fixture
+def panel(
+    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> LabelsPanel:
+    monkeypatch.setattr(session.scorer, "labels_changed", lambda: None)
+    open_in(qtbot, session, make_project(labels=NAMES))
+    panel = LabelsPanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(232, 700)
+    panel.show()
+    return panel
+
+
+def names(panel: LabelsPanel) -> list[str]:
+    return [panel.model.index(row).data() for row in range(panel.model.rowCount())]
+
+
+def labels(*given: str) -> list[Label]:
+    return [Label(name, id=place) for place, name in enumerate(given)]
+
+
+def test_groups_are_side_by_side() -> None:
+    ordered, spans = grouped(labels(*NAMES))
+    assert [label.name for label in ordered] == SHOWN
+    assert spans == (Span(0, 3, "Delivery"), Span(3, 4), Span(4, 5, "Parcel"))
+    assert short_name("Parcel > Damaged > Contents", "Parcel") == "Damaged > Contents"
+    assert short_name("Delivery", "Delivery") == "Delivery"
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("a>b", " > b", "a > ", "a >b"), (), ("a", "a -> b")])
+def test_without_parents_nothing_is_grouped(names: tuple[str, ...]) -> None:
+    ordered, spans = grouped(labels(*names))
+    assert [label.name for label in ordered] == list(names)
+    assert [span.parent for span in spans] == [""] * len(names)
+
+
+@pytest.mark.parametrize(
+    ("place", "before", "after"),
+    [
+        (0, 2, ["a > 2", "a > 1", "b", "c > 1", "c > 2"]),  # in its group
+        (1, 3, ["b", "a > 1", "a > 2", "c > 1", "c > 2"]),  # out of it: the group goes along
+        (2, 0, ["b", "a > 1", "a > 2", "c > 1", "c > 2"]),
+        (2, 1, ["b", "a > 1", "a > 2", "c > 1", "c > 2"]),  # never into another one
+        (2, 4, ["a > 1", "a > 2", "c > 1", "c > 2", "b"]),
+        (4, 1, ["c > 1", "c > 2", "a > 1", "a > 2", "b"]),
+        (3, 5, ["a > 1", "a > 2", "b", "c > 2", "c > 1"]),
+        (0, 0, ["a > 1", "a > 2", "b", "c > 1", "c > 2"]),
+    ],
+)
+def test_labels_move_with_their_group(place: int, before: int, after: list[str]) -> None:
+    given = labels("a > 1", "a > 2", "b", "c > 1", "c > 2")
+    ordered, spans = grouped(given)
+    found = moved(ordered, spans, place, before)
+    assert [label.name for label in found] == after
+    assert [label.name for label in grouped(found)[0]] == after
+
+
+def test_the_list_shows_groups_with_their_sums(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    assert names(panel) == SHOWN
+    by_name = {label.name: label.id or 0 for label in session.labels}
+    session.decide([1, 2], Decision.LABEL, [by_name["Delivery > Late"]])
+    session.decide([4], Decision.LABEL, [by_name["Delivery"]])
+    settle(qtbot, session)
+    group = panel.model.index(0).data(GroupRole)
+    assert panel.model.sums(group) == (3, None)
+    assert panel.model.index(3).data(GroupRole) is None
+    heights = [panel.list.sizeHintForIndex(panel.model.index(row)).height() for row in range(5)]
+    high, low = px(ROW_HEIGHTS["normal"]) + px(HEADING), px(ROW_HEIGHTS["normal"])
+    assert heights == [high, low, low, low, high]
+    assert panel.list.maximumHeight() == sum(heights) + px(4)
+    index = panel.model.index(0)
+    assert index.data(Qt.ItemDataRole.ToolTipRole) == "Delivery > Late"
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Delivery > Late, yours 2 rows"
+    assert panel.list.grab().toImage().width() > 0  # it is painted
+
+
+def test_a_click_on_the_heading_selects_the_group(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(px(60), px(10)))
+    assert [label.name for label in panel._selected()] == SHOWN[:3]
+    panel.show_rows()
+    by_name = {label.name: label.id for label in session.labels}
+    assert session.query.label_ids == tuple(by_name[name] for name in SHOWN[:3])
+    below = QPoint(px(60), px(HEADING + 10))
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=below)
+    assert [label.name for label in panel._selected()] == SHOWN[:1]
+
+
+def test_labels_are_moved_and_renamed_as_they_are_shown(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    panel.list.setCurrentIndex(panel.model.index(1))
+    qtbot.keyClick(panel.list, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert [label.name for label in session.labels] == ["Delivery > Lost", "Delivery > Late", *SHOWN[2:]]
+    assert panel.list.currentIndex().row() == 0
+    move = Qt.DropAction.MoveAction
+    panel.model.dropMimeData(panel.model.mimeData([panel.model.index(3)]), move, 0, 0, QModelIndex())
+    assert names(panel)[0] == "Praise"
+    label_id = panel.model.label(panel.model.index(0)).id
+    assert panel.model.setData(panel.model.index(0), "Parcel > Praised")
+    assert names(panel) == [
+        "Parcel > Praised",
+        "Parcel > Damaged > Contents",
+        "Delivery > Lost",
+        "Delivery > Late",
+        "Delivery",
+    ]
+    assert panel.model.row_of(label_id) == 0
+    panel.select(session.labels[1].id)
+    assert panel.list.currentIndex().data() == session.labels[1].name
