@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -27,13 +27,15 @@ def score_project(
     *,
     labels: Sequence[Label] | None = None,
     first_ids: IdArray | None = None,
+    first_only: Collection[str] = (),
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
 
     Rows that the same model has scored with the same labels are not scored again. ``first_ids`` go first,
-    with all models, before the rest. ``labels`` become the project's own; a project without labels takes
+    with all models, before the rest; models whose alias is in ``first_only`` score no others, and their runs
+    stay unfinished, to be gone on with. ``labels`` become the project's own; a project without labels takes
     those that the first model carries. Once a run is finished, runs of the same model with older labels are
     removed but for `KEPT_RUNS`.
 
@@ -53,15 +55,19 @@ def score_project(
         )
         project.activate(run.id)  # scores show as they come
         runs.append(run)
+    first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
     waiting = [project.unscored_ids(run.id) for run in runs]
+    waiting = [
+        np.intersect1d(ids, first) if run.alias in first_only else ids
+        for run, ids in zip(runs, waiting, strict=True)
+    ]
     tally = _Tally(project, known, multi_label, cache, sum(map(len, waiting)), progress)
-    if first_ids is not None:
-        for run, named, ids in zip(runs, models, waiting, strict=True):
-            tally.score(run, named, first_ids[np.isin(first_ids, ids)])
-        waiting = [ids[~np.isin(ids, first_ids)] for ids in waiting]
     for run, named, ids in zip(runs, models, waiting, strict=True):
-        tally.score(run, named, ids)
-        project.finish_run(run.id)
+        tally.score(run, named, first[np.isin(first, ids)])
+    for run, named, ids in zip(runs, models, waiting, strict=True):
+        tally.score(run, named, ids[~np.isin(ids, first)])
+        if run.alias not in first_only or not len(project.unscored_ids(run.id)):
+            project.finish_run(run.id)
     for run in runs:
         _remove_older(project, run, shown)
     now = {run.id: run for run in project.runs()}
