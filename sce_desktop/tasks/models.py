@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -177,6 +179,13 @@ def installed_models() -> tuple[Entry, ...]:
     return catalog.list()
 
 
+def default_of(kind: ModelKind) -> str:
+    """Return the model that plays a part unless another is named."""
+    from sce_desktop.ml.known_models import DEFAULT_LLM, MINILM
+
+    return {"sce": DEFAULT_MODEL, "similarity": MINILM, "llm": DEFAULT_LLM}[kind]
+
+
 def known_models() -> tuple[Known, ...]:
     """Return the published models that go by name. Needs no torch, asks nobody."""
     from sce_desktop.ml.known_models import KNOWN
@@ -207,6 +216,13 @@ def get_model(name: str, *, code: bool = False, progress: Progress) -> Path:
     from sce_desktop.ml import catalog
 
     return catalog.get(name, code=code, progress=progress)
+
+
+def go_online() -> None:
+    """Let the hub's library ask the network again, which the program's start has told it not to."""
+    os.environ.pop("HF_HUB_OFFLINE", None)
+    if (constants := sys.modules.get("huggingface_hub.constants")) is not None:
+        constants.HF_HUB_OFFLINE = False  # type: ignore[attr-defined]
 
 
 def is_here(name: str) -> bool:
