@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sce_desktop.commands import options
 from sce_desktop.core.progress import Progress
-from sce_desktop.tasks import models
 
 EXIT_PROBLEMS = 2
 
@@ -55,6 +54,8 @@ def add_command(commands: options.Commands) -> None:
 
 def list_models(args: argparse.Namespace, progress: Progress) -> int:
     """Print one line a model."""
+    from sce_desktop.tasks import models
+
     entries = models.installed_models()
     if args.json:
         options.print_json({"models": [asdict(entry) for entry in entries]})
@@ -67,6 +68,8 @@ def list_models(args: argparse.Namespace, progress: Progress) -> int:
 
 def get(args: argparse.Namespace, progress: Progress) -> int:
     """Say under which terms the model comes, and fetch it."""
+    from sce_desktop.tasks import models
+
     if not models.is_here(args.name):
         published = models.look_up(args.name, progress=progress)
         progress.warn(f"{published.terms()}.")
@@ -80,6 +83,8 @@ def get(args: argparse.Namespace, progress: Progress) -> int:
 
 def list_known(args: argparse.Namespace, progress: Progress) -> int:
     """Print one line a published model: name, kind, size, licence, what it is for."""
+    from sce_desktop.tasks import models
+
     known = models.known_models()
     if args.json:
         options.print_json({"models": [{**asdict(one), "terms": one.terms()} for one in known]})
@@ -94,6 +99,8 @@ def list_known(args: argparse.Namespace, progress: Progress) -> int:
 
 def add(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the folder."""
+    from sce_desktop.tasks import models
+
     entry = models.add_model(args.folder, name=args.name, code=args.allow_code, progress=progress)
     print(f"{entry.name} is in {entry.folder}.")
     return 0
@@ -101,6 +108,8 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
 
 def remove(args: argparse.Namespace, progress: Progress) -> int:
     """Delete the model."""
+    from sce_desktop.tasks import models
+
     models.remove_model(args.name)
     print(f"{args.name} is removed.")
     return 0
@@ -108,6 +117,8 @@ def remove(args: argparse.Namespace, progress: Progress) -> int:
 
 def verify(args: argparse.Namespace, progress: Progress) -> int:
     """Print what is wrong with the models; the exit code tells too."""
+    from sce_desktop.tasks import models
+
     names = [args.name] if args.name else [entry.name for entry in models.installed_models()]
     checked = [models.verify_model(name, progress=progress) for name in names]
     ok = all(one.ok for one in checked)
