@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, Run, VectorCache
 from sce_desktop.store.project import Project
@@ -43,7 +44,8 @@ def score_project(
         The run of each of ``models`` as it is at the end, in their order.
 
     Raises:
-        UserError: There are no labels that can be scored, or the project is read-only.
+        UserError: There are no labels that can be scored, or the project is read-only. What a baseline cannot
+            do (200 labels in a prompt) is raised when the other models are through.
         Cancelled: The user stopped; scored rows keep their scores, and the next call goes on from there.
     """
     known, multi_label = _labels_of(project, models[0], labels)
@@ -66,10 +68,13 @@ def score_project(
         tally.score(run, named, first[np.isin(first, ids)])
     for run, named, ids in zip(runs, models, waiting, strict=True):
         tally.score(run, named, ids[~np.isin(ids, first)])
-        if run.alias not in first_only or not len(project.unscored_ids(run.id)):
+        whole = run.alias not in first_only or not len(project.unscored_ids(run.id))
+        if whole and run.id not in tally.failed:
             project.finish_run(run.id)
     for run in runs:
         _remove_older(project, run, shown)
+    for error in tally.failed.values():
+        raise error
     now = {run.id: run for run in project.runs()}
     return [now[run.id] for run in runs]
 
@@ -121,8 +126,22 @@ class _Tally:
         self._total = total
         self._done = 0
         self._progress = progress
+        self._main: int | None = None  # the run of the first model
+        self.failed: dict[int, UserError] = {}  # runs of baselines that cannot score these labels
 
     def score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
+        """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""
+        self._main = run.id if self._main is None else self._main
+        if run.id in self.failed:
+            return
+        try:
+            self._score(run, named, ids)
+        except UserError as error:
+            if run.id == self._main:
+                raise
+            self.failed[run.id] = error
+
+    def _score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
         """Score the rows ``ids`` in their order and commit each chunk."""
         size, start = FIRST_CHUNK, 0
         stage = f"scoring with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"

@@ -117,6 +117,20 @@ def test_a_model_that_is_asked_about_the_screen_alone_goes_on_later(project: Pro
     assert len(slow.scored) == SCORED
 
 
+def test_what_a_baseline_cannot_do_keeps_no_other_model_from_scoring(project: Project) -> None:
+    class Refusing(FakeModel):
+        def probabilities(self, texts, labels, **options):  # type: ignore[no-untyped-def]
+            raise UserError("The 200 labels leave no room for a text.")
+
+    models = [named(FakeModel()), named(Refusing("llm", kind="llm"), "llm"), named(FakeModel("near"), "near")]
+    with pytest.raises(UserError, match="leave no room"):
+        score_project(project, models, first_ids=np.asarray([1, 3]), progress=SilentProgress())
+    found = {run.alias: (run.scored, run.finished_at is not None) for run in project.runs()}
+    assert found == {"sce": (SCORED, True), "llm": (0, False), "near": (SCORED, True)}
+    with pytest.raises(UserError, match="leave no room"):
+        score_project(project, models[1:2], progress=SilentProgress())  # the first of them tells at once
+
+
 def test_each_model_has_its_own_run(project: Project) -> None:
     models = [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")]
     runs = score_project(project, models, progress=SilentProgress())

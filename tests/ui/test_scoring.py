@@ -20,7 +20,7 @@ from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job, JobState, Lanes
 from sce_desktop.ui.session import Session
 from tests.ml.tiny import tiny_sce
-from tests.ml.tiny_llm import tiny_llm
+from tests.ml.tiny_llm import NOTHING, tiny_llm
 from tests.ui.conftest import MakeProject
 
 LABELS = ("Late", "Damaged", "Praise")
@@ -352,6 +352,70 @@ def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
     assert scorer._rest.isActive()
     scorer.stop()
     assert not scorer._rest.isActive()
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (tuple(f"category number {n}" for n in range(200)), "200 labels leave no room"),
+        (("Late", NOTHING * 3), "says nothing to"),
+    ],
+    ids=["200 labels", "a label of no tokens"],
+)
+def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
+    qtbot: QtBot,
+    session: Session,
+    make_project: MakeProject,
+    tmp_path: Path,
+    labels: tuple[str, ...],
+    sentence: str,
+) -> None:
+    session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
+    session.scorer.set_model(str(tiny_sce(tmp_path)))
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=labels))
+    session.set_visible_rows([1, 2])
+    with qtbot.waitSignal(session.told, timeout=60_000) as told:
+        score(session)
+    assert sentence in told.args[0]
+    assert "\n" not in told.args[0]
+    qtbot.waitUntil(lambda: session.scorer.job is None)
+    assert [(run.alias, run.scored) for run in session.runs] == [("sce", 2), ("llm", 0)]
+
+
+def test_a_text_longer_than_the_context_has_its_score(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
+    session.scorer.set_model(str(tiny_sce(tmp_path)))
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=LABELS))
+    session.set_visible_rows([1])
+    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+        pass
+    assert session.project is not None
+    assert session.project.scores(session.runs[1].id, [1])[1].probabilities.sum() == pytest.approx(
+        1, abs=1e-5
+    )
+
+
+def test_an_llm_whose_loading_is_stopped_changes_nothing(
+    qtbot: QtBot, opened: Session, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading = threading.Event()
+
+    def load(_self: object, _choice: ModelChoice, *, progress: Progress) -> list[Any]:
+        loading.set()
+        while True:
+            progress.check()
+
+    monkeypatch.setattr(work.ModelShelf, "load", load)
+    job = opened.scorer.try_baseline("llm:slow")
+    qtbot.waitUntil(loading.is_set)
+    with qtbot.waitSignal(job.cancelled):
+        job.cancel()
+    assert opened.scorer.baselines == ("similarity",)
+    assert engine.calls == []
 
 
 def test_similarity_and_the_llm_are_shown_side_by_side(opened: Session) -> None:
