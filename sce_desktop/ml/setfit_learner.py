@@ -48,7 +48,12 @@ class SetFit:
 
     def __call__(self, space: Space, draw: Draw, progress: Progress) -> IdArray:
         """Return the labels of the rows to measure by."""
-        with tempfile.TemporaryDirectory() as scratch, contextlib.redirect_stderr(io.StringIO()):
+        unheard = io.StringIO()  # the library prints its losses, bars and advice, whatever it is told
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            contextlib.redirect_stdout(unheard),
+            contextlib.redirect_stderr(unheard),
+        ):
             model = self._trained(draw, Path(scratch), progress)
             progress.check()
             answers: IdArray = model.predict(

@@ -39,7 +39,6 @@ class _Question(QDialog):
         self.yes = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.yes.setText(yes)
         self.yes.setAccessibleName(yes)
-        self.setMinimumWidth(px(440))
 
     def say(self, text: str, role: str = "") -> None:
         """Add a line."""
@@ -57,9 +56,11 @@ class _Question(QDialog):
         self.say(_CODE_MEANS, "muted")
 
     def finish(self) -> None:
-        """Put the buttons below."""
+        """Put the buttons below, and make room for lines that wrap, which Qt would cut."""
         self._column.addStretch()
         self._column.addWidget(self.buttons)
+        width = px(440)
+        self.setMinimumSize(width, self._column.totalHeightForWidth(width))
 
     @property
     def code_allowed(self) -> bool:

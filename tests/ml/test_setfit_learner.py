@@ -20,13 +20,16 @@ GOLD = np.array([0, 1] * 4)
 NOTHING = Space(np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0)), 1.0)
 
 
-def test_it_learns_from_the_texts_and_can_be_stopped(tmp_path: Path) -> None:
+def test_it_learns_from_the_texts_and_can_be_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     check_setfit()
     folder = tiny_sentence_transformer(tmp_path)
     before = (folder / "model.safetensors").read_bytes()
     draw = Draw(np.arange(4), GOLD[:4], np.arange(4, 8), 0)
     learner = SetFit(folder, TEXTS)
     assert learner(NOTHING, draw, SilentProgress()).tolist() == [0, 1, 0, 1]
+    assert capsys.readouterr() == ("", "")  # what `--json` prints stays readable
     with pytest.raises(Cancelled):
         learner(NOTHING, draw, StoppingProgress(0))
     assert (folder / "model.safetensors").read_bytes() == before
