@@ -56,6 +56,15 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("model", str, "sce-mini", "Model", "Name or folder of the model that scores new projects."),
     Setting("baseline", str, "similarity", "Baseline", "Shown beside the model; empty: the model alone."),
     Setting(
+        "llm_rows",
+        str,
+        "screen",
+        "Rows of the LLM",
+        "An LLM is slow: it is asked about the rows on the screen, or about all.",
+        choices=("screen", "all"),
+        shown=False,
+    ),
+    Setting(
         "device",
         str,
         "auto",

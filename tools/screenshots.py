@@ -465,6 +465,74 @@ def labels_grouped(studio: Studio) -> None:
     studio.shot("labels-grouped")
 
 
+def models(studio: Studio) -> None:
+    """The models manager: what is here, one that is spoilt, one being fetched; terms and code."""
+    from dataclasses import replace
+
+    from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion
+    from sce_desktop.ui.models_dialog import ModelsDialog
+
+    studio.sample()
+    studio.window.strip.hide()
+    spoilt = studio.home / "data" / "models" / "نموذج قديم"
+    spoilt.mkdir(parents=True, exist_ok=True)
+    (spoilt / "config.json").write_text("{", encoding="utf-8")
+    store = studio.session.models
+    dialog = ModelsDialog(studio.session, studio.window)
+    dialog.open()
+    studio.until(lambda: len(store.installed) > 2)
+    studio.shot("models", dialog)
+    studio.session.change_setting("offline", False)
+    items = [dialog.list.topLevelItem(i) for i in range(dialog.list.topLevelItemCount())]
+    dialog.list.setCurrentItem(next(item for item in items if item.text(0) == "jina-embeddings-v3"))
+    studio.shot("models-online", dialog)
+    question = FetchQuestion(next(one for one in store.known if one.name == "jina-embeddings-v3"), dialog)
+    question.open()
+    studio.shot("models-terms", question)
+    question.reject()
+    gated = next(one for one in store.known if one.gated)
+    question = FetchQuestion(replace(gated, code=True), dialog)
+    question.open()
+    studio.shot("models-gated", question)
+    question.reject()
+    code = CodeQuestion("gte-multilingual-base", dialog)
+    code.open()
+    studio.shot("models-code", code)
+    code.reject()
+    dialog.reject()
+    spoilt.joinpath("config.json").unlink()
+    spoilt.rmdir()
+    studio.session.change_setting("offline", True)
+
+
+def llm_column(studio: Studio) -> None:
+    """An LLM (a tiny one that answers at random) beside the model, for the rows on the screen."""
+    sys.path.insert(0, str(ROOT))
+    from sce_desktop.core.progress import SilentProgress
+    from sce_desktop.tasks.models import add_model
+    from sce_desktop.ui.run_bar import RunBar
+    from tests.ml.tiny_llm import tiny_llm
+
+    add_model(
+        tiny_llm(studio.home, context=2048, name="tiny-chat"), name="tiny-chat", progress=SilentProgress()
+    )
+    studio.sample()
+    studio.window.strip.hide()
+    bar = studio.window.tool_bar.findChild(RunBar)
+    assert bar is not None
+    studio.session.models.refresh()
+    studio.until(lambda: ("tiny-chat", "llm") in bar._models)
+    menu = bar.llm_menu()
+    menu.popup(bar.llm_button.mapTo(studio.window, bar.llm_button.rect().bottomLeft()))
+    studio.shot("llm-menu", menu)
+    menu.close()
+    bar._ask_llm_about("screen")
+    studio.until(lambda: len(studio.session.runs) == 3 and studio.session.scorer.job is None)
+    studio.rest(1)
+    studio.shot("llm-column")
+    studio.session.scorer.hide_baselines("llm")
+
+
 def _sample_labels() -> list[str]:
     return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
 
@@ -485,6 +553,8 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     findings_time,
     findings_empty,
     labels_grouped,
+    models,
+    llm_column,
 )
 
 

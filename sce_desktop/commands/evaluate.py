@@ -72,6 +72,17 @@ def add_command(commands: options.Commands) -> None:
         help="random choices of rows for each size with --few-shot (default: 10)",
     )
     parser.add_argument(
+        "--sizes",
+        type=_sizes,
+        metavar="SIZES",
+        help="rows a label with --few-shot, separated by commas (default: 1,2,4,8,16,32,64)",
+    )
+    parser.add_argument(
+        "--setfit",
+        action="store_true",
+        help="with --few-shot: SetFit too, at 8 and 16 rows a label in 3 draws (slow; the extra setfit)",
+    )
+    parser.add_argument(
         "--trained-head",
         action="store_true",
         help="with --few-shot: train the weights of the SCE too, which the fine-tune leaves as they are",
@@ -95,6 +106,10 @@ def add_command(commands: options.Commands) -> None:
 
 def _names(value: str) -> list[str]:
     return [name.strip() for name in value.split(",")]
+
+
+def _sizes(value: str) -> list[int]:
+    return [options.whole_number(1)(size) for size in value.split(",")]
 
 
 def _add_max_rows(parser: argparse.ArgumentParser) -> None:
@@ -220,7 +235,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
-    from sce_desktop.tasks.few_shot import few_shot
+    from sce_desktop.tasks.few_shot import SIZES, few_shot
 
     source, _, cache = options.open_models(args)
     models = _models(args)
@@ -232,8 +247,10 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
         model=models[0],
         part=args.part,
         sets=args.sets,
+        sizes=args.sizes or SIZES,
         draws=args.draws,
         trained_head=args.trained_head,
+        setfit=args.setfit,
         max_rows=args.max_rows,
         cache=cache,
         progress=progress,

@@ -54,42 +54,42 @@ def add_command(commands: options.Commands) -> None:
 
 def list_models(args: argparse.Namespace, progress: Progress) -> int:
     """Print one line a model."""
-    from sce_desktop.ml import catalog
+    from sce_desktop.tasks import models
 
-    entries = catalog.list()
+    entries = models.installed_models()
     if args.json:
         options.print_json({"models": [asdict(entry) for entry in entries]})
         return 0
     for entry in entries:
-        whose = "bundled" if entry.bundled else str(entry.folder)
+        whose = entry.problem or ("bundled" if entry.bundled else str(entry.folder))
         print(f"{entry.name:24} {entry.kind:10} {entry.size / 1e6:6.0f} MB  {entry.licence:12} {whose}")
     return 0
 
 
 def get(args: argparse.Namespace, progress: Progress) -> int:
     """Say under which terms the model comes, and fetch it."""
-    from sce_desktop.ml import catalog
-    from sce_desktop.ml.known_models import known
+    from sce_desktop.tasks import models
 
-    published = known(args.name)
-    if published is not None:
+    if not models.is_here(args.name):
+        published = models.look_up(args.name, progress=progress)
         progress.warn(f"{published.terms()}.")
-    else:
-        progress.warn(f"The licence of {args.name} stands on https://huggingface.co/{args.name}.")
+        if published.code and not args.allow_code:
+            progress.warn(f"{args.name} brings program code; it stays there without --allow-code.")
     with options.if_stopped("The next call goes on where it was."):
-        folder = catalog.get(args.name, code=args.allow_code, progress=progress)
+        folder = models.get_model(args.name, code=args.allow_code, progress=progress)
     print(f"{args.name} is in {folder}.")
     return 0
 
 
 def list_known(args: argparse.Namespace, progress: Progress) -> int:
     """Print one line a published model: name, kind, size, licence, what it is for."""
-    from sce_desktop.ml.known_models import KNOWN
+    from sce_desktop.tasks import models
 
+    known = models.known_models()
     if args.json:
-        options.print_json({"models": [{**asdict(one), "terms": one.terms()} for one in KNOWN]})
+        options.print_json({"models": [{**asdict(one), "terms": one.terms()} for one in known]})
         return 0
-    for one in KNOWN:
+    for one in known:
         licence = (
             one.licence + ("" if one.free else " (not commercial)") + (" (consent)" if one.gated else "")
         )
@@ -99,32 +99,28 @@ def list_known(args: argparse.Namespace, progress: Progress) -> int:
 
 def add(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the folder."""
-    from sce_desktop.ml import catalog
+    from sce_desktop.tasks import models
 
-    entry = catalog.add(args.folder, name=args.name, code=args.allow_code)
+    entry = models.add_model(args.folder, name=args.name, code=args.allow_code, progress=progress)
     print(f"{entry.name} is in {entry.folder}.")
     return 0
 
 
 def remove(args: argparse.Namespace, progress: Progress) -> int:
     """Delete the model."""
-    from sce_desktop.ml import catalog
+    from sce_desktop.tasks import models
 
-    catalog.remove(args.name)
+    models.remove_model(args.name)
     print(f"{args.name} is removed.")
     return 0
 
 
 def verify(args: argparse.Namespace, progress: Progress) -> int:
     """Print what is wrong with the models; the exit code tells too."""
-    from sce_desktop.ml import catalog
+    from sce_desktop.tasks import models
 
-    names = [args.name] if args.name else [entry.name for entry in catalog.list()]
-    checked = []
-    for done, name in enumerate(names):
-        progress.report(done, len(names), stage="verifying")
-        progress.check()
-        checked.append(catalog.verify(name))
+    names = [args.name] if args.name else [entry.name for entry in models.installed_models()]
+    checked = [models.verify_model(name, progress=progress) for name in names]
     ok = all(one.ok for one in checked)
     if args.json:
         options.print_json({"ok": ok, "models": [asdict(one) for one in checked]})

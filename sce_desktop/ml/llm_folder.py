@@ -15,7 +15,9 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
 from sce_desktop.ml import catalog, folders
 from sce_desktop.ml.embedder import digest
-from sce_desktop.ml.llm import PromptedLLM
+from sce_desktop.ml.llm import LanguageModel, PromptedLLM
+from sce_desktop.ml.llm_gguf import gguf_file
+from sce_desktop.ml.llm_llama_cpp import llama_cpp_here, load_llama_cpp
 from sce_desktop.ml.llm_transformers import TransformersLM, load_lm
 from sce_desktop.ml.prompts import PAPER, PROMPTS, Prompt
 
@@ -36,13 +38,20 @@ def load_llm(
 ) -> PromptedLLM:
     """Load the prompted LLM ``name``: a name in the catalog, a folder or a hub id that is here.
 
+    A GGUF file runs in llama.cpp where its library is installed, else transformers unpacks it.
+
     Raises:
         UserError: It is not here, damaged, a pickle, or no language model.
     """
     folder = catalog.resolve(name, models_dir=models_dir)
     if (folder / ADAPTER).is_file():
         return _load_adapted(folder, str(name), device, prompt, models_dir)
-    lm = load_lm(folder, name=Path(name).name, device=device)
+    gguf = gguf_file(folder)
+    lm: LanguageModel
+    if gguf is not None and llama_cpp_here():
+        lm = load_llama_cpp(gguf, name=Path(name).name, device=device)
+    else:
+        lm = load_lm(folder, name=Path(name).name, device=device)
     return PromptedLLM(lm, str(name), prompt=prompt or PAPER)
 
 

@@ -24,6 +24,7 @@ from sce_desktop.core.types import FloatArray
 from sce_desktop.ml import folders
 from sce_desktop.ml.embedder import digest
 from sce_desktop.ml.llm_gguf import gguf_file, gguf_options, quiet_transformers
+from sce_desktop.ml.prompts import DATE, MESSAGE
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 32768, "mps": 8192}
 LOGIT_BYTES = 256_000_000
 DEFAULT_CONTEXT = 2048
-_MESSAGE = "\ue000"  # of the private use area: no template has it
 _BROKEN = (OSError, ValueError, ImportError, RuntimeError, KeyError, TypeError, SafetensorError, struct.error)
-_DATE = "26 Jul 2024"  # Llama's template would write today's: the same text would score otherwise tomorrow
 Tokens = list[int]
 
 
@@ -70,13 +69,13 @@ class TransformersLM:
         if not self.tokenizer.chat_template:
             return "", ""
         text = self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": _MESSAGE}],
+            [{"role": "user", "content": MESSAGE}],
             tokenize=False,
             add_generation_prompt=True,
-            date_string=_DATE,
+            date_string=DATE,
             enable_thinking=False,
         )
-        before, found, after = str(text).partition(_MESSAGE)
+        before, found, after = str(text).partition(MESSAGE)
         if not found:
             raise UserError(f"The chat template of {self.name} leaves the message out: use another model.")
         return before, after

@@ -31,6 +31,11 @@ class Prompt:
         return self.before + self.lead + text + self.rest(labels)
 
 
+MESSAGE = "\ue000"
+"""Stands for the user's message while a chat template is split around it; of the private use area."""
+DATE = "26 Jul 2024"
+"""Llama's template would write today's: the same text would score otherwise tomorrow."""
+
 PAPER = Prompt(
     name="paper",
     before="""You are given a text excerpt and a list of categories.

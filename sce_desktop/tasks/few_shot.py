@@ -24,6 +24,9 @@ SIZES = (1, 2, 4, 8, 16, 32, 64)
 DRAWS = 10
 MAX_ROWS = 4000
 LEAST_TEST_ROWS = 50
+SETFIT_SIZES = (8, 16)
+SETFIT_DRAWS = 3
+"""Where SetFit is measured: it trains for minutes where the others take less than seconds."""
 
 
 @dataclass(slots=True)
@@ -47,8 +50,9 @@ class FewShotReport:
         return sorted({size for sizes in self.accuracies.values() for size in sizes})
 
     def mean(self, size: int, method: str) -> float:
-        """Return the mean over the sets that have ``size``."""
-        return float(np.mean([np.mean(one[size][method]) for one in self.accuracies.values() if size in one]))
+        """Return the mean over the sets that have ``size``; NaN where ``method`` was not measured on all."""
+        found = [one[size].get(method) for one in self.accuracies.values() if size in one]
+        return float(np.mean([np.nan if values is None else np.mean(values) for values in found]))
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values: mean and spread (standard deviation) over the draws, and means over sets."""
@@ -67,7 +71,10 @@ class FewShotReport:
                 for name, sizes in self.accuracies.items()
             },
             "mean": {
-                str(size): {method: self.mean(size, method) for method in self.methods} for size in self.sizes
+                str(size): {
+                    method: mean for method in self.methods if not np.isnan(mean := self.mean(size, method))
+                }
+                for size in self.sizes
             },
             "seconds": self.seconds,
         }
@@ -80,10 +87,14 @@ class FewShotReport:
         ]
         for name, sizes in self.accuracies.items():
             for size, by in sizes.items():
-                cells = [f"{100 * np.mean(by[m]):.1f} ± {100 * np.std(by[m]):.1f}" for m in self.methods]
+                cells = [
+                    f"{100 * np.mean(by[m]):.1f} ± {100 * np.std(by[m]):.1f}" if m in by else ""
+                    for m in self.methods
+                ]
                 lines.append(f"| {name} | {size} | {' | '.join(cells)} |")
         for size in self.sizes:
-            cells = [f"{100 * self.mean(size, m):.1f}" for m in self.methods]
+            means = [self.mean(size, method) for method in self.methods]
+            cells = ["" if np.isnan(mean) else f"{100 * mean:.1f}" for mean in means]
             lines.append(f"| mean | {size} | {' | '.join(cells)} |")
         return lines
 
@@ -99,6 +110,7 @@ def few_shot(
     draws: int = DRAWS,
     max_rows: int | None = None,
     trained_head: bool = False,
+    setfit: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> FewShotReport:
@@ -115,6 +127,8 @@ def few_shot(
         sizes: Rows a label; a set is left out where a label has fewer or under 50 rows would remain.
         draws: Draws a size.
         max_rows: A random sample of each set (default `MAX_ROWS`).
+        setfit: Measure SetFit too, on the similarity baseline's embedder, at `SETFIT_SIZES` in the first
+            `SETFIT_DRAWS` draws.
         trained_head: Measure training the SCE's own weights too, instead of the correction and above it.
         cache: Of text vectors.
         progress: Told of draws; asked at every step whether to go on.
@@ -127,6 +141,11 @@ def few_shot(
     from sce_desktop.ml.model import SCEModel
     from sce_desktop.ml.similarity import SimilarityModel
 
+    if setfit:
+        from sce_desktop.ml import catalog
+        from sce_desktop.ml.setfit_learner import SetFit, check_setfit
+
+        check_setfit()
     started = time.perf_counter()
     names = list(sets) if sets is not None else list(list_sets(data_dir, part)) if part else list(SETS)
     ours, theirs = source.model(model), source.baseline("similarity")
@@ -165,11 +184,15 @@ def few_shot(
             if trained_head:
                 ways[ours.name, "head"] = TrainedHead(ours, labels, corrected=False)
                 ways[ours.name, "fine-tune and head"] = TrainedHead(ours, labels, corrected=True)
+            if setfit and size in SETFIT_SIZES:
+                ways["similarity", "SetFit"] = SetFit(catalog.resolve(catalog.MINILM), texts)
             found: dict[str, list[float]] = {f"{title} {way}": [] for title, way in ways}
             for number, (train, test) in enumerate(drawn(gold, size, draws)):
                 progress.report(number, draws, stage=f"{name}, {size} a label")
                 draw = Draw(train, gold[train], test, number)
                 for (title, way), learner in ways.items():
+                    if way == "SetFit" and number >= SETFIT_DRAWS:
+                        continue
                     progress.check()
                     before = time.perf_counter()
                     answers = learner(spaces[title], draw, progress)

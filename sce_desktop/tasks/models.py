@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +17,10 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, ModelKind, TextModel, VectorCache
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.catalog import Entry
+    from pathlib import Path
+
+    from sce_desktop.ml.catalog import Entry, Verified
+    from sce_desktop.ml.known_models import Known
     from sce_desktop.ml.session import Device, ModelSession
 
 MAIN_ALIAS = "sce"
@@ -172,6 +177,94 @@ def installed_models() -> tuple[Entry, ...]:
     from sce_desktop.ml import catalog
 
     return catalog.list()
+
+
+def default_of(kind: ModelKind) -> str:
+    """Return the model that plays a part unless another is named."""
+    from sce_desktop.ml.known_models import DEFAULT_LLM, MINILM
+
+    return {"sce": DEFAULT_MODEL, "similarity": MINILM, "llm": DEFAULT_LLM}[kind]
+
+
+def known_models() -> tuple[Known, ...]:
+    """Return the published models that go by name. Needs no torch, asks nobody."""
+    from sce_desktop.ml.known_models import KNOWN
+
+    return KNOWN
+
+
+def look_up(name: str, *, progress: Progress) -> Known:
+    """Return the terms, size and needs of a model before it is fetched; asks the hub unless it is known.
+
+    Raises:
+        UserError: There is none, or the hub does not answer.
+    """
+    from sce_desktop.ml import catalog
+
+    progress.report(0, None, stage=f"asking about {name}")
+    progress.check()
+    return catalog.look(name)
+
+
+def get_model(name: str, *, code: bool = False, progress: Progress) -> Path:
+    """Fetch the model ``name`` and return its folder; its own program code comes along only with ``code``.
+
+    Raises:
+        UserError: No network, no such model, consent is missing, or no space.
+        Cancelled: The user stopped; the next call goes on where this one was.
+    """
+    from sce_desktop.ml import catalog
+
+    return catalog.get(name, code=code, progress=progress)
+
+
+def go_online() -> None:
+    """Let the hub's library ask the network again, which the program's start has told it not to."""
+    os.environ.pop("HF_HUB_OFFLINE", None)
+    if (constants := sys.modules.get("huggingface_hub.constants")) is not None:
+        constants.HF_HUB_OFFLINE = False  # type: ignore[attr-defined]
+
+
+def is_here(name: str) -> bool:
+    """Whether the model ``name``, as `get_model` takes it, need not be fetched any more."""
+    from sce_desktop.ml import catalog
+
+    return catalog.fetched(name) is not None
+
+
+def fetched_so_far(name: str) -> int:
+    """Return the bytes that an interrupted `get_model` has left to go on from."""
+    from sce_desktop.ml import catalog
+
+    return catalog.fetched_so_far(name)
+
+
+def brings_code(folder: Path) -> bool:
+    """Whether the model in ``folder`` has program code of its own, which a person must allow."""
+    from sce_desktop.ml import catalog
+
+    return catalog.brings_code(folder)
+
+
+def add_model(folder: Path, *, name: str = "", code: bool = False, progress: Progress) -> Entry:
+    """Copy the model in ``folder`` into the user's models. Raises UserError if it is none, or has no room."""
+    from sce_desktop.ml import catalog
+
+    return catalog.add(folder, name=name, code=code, progress=progress)
+
+
+def remove_model(name: str) -> None:
+    """Delete one of the user's models. Raises UserError if it is not theirs."""
+    from sce_desktop.ml import catalog
+
+    catalog.remove(name)
+
+
+def verify_model(name: str, *, progress: Progress) -> Verified:
+    """Compare a model's files with their hashes. Raises UserError if there is no such model."""
+    from sce_desktop.ml import catalog
+
+    return catalog.verify(name, progress=progress)
 
 
 def devices() -> tuple[Device, ...]:

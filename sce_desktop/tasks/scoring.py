@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, Run, VectorCache
 from sce_desktop.store.project import Project
@@ -27,13 +28,15 @@ def score_project(
     *,
     labels: Sequence[Label] | None = None,
     first_ids: IdArray | None = None,
+    first_only: Collection[str] = (),
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
 
     Rows that the same model has scored with the same labels are not scored again. ``first_ids`` go first,
-    with all models, before the rest. ``labels`` become the project's own; a project without labels takes
+    with all models, before the rest; models whose alias is in ``first_only`` score no others, and their runs
+    stay unfinished, to be gone on with. ``labels`` become the project's own; a project without labels takes
     those that the first model carries. Once a run is finished, runs of the same model with older labels are
     removed but for `KEPT_RUNS`.
 
@@ -41,7 +44,8 @@ def score_project(
         The run of each of ``models`` as it is at the end, in their order.
 
     Raises:
-        UserError: There are no labels that can be scored, or the project is read-only.
+        UserError: There are no labels that can be scored, or the project is read-only. What a baseline cannot
+            do (200 labels in a prompt) is raised when the other models are through.
         Cancelled: The user stopped; scored rows keep their scores, and the next call goes on from there.
     """
     known, multi_label = _labels_of(project, models[0], labels)
@@ -53,17 +57,24 @@ def score_project(
         )
         project.activate(run.id)  # scores show as they come
         runs.append(run)
+    first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
     waiting = [project.unscored_ids(run.id) for run in runs]
+    waiting = [
+        np.intersect1d(ids, first) if run.alias in first_only else ids
+        for run, ids in zip(runs, waiting, strict=True)
+    ]
     tally = _Tally(project, known, multi_label, cache, sum(map(len, waiting)), progress)
-    if first_ids is not None:
-        for run, named, ids in zip(runs, models, waiting, strict=True):
-            tally.score(run, named, first_ids[np.isin(first_ids, ids)])
-        waiting = [ids[~np.isin(ids, first_ids)] for ids in waiting]
     for run, named, ids in zip(runs, models, waiting, strict=True):
-        tally.score(run, named, ids)
-        project.finish_run(run.id)
+        tally.score(run, named, first[np.isin(first, ids)])
+    for run, named, ids in zip(runs, models, waiting, strict=True):
+        tally.score(run, named, ids[~np.isin(ids, first)])
+        whole = run.alias not in first_only or not len(project.unscored_ids(run.id))
+        if whole and run.id not in tally.failed:
+            project.finish_run(run.id)
     for run in runs:
         _remove_older(project, run, shown)
+    for error in tally.failed.values():
+        raise error
     now = {run.id: run for run in project.runs()}
     return [now[run.id] for run in runs]
 
@@ -115,8 +126,22 @@ class _Tally:
         self._total = total
         self._done = 0
         self._progress = progress
+        self._main: int | None = None  # the run of the first model
+        self.failed: dict[int, UserError] = {}  # runs of baselines that cannot score these labels
 
     def score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
+        """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""
+        self._main = run.id if self._main is None else self._main
+        if run.id in self.failed:
+            return
+        try:
+            self._score(run, named, ids)
+        except UserError as error:
+            if run.id == self._main:
+                raise
+            self.failed[run.id] = error
+
+    def _score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
         """Score the rows ``ids`` in their order and commit each chunk."""
         size, start = FIRST_CHUNK, 0
         stage = f"scoring with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"

@@ -44,6 +44,7 @@ class ModelChoice:
     baselines: tuple[str, ...]  # each as `tasks.models.Baseline.parse` reads it
     device: str  # auto, cpu, cuda, mps
     threads: int  # cores that torch may use
+    llm_on_screen: bool = False  # LLMs among the baselines score the rows on the screen alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@
     job.detach()                                     # from here on no signal of this job comes, ever
     lane.close()                                     # cancels everything, waits, joins; `Lanes` does it
 
-``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, and ``reads`` asks
-the open project what the table and the panels show, so that an export does not hold that up.
+``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
+the open project what the table and the panels show, so that an export does not hold that up, and ``fetch``
+downloads, which may take hours.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
 function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
@@ -372,9 +373,10 @@ class Lanes:
         self.models = Lane("models")
         self.files = Lane("files")
         self.reads = Lane("reads")
+        self.fetch = Lane("fetch")
 
     def __iter__(self) -> Iterator[Lane]:
-        return iter((self.models, self.files, self.reads))
+        return iter((self.models, self.files, self.reads, self.fetch))
 
     def __enter__(self) -> Self:
         return self

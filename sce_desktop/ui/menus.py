@@ -14,6 +14,7 @@ from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.keys_dialog import KeysDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.models_dialog import ModelsDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Mode, Theme
 from sce_desktop.ui.threshold_dialog import ThresholdDialog
@@ -130,6 +131,8 @@ class Menus(QObject):
         menu = self._menu("&Run")
         self._add(menu, "&Score", session.scorer.start, keys="F5", icon="play", project=True)
         self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
+        menu.addSeparator()
+        self._add(menu, "&Models…", self._opener(ModelsDialog), icon="model")
 
     def _build_review(self, session: Session) -> None:
         window = self._window

@@ -85,7 +85,14 @@ class RowsTable(QTableView):
         self.header.sectionCountChanged.connect(self.fit_columns)
         self.verticalScrollBar().valueChanged.connect(self.scrolled)
         self.selectionModel().currentRowChanged.connect(self._on_current)
+        model.columnsInserted.connect(self._widen_selection)
         self.fit_columns()
+
+    @Slot()
+    def _widen_selection(self) -> None:
+        """Take new columns into the selection, which is of whole rows and would end where they begin."""
+        flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().select(self.selectionModel().selection(), flags)
 
     def set_corner(self, button: QToolButton) -> None:
         """Put ``button`` at the right end of the headings."""

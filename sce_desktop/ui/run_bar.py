@@ -10,28 +10,20 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
-from sce_desktop.core.progress import Progress
-from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, installed_models
+from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.row_actions import menu_text
-from sce_desktop.ui.rows_text import alias_title
 from sce_desktop.ui.scoring import chosen_baselines
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 
 SIMILARITY = "similarity"
-_SHOWS = {
-    "similarity": "Also show which label's wording is most similar to the text: to compare with",
-    "llm": "Also show what a language model answers when asked for the label: slow, to compare with",
-}
-
-
-def list_models(*, progress: Progress) -> list[tuple[str, str]]:
-    """Return name and kind of every model that is here."""
-    progress.check()
-    return [(entry.name, entry.kind) for entry in installed_models()]
+LLM = "llm"
+_SIMILARITY_SHOWS = "Also show which label's wording is most similar to the text: to compare with"
+_LLM_SHOWS = "Also show what a language model answers when asked for the label: slow, to compare with"
+_LLM_ROWS = {"screen": "For the rows on the screen", "all": "For all rows"}
 
 
 class RunBar(QWidget):
@@ -53,16 +45,21 @@ class RunBar(QWidget):
         self.baseline_button.setCheckable(True)
         set_role(self.baseline_button, "chip")
         self.baseline_button.clicked.connect(self._toggle_baseline)
+        self.llm_button = self._button("LLM baseline", self._open_llm)
+        self.llm_button.setCheckable(True)
+        set_role(self.llm_button, "chip")
         self.device_button = self._button("Device", self._open_devices)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         layout.setSpacing(px(SPACE_S))
-        for widget in (self.score_button, self.model_button, self.baseline_button, self.device_button):
+        chips = (self.baseline_button, self.llm_button)
+        for widget in (self.score_button, self.model_button, *chips, self.device_button):
             layout.addWidget(widget)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._show)
         session.labelsChanged.connect(self._show)
         session.countsChanged.connect(self._show)
+        session.models.changed.connect(self._on_store)
         self._scorer.modelsChanged.connect(self._show)
         self._show()
 
@@ -91,29 +88,34 @@ class RunBar(QWidget):
         self.model_button.setText(f"{shown} ▾")
         self.model_button.setAccessibleDescription(scorer.model)
         self.model_button.setToolTip(f"Model that scores: {scorer.model}")
-        on, baseline = bool(scorer.baselines), self._baseline()
-        title = alias_title(baseline.alias)
-        self.baseline_button.setText(f"{title} ✓" if on else f"+ {title}")
+        similarity = bool(self._similarity())
+        self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
-        self.baseline_button.setAccessibleName(f"{title} baseline")
-        self.baseline_button.setToolTip(_SHOWS[baseline.kind])
-        self.baseline_button.setChecked(on)
+        self.baseline_button.setAccessibleName("Similarity baseline")
+        self.baseline_button.setToolTip(_SIMILARITY_SHOWS)
+        self.baseline_button.setChecked(similarity)
+        what = (
+            ("LLM: all ✓ ▾" if scorer.llm_rows == "all" else "LLM: screen ✓ ▾") if scorer.llm else "+ LLM ▾"
+        )
+        self.llm_button.setText(what)
+        self.llm_button.setMinimumWidth(chip_width(what))
+        rows = _LLM_ROWS[scorer.llm_rows].lower() if scorer.llm else "off"
+        self.llm_button.setAccessibleDescription(rows)
+        self.llm_button.setToolTip(f"{_LLM_SHOWS}. Now: {rows}")
+        self.llm_button.setChecked(bool(scorer.llm))
         device = DEVICES.get(scorer.device, scorer.device)
         self.device_button.setText(f"{device} ▾")
         self.device_button.setAccessibleDescription(device)
         self.device_button.setToolTip(f"Where models run: {scorer.device_text}")
 
-    def _baseline(self) -> Baseline:
-        """The baseline that is shown, or that the button would show."""
-        return Baseline.parse((self._scorer.baselines or self._offered())[0])
-
-    def _offered(self) -> tuple[str, ...]:
-        return chosen_baselines(self._session.settings) or (SIMILARITY,)
+    def _similarity(self) -> str:
+        """The similarity baseline that is shown; empty if there is none."""
+        return next((text for text in self._scorer.baselines if Baseline.parse(text).kind == SIMILARITY), "")
 
     @Slot()
     def _on_opened(self) -> None:
         self._show()
-        self._list_models()
+        self._session.models.refresh()
 
     # --- scoring -------------------------------------------------------------------------------------------
 
@@ -131,19 +133,21 @@ class RunBar(QWidget):
     @Slot()
     def _toggle_baseline(self) -> None:
         scorer = self._scorer
-        scorer.set_baselines(() if scorer.baselines else self._offered())
+        if self._similarity():
+            scorer.hide_baselines(SIMILARITY)
+        else:
+            chosen = chosen_baselines(self._session.settings)
+            scorer.show_baseline(
+                next((text for text in chosen if Baseline.parse(text).kind == SIMILARITY), SIMILARITY)
+            )
         self._show()
-        if scorer.baselines and self._session.runs and not scorer.why_not():
-            if self._baseline().kind == SIMILARITY:
-                scorer.score()  # the text vectors are there: this is quick
-            else:
-                scorer.start()
+        if self._similarity() and self._session.runs and not scorer.why_not():
+            scorer.follow()  # the text vectors are there: this is quick
 
-    def _list_models(self) -> None:
-        job = self._session.lanes.files.submit(list_models, title="Looking for models", quiet=True)
-        job.finished.connect(self._on_models)
+    @Slot()
+    def _on_store(self) -> None:
+        self._on_models([(one.name, one.kind) for one in self._session.models.installed if not one.problem])
 
-    @Slot(object)
     def _on_models(self, models: list[tuple[str, str]]) -> None:
         self._models = models
 
@@ -165,8 +169,8 @@ class RunBar(QWidget):
         if embedders:
             menu.addSeparator()
             baselines = menu.addMenu("Similarity by")
-            baseline = self._baseline()
-            chosen = (baseline.model or embedders[0]) if baseline.kind == SIMILARITY else ""
+            shown = self._similarity()
+            chosen = (Baseline.parse(shown).model or embedders[0]) if shown else ""
             of_baselines = QActionGroup(baselines)
             for name in embedders:
                 self._choice(
@@ -181,7 +185,61 @@ class RunBar(QWidget):
         set_icon(folder, "folder", "muted")
         folder.triggered.connect(self._ask_folder)
         menu.addAction(folder)
+        self._add_manager(menu)
         return menu
+
+    def _open_llm(self) -> None:
+        self.llm_button.setChecked(bool(self._scorer.llm))  # the click has turned it
+        self._popup(self.llm_menu(), self.llm_button)
+
+    def llm_menu(self) -> QMenu:
+        """About which rows an LLM is asked, and which one."""
+        scorer, menu = self._scorer, QMenu(self)
+        names = [name for name, kind in self._models if kind == LLM]
+        rows = QActionGroup(menu)
+        self._choice(menu, rows, "Off", not scorer.llm, lambda: scorer.hide_baselines(LLM))
+        for key, text in _LLM_ROWS.items():
+            on = bool(scorer.llm) and scorer.llm_rows == key
+            self._choice(menu, rows, text, on, lambda key=key: self._ask_llm_about(key))
+            rows.actions()[-1].setEnabled(bool(names or scorer.llm))
+        menu.addSeparator()
+        present = Baseline.parse(scorer.llm).model or default_of("llm") if scorer.llm else ""
+        models = QActionGroup(menu)
+        for name in dict.fromkeys((*names, *filter(None, [present]))):
+            self._choice(menu, models, name, name == present, lambda name=name: self._choose_llm(name))
+        if not names:
+            get = QAction("Get an LLM…", menu)
+            set_icon(get, "import", "muted")
+            get.triggered.connect(self._manage)
+            menu.addAction(get)
+        menu.addSeparator()
+        self._add_manager(menu)
+        return menu
+
+    def _ask_llm_about(self, rows: str) -> None:
+        scorer = self._scorer
+        scorer.set_llm_rows(rows)
+        if scorer.llm:
+            scorer.go_on()
+        else:
+            names = [name for name, kind in self._models if kind == LLM]
+            default = default_of("llm")
+            scorer.try_baseline(f"{LLM}:{default if default in names else names[0]}")
+
+    def _choose_llm(self, name: str) -> None:
+        self._scorer.try_baseline(f"{LLM}:{name}")
+
+    def _add_manager(self, menu: QMenu) -> None:
+        manage = QAction("Models…", menu)
+        set_icon(manage, "model", "muted")
+        manage.triggered.connect(self._manage)
+        menu.addAction(manage)
+
+    @Slot()
+    def _manage(self) -> None:
+        from sce_desktop.ui.models_dialog import ModelsDialog
+
+        open_dialog(ModelsDialog(self._session, self.window()))
 
     def _choice(
         self, menu: QMenu, group: QActionGroup, text: str, checked: bool, do: Callable[..., Any]
@@ -195,7 +253,7 @@ class RunBar(QWidget):
         self._scorer.set_model(name)
 
     def _choose_baseline(self, name: str) -> None:
-        self._scorer.set_baselines((f"{SIMILARITY}:{name}",))
+        self._scorer.try_baseline(f"{SIMILARITY}:{name}")
 
     @Slot()
     def _ask_folder(self) -> None:

@@ -6,6 +6,9 @@ scorer.runs                                       what is shown: the model's run
 scorer.why_not()                                  why nothing can be scored now; empty if it can
 scorer.start()                                    the button and F5: what takes long is announced first
 scorer.score()                                    at once; supersedes a scoring that still runs
+scorer.follow()                                   as score(), but the LLM on the screen's rows alone
+scorer.show_baseline("llm"), .hide_baselines("llm")   one more or one less column beside the model
+scorer.llm_rows                                   "screen" or "all": about which rows an LLM is asked
 scorer.stop()                                     scored rows keep their scores
 scorer.ready, scorer.job                          is the model loaded; the scoring that runs, or None
 scorer.estimating                                 `start` is finding out how long it takes
@@ -16,17 +19,19 @@ scorer.modelsChanged                              any of these changed
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Slot
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Run
+from sce_desktop.core.types import IdArray, Run
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
+from sce_desktop.ui.baselines import Baselines
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.status_bar import duration
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
 EDIT_PAUSE_MS = 120  # a label edit is scored when the user pauses, not at every key
 SHOW_MS = 500  # how often new scores are shown while they come
 LONG_SECONDS = 30  # a scoring that takes longer is announced
-SURELY_SHORT = 200  # rows times models: not worth an estimate
+SURELY_SHORT = 200  # rows times models: not worth an estimate, unless an LLM is among them
 
 
 def window_threads() -> int:
@@ -57,18 +62,16 @@ def chosen_baselines(settings: Settings) -> tuple[str, ...]:
         return ()
 
 
-class Scorer(QObject):
+class Scorer(Baselines):
     """Runs `work.score` in the model lane for the open project and tells the session what is new."""
-
-    modelsChanged = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         settings = session.settings
-        self._session = session
         self.model = str(settings["model"])
         self.baselines = chosen_baselines(settings)
         self.device = str(settings["device"])
+        self.llm_rows = str(settings["llm_rows"])
         self.runs: tuple[Run, ...] = ()
         self.ready = False
         self._load_failed = False
@@ -77,7 +80,7 @@ class Scorer(QObject):
         self._estimate: Job | None = None
         self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
         self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
-        self._edit_pause.timeout.connect(self.score)
+        self._edit_pause.timeout.connect(self.follow)
         self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._show.timeout.connect(self._show_scores)
 
@@ -88,13 +91,6 @@ class Scorer(QObject):
         if model != self.model:
             self.model = model
             self.warm_up()
-
-    def set_baselines(self, baselines: tuple[str, ...]) -> None:
-        """Show these baselines beside the model, each as `Baseline.parse` reads it."""
-        if baselines != self.baselines:
-            self.baselines = baselines
-            self.refresh()
-            self.modelsChanged.emit()
 
     def set_device(self, device: str) -> None:
         """Score on ``device``: auto, cpu, cuda or mps."""
@@ -115,7 +111,11 @@ class Scorer(QObject):
 
     def _choice(self) -> ModelChoice:
         threads = int(self._session.settings["threads"]) or window_threads()
-        return ModelChoice(self.model, self.baselines, self.device, threads)
+        few = self.llm_rows == "screen"
+        return ModelChoice(self.model, self.baselines, self.device, threads, llm_on_screen=few)
+
+    def _screen(self) -> IdArray:
+        return np.array(self._session.visible_rows, dtype=np.int64)
 
     @property
     def device_text(self) -> str:
@@ -197,7 +197,8 @@ class Scorer(QObject):
         assert session.project is not None
         counts = session.counts
         rows = counts.rows - counts.blank if counts else session.project.row_count()
-        if rows * (1 + len(self.baselines)) <= SURELY_SHORT:
+        slow = bool(self.llm) or self.model.startswith("llm:")
+        if rows * (1 + len(self.baselines)) <= SURELY_SHORT and not slow:
             self.score()
             return
         job = session.submit(
@@ -205,6 +206,7 @@ class Scorer(QObject):
             session.project,
             self._shelf,
             self._choice(),
+            self._screen(),
             title="Estimating how long scoring takes",
             lane="models",
             tell_failure=False,
@@ -217,9 +219,12 @@ class Scorer(QObject):
 
     def _on_estimate(self, rows: int, seconds: float) -> None:
         if seconds > LONG_SECONDS:
+            few = (
+                " (with the LLM, those on the screen alone)" if self.llm and self.llm_rows == "screen" else ""
+            )
             self._session.tell(
-                f"Scoring {rows:,} rows takes about {duration(seconds)}. Rows on the screen come first, and "
-                "you can go on working; Stop keeps what is scored."
+                f"Scoring {rows:,} rows{few} takes about {duration(seconds)}. Rows on the screen come first, "
+                "and you can go on working; Stop keeps what is scored."
             )
         self._estimate = None
         self.score()
@@ -232,18 +237,28 @@ class Scorer(QObject):
     @Slot()
     def score(self) -> Job | None:
         """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
+        return self._submit(work.score, self._choice(), "Scoring")
+
+    @Slot()
+    def follow(self) -> Job | None:
+        """Score as `score` does after an edit of the user's: nobody said that the LLM may take hours."""
+        return self._submit(work.score, replace(self._choice(), llm_on_screen=True), "Scoring")
+
+    def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
         session = self._session
         self._edit_pause.stop()
+        self._rest.stop()
         self._abandon()
         if session.project is None or session.refuses_edit():
             return None
+        self._asked = session.visible_rows
         job = session.submit(
-            work.score,
+            fn,
             session.project,
             self._shelf,
-            self._choice(),
-            np.array(session.visible_rows, dtype=np.int64),
-            title="Scoring",
+            choice,
+            self._screen(),
+            title=title,
             lane="models",
             first=True,
             tell_failure=False,
@@ -260,6 +275,7 @@ class Scorer(QObject):
     def stop(self) -> None:
         """Stop scoring; rows that are scored keep their scores."""
         self._edit_pause.stop()
+        self._rest.stop()
         for job in (self.job, self._estimate):
             if job is not None:
                 job.cancel()
@@ -319,3 +335,4 @@ class Scorer(QObject):
         self._session.reload_labels()
         self._show_scores()
         self.modelsChanged.emit()
+        self.rows_shown()  # others may have come into sight meanwhile

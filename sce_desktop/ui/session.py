@@ -10,6 +10,7 @@
     session.counts                 Counts of rows by state, labels and predictions, or None; `countsChanged`
     session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
+    session.models                 which models are here and can be fetched: see `ui.model_store.ModelStore`
     session.decide(...), .clear_decision(...), .set_marks(...), .set_labels(...)    every edit goes here
     session.preview(...), .import_table(...), .export_table(...)                    jobs in the files lane
     session.submit(fn, project, ..., title=...)    own work on the project: it ends before the project closes
@@ -37,6 +38,7 @@ from sce_desktop.ui import review_work, work
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.ui.jobs import Job, Lane, Lanes
 from sce_desktop.ui.keymap import Keymap
+from sce_desktop.ui.model_store import ModelStore
 from sce_desktop.ui.places import Places
 from sce_desktop.ui.project_work import ProjectWork
 from sce_desktop.ui.queries import follow_runs
@@ -83,6 +85,7 @@ class Session(Edits):
         self.visible_rows: tuple[int, ...] = ()
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
+        self.models = ModelStore(self)
         self._work = ProjectWork(lanes, self)
         self._closing = False
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
@@ -153,6 +156,7 @@ class Session(Edits):
     def set_visible_rows(self, row_ids: Iterable[int]) -> None:
         """Say which rows are on the screen, top first."""
         self.visible_rows = tuple(row_ids)
+        self.scorer.rows_shown()
 
     def tell(self, sentence: str, tone: Tone = "info") -> None:
         """Show one sentence in the message strip."""
@@ -287,7 +291,7 @@ class Session(Edits):
             return
         self.submit(work.build_search_index, project, title="Building the search index")
         if score and not self.runs:
-            QTimer.singleShot(0, self.scorer, self.scorer.score)  # the table says first which rows it shows
+            QTimer.singleShot(0, self.scorer, self.scorer.follow)  # the table says first which rows it shows
 
     def _close_now(self) -> Job | None:
         """Let go of the project, on which nothing works any more, and close its file in the files lane."""

@@ -101,12 +101,38 @@ def score(
     from sce_desktop.tasks.scoring import score_project
 
     models = shelf.load(choice, progress=progress)
-    return score_project(project, models, first_ids=first_ids, cache=shelf.cache, progress=progress)
+    return score_project(
+        project,
+        models,
+        first_ids=first_ids,
+        first_only=[named.alias for named in _llms(models)] if choice.llm_on_screen else (),
+        cache=shelf.cache,
+        progress=progress,
+    )
 
 
-def estimate(project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress) -> float:
+def ask_llm(
+    project: Project, shelf: ModelShelf, choice: ModelChoice, ids: IdArray, *, progress: Progress
+) -> list[Run]:
+    """Score the rows ``ids``, those on the screen, with the LLMs of ``choice`` alone."""
+    from sce_desktop.tasks.scoring import score_project
+
+    models = _llms(shelf.load(choice, progress=progress))
+    only = [named.alias for named in models]
+    return score_project(project, models, first_ids=ids, first_only=only, progress=progress)
+
+
+def _llms(models: Sequence[NamedModel]) -> list[NamedModel]:
+    """The LLMs beside the main model."""
+    return [named for named in models[1:] if named.model.kind == "llm"]
+
+
+def estimate(
+    project: Project, shelf: ModelShelf, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+) -> float:
     """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
     models = shelf.load(choice, progress=progress)
+    few = [named.alias for named in _llms(models)] if choice.llm_on_screen else []
     label_set = project.label_set()
     ids = project.row_ids(RowQuery(blank=False))
     texts = project.texts(ids[:: max(1, len(ids) // SAMPLE_ROWS)])
@@ -121,6 +147,8 @@ def estimate(project: Project, shelf: ModelShelf, choice: ModelChoice, *, progre
             label_set.labels,
         )
         left = len(ids) - (run.scored if run is not None and same else 0)
+        if named.alias in few:
+            left = min(left, len(first_ids))
         seconds += shelf.seconds(named, texts, rows=left, labels=len(label_set.labels))
     return seconds
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.ml import catalog, folders
 from sce_desktop.ml.model import SCEModel
 from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
+from tests.tasks.fakes import RecordingProgress, StoppingProgress
 
 
 def names() -> list[str]:
@@ -173,6 +174,44 @@ def test_hashes_are_remembered_until_the_file_changes(
         assert folders.known_sha256(file) == "read again"
 
 
+def test_a_spoilt_folder_hides_no_other_model(tmp_path: Path) -> None:
+    entry = catalog.add(tiny_sce(tmp_path), name="spoilt")
+    catalog.add(tiny_sentence_transformer(tmp_path), name="well")
+    (entry.folder / "config.json").write_text("{", encoding="utf-8")
+    problems = {entry.name: entry.problem for entry in catalog.list()}
+    assert "config.json is damaged" in problems["spoilt"]
+    assert problems["well"] == ""
+    catalog.remove("spoilt")
+    assert "spoilt" not in names()
+
+
+def test_code_is_seen_before_it_could_run_and_the_consent_is_shown(tmp_path: Path) -> None:
+    folder = tiny_sentence_transformer(tmp_path)
+    assert not catalog.brings_code(folder)
+    (folder / "custom.py").write_text("raise SystemExit", encoding="utf-8")
+    assert catalog.brings_code(folder)
+    assert not catalog.add(folder, name="wary").code
+    assert catalog.add(folder, name="trusted", code=True).code
+    (folder / "custom.py").unlink()
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "x.X"}}))
+    assert catalog.brings_code(folder)
+
+
+def test_adding_and_checking_can_be_stopped(tmp_path: Path) -> None:
+    folder = tiny_sce(tmp_path)
+    for after in (1, 2):
+        with pytest.raises(Cancelled):
+            catalog.add(folder, progress=StoppingProgress(after))
+    assert not catalog.paths.models_dir().exists() or not list(catalog.paths.models_dir().iterdir())
+    progress = RecordingProgress()
+    catalog.add(folder, progress=progress)
+    assert progress.reports[0][2] == "copying tiny"
+    with pytest.raises(Cancelled):
+        catalog.verify("tiny", progress=StoppingProgress(2))
+    assert catalog.verify("tiny").ok
+
+
 # --- the hub -----------------------------------------------------------------------------------------------
 
 
@@ -182,6 +221,7 @@ class FakeHub:
     def __init__(self, source: Path, *, breaks: bool = False) -> None:
         self.source, self.breaks = source, breaks
         self.patterns: list[str] = []
+        self.facts: dict[str, Any] = {}
 
     def model_info(self, _name: str, **_: Any) -> Any:
         files = [
@@ -189,7 +229,7 @@ class FakeHub:
             for p in self.source.rglob("*")
             if p.is_file()
         ]
-        return type("Info", (), {"sha": "abc123", "siblings": files})()
+        return type("Info", (), {"sha": "abc123", "siblings": files, **self.facts})()
 
     def snapshot_download(self, _name: str, *, local_dir: Path, allow_patterns: list[str], **_: Any) -> str:
         self.patterns = allow_patterns
@@ -249,6 +289,39 @@ def test_a_model_of_pickles_is_not_fetched(hub: FakeHub) -> None:
     (hub.source / "model.safetensors").rename(hub.source / "pytorch_model.bin")
     with pytest.raises(UserError, match="pickles are never opened"):
         catalog.get("somebody/tiny-sce")
+
+
+def test_what_an_interrupted_download_left_is_known(hub: FakeHub) -> None:
+    assert catalog.fetched_so_far("somebody/tiny-sce") == 0
+    hub.breaks = True
+    with pytest.raises(UserError):
+        catalog.get("somebody/tiny-sce")
+    assert catalog.fetched_so_far("somebody/tiny-sce") > 0
+    hub.breaks = False
+    catalog.get("somebody/tiny-sce")
+    assert catalog.fetched_so_far("somebody/tiny-sce") == 0
+
+
+def test_terms_of_any_model_on_the_hub(hub: FakeHub) -> None:
+    assert catalog.look("jina-embeddings-v3").free is False  # known: the hub is not asked
+    found = catalog.look("somebody/tiny-sce")
+    assert (found.name, found.licence, found.kind) == ("somebody/tiny-sce", "", "similarity")
+    assert found.size == folders.folder_size(hub.source)
+    assert "licence not stated" in found.terms()
+    (hub.source / "run.py").write_text("raise SystemExit", encoding="utf-8")
+    hub.facts = {
+        "card_data": {"license": "other", "license_name": "some-research-license"},
+        "gated": "manual",
+        "pipeline_tag": "text-generation",
+    }
+    found = catalog.look("somebody/tiny-sce")
+    assert (found.kind, found.licence, found.free) == ("llm", "some-research-license", False)
+    assert found.gated
+    assert found.code
+    assert "NOT for commercial use, after consent" in found.terms()
+    assert hub.patterns == []  # nothing was fetched
+    with pytest.raises(UserError, match="owner/model"):
+        catalog.look("nobody")
 
 
 def test_too_small_a_disk_is_told_before_fetching(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:

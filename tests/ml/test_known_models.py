@@ -22,7 +22,7 @@ from sce_desktop.ml.published import load_embedder
 from sce_desktop.ml.sentence_transformer import SentenceTransformerEmbedder
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.ml.tiny import tiny_sentence_transformer, tiny_tokenizer
-from tests.ml.tiny_llm import LLAMA, tiny_llm, tiny_llm_tokenizer
+from tests.ml.tiny_llm import tiny_gguf, tiny_llm
 from tests.tasks.fakes import StoppingProgress
 
 
@@ -258,18 +258,7 @@ def test_e5_is_given_its_prompt(tmp_path: Path) -> None:
 
 def test_a_gguf_file_becomes_a_folder(tmp_path: Path) -> None:
     """A tiny Llama written as GGUF, with the names and tokenizer that llama.cpp's converter writes."""
-    gguf = pytest.importorskip("gguf")
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    tokenizer = tiny_llm_tokenizer()
-    config = LlamaConfig(
-        **LLAMA, vocab_size=len(tokenizer), max_position_embeddings=64, tie_word_embeddings=True
-    )
-    torch.manual_seed(0)
-    model = LlamaForCausalLM(config)
-    path = tmp_path / "in" / "tiny.gguf"
-    path.parent.mkdir()
-    write_gguf(gguf, path, model, tokenizer)
+    path, model = tiny_gguf(tmp_path / "in", bold=False)
     llm_gguf.convert_gguf(path, tmp_path / "out", licence="mit", source="test")
     from sce_desktop.ml.llm_transformers import load_lm
 
@@ -284,51 +273,3 @@ def test_a_gguf_file_becomes_a_folder(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(UserError):
         llm_gguf.convert_gguf(path, tmp_path / "again", licence="mit", source="test")
-
-
-def write_gguf(gguf: Any, path: Path, model: Any, tokenizer: Any) -> None:
-    c = model.config
-    writer = gguf.GGUFWriter(str(path), "llama")
-    writer.add_context_length(c.max_position_embeddings)
-    writer.add_embedding_length(c.hidden_size)
-    writer.add_block_count(c.num_hidden_layers)
-    writer.add_feed_forward_length(c.intermediate_size)
-    writer.add_head_count(c.num_attention_heads)
-    writer.add_head_count_kv(c.num_key_value_heads)
-    writer.add_layer_norm_rms_eps(c.rms_norm_eps)
-    writer.add_rope_freq_base(10_000.0)
-    writer.add_vocab_size(c.vocab_size)
-    backend = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
-    tokens = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_token_list(tokens)
-    writer.add_token_types([1] * len(tokens))
-    writer.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in backend["merges"]])
-    writer.add_bos_token_id(1)
-    writer.add_eos_token_id(2)
-    names = {
-        "attn_q": "self_attn.q_proj",
-        "attn_k": "self_attn.k_proj",
-        "attn_v": "self_attn.v_proj",
-        "attn_output": "self_attn.o_proj",
-        "ffn_gate": "mlp.gate_proj",
-        "ffn_up": "mlp.up_proj",
-        "ffn_down": "mlp.down_proj",
-        "attn_norm": "input_layernorm",
-        "ffn_norm": "post_attention_layernorm",
-    }
-    state = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
-    writer.add_tensor("token_embd.weight", state["model.embed_tokens.weight"])
-    writer.add_tensor("output_norm.weight", state["model.norm.weight"])
-    for i in range(c.num_hidden_layers):
-        for ours, theirs in names.items():
-            tensor = state[f"model.layers.{i}.{theirs}.weight"]
-            if ours in ("attn_q", "attn_k"):  # llama.cpp interleaves the halves that rotate together
-                heads = c.num_attention_heads if ours == "attn_q" else c.num_key_value_heads
-                shape = (heads, 2, tensor.shape[0] // heads // 2, *tensor.shape[1:])
-                tensor = tensor.reshape(shape).swapaxes(1, 2).reshape(tensor.shape)
-            writer.add_tensor(f"blk.{i}.{ours}.weight", np.ascontiguousarray(tensor))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()

@@ -9,6 +9,9 @@ import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import IdArray
+from sce_desktop.ml import setfit_learner
+from sce_desktop.ml.few_shot import Draw
 from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.tasks.few_shot import FewShotReport, drawn, few_shot
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -89,6 +92,37 @@ def test_training_the_weights_of_the_sce_can_be_measured_too(data: Path) -> None
     assert np.mean(found["ours head"]) > np.mean(found["ours zero-shot"]) + 0.05
     assert np.mean(found["ours fine-tune and head"]) > 0.6
     assert all((a == b).all() for a, b in zip(weights, session._model.parameters(), strict=True))
+
+
+def test_setfit_where_it_is_asked_for(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Always:
+        def __init__(self, _folder: Path, texts: list[str]) -> None:
+            self.count = len(texts)
+
+        def __call__(self, _space: object, draw: Draw, _progress: object) -> IdArray:
+            assert self.count == len(draw.train) + len(draw.test)
+            return np.full(len(draw.test), draw.gold[0])
+
+    monkeypatch.setattr(setfit_learner, "SetFit", Always)
+    monkeypatch.setattr(setfit_learner, "check_setfit", lambda: None)
+    report = run(data, draws=5, setfit=True)
+    found = report.accuracies["many"]
+    assert "similarity SetFit" not in found[1]
+    assert len(found[8]["similarity SetFit"]) == 3
+    assert len(found[8]["similarity mix"]) == 5
+    assert "similarity SetFit" not in report.as_json()["mean"]["1"]
+    assert report.as_json()["mean"]["8"]["similarity SetFit"] == pytest.approx(0.5)
+    rows = [line.split("|")[-2].strip() for line in report.as_markdown()]
+    assert rows[0] == "similarity SetFit"
+    assert (rows[2], rows[3], rows[4], rows[5]) == ("", "50.0 ± 0.0", "", "50.0")
+
+
+def test_setfit_that_is_not_installed_is_told_before_anything_runs(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setfit_learner.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(UserError, match=r"sce-desktop\[setfit\]"):
+        run(data, source=None, setfit=True)
 
 
 def test_sizes_that_leave_too_few_rows_are_left_out(data: Path) -> None:

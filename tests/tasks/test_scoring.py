@@ -90,6 +90,47 @@ def test_rows_on_screen_come_first_with_every_model(project: Project) -> None:
     assert len(order) == 2 * SCORED
 
 
+def test_a_model_that_is_asked_about_the_screen_alone_goes_on_later(project: Project) -> None:
+    main, slow = FakeModel(), FakeModel("slow", kind="llm")
+    models = [named(main), named(slow, "llm")]
+
+    def show(*rows: int, only: tuple[str, ...] = ("llm",)) -> int:
+        ids = np.asarray(rows, dtype=np.int64)
+        runs = score_project(project, models, first_ids=ids, first_only=only, progress=SilentProgress())
+        assert runs[0].finished_at is not None
+        assert (runs[1].finished_at is None) == (runs[1].scored < SCORED)
+        return runs[1].scored
+
+    assert show(50, 2, 40) == 2  # row 2 is blank
+    assert len(main.scored) == SCORED
+    assert slow.scored == [TEXTS[49], TEXTS[39]]
+    run = project.active_run("llm")
+    assert run is not None
+    assert sorted(project.scores(run.id, [40, 41, 50])) == [40, 50]
+    assert show(50, 41) == 3
+    assert slow.scored[2:] == [TEXTS[40]]  # what is scored is not asked again
+    assert show() == 3
+    progress = RecordingProgress()
+    score_project(project, models[1:], first_ids=np.asarray([1]), first_only=("llm",), progress=progress)
+    assert progress.reports[-1][:2] == (1, 1)
+    assert show(only=()) == SCORED
+    assert len(slow.scored) == SCORED
+
+
+def test_what_a_baseline_cannot_do_keeps_no_other_model_from_scoring(project: Project) -> None:
+    class Refusing(FakeModel):
+        def probabilities(self, texts, labels, **options):  # type: ignore[no-untyped-def]
+            raise UserError("The 200 labels leave no room for a text.")
+
+    models = [named(FakeModel()), named(Refusing("llm", kind="llm"), "llm"), named(FakeModel("near"), "near")]
+    with pytest.raises(UserError, match="leave no room"):
+        score_project(project, models, first_ids=np.asarray([1, 3]), progress=SilentProgress())
+    found = {run.alias: (run.scored, run.finished_at is not None) for run in project.runs()}
+    assert found == {"sce": (SCORED, True), "llm": (0, False), "near": (SCORED, True)}
+    with pytest.raises(UserError, match="leave no room"):
+        score_project(project, models[1:2], progress=SilentProgress())  # the first of them tells at once
+
+
 def test_each_model_has_its_own_run(project: Project) -> None:
     models = [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")]
     runs = score_project(project, models, progress=SilentProgress())

@@ -296,6 +296,20 @@ def test_the_text_takes_what_the_other_columns_leave(
     assert table.horizontalScrollBar().maximum() > 0  # the others can be reached
 
 
+def test_a_new_column_belongs_to_the_selected_rows(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    opened.table.selectRow(1)
+    before = opened.model.columnCount()
+    project = session.project
+    assert project is not None
+    give_scores(project, [0, 1], alias="llm")
+    session.scorer.show_baseline("llm")
+    qtbot.waitUntil(lambda: opened.model.columnCount() > before)
+    chosen = opened.table.selectionModel().selection()
+    assert [(part.top(), part.bottom(), part.right()) for part in chosen] == [
+        (1, 1, opened.model.columnCount() - 1)
+    ]
+
+
 def test_columns_share_what_there_is() -> None:
     assert between([(40, 40), (60, 160), (50, 100)], 150) == [40, 60, 50]
     assert between([(40, 40), (60, 160), (50, 100)], 225) == [40, 110, 75]

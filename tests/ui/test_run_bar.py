@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -20,10 +21,11 @@ from sce_desktop.store.project import Project
 from sce_desktop.ui import scoring, work
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Lanes
+from sce_desktop.ui.models_dialog import ModelsDialog
 from sce_desktop.ui.run_bar import RunBar
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, settle
 
 
 class Engine:
@@ -37,8 +39,9 @@ class Engine:
         self.choices: list[ModelChoice] = []
 
     def load(self, choice: ModelChoice, *, progress: Progress) -> list[Any]:
-        if choice.model in self.broken:
-            raise UserError(f"{choice.model} has no weights: copy the whole folder.")
+        for name in (choice.model, *choice.baselines):
+            if name in self.broken:
+                raise UserError(f"{name} has no weights: copy the whole folder.")
         return []
 
     def score(
@@ -255,25 +258,82 @@ def test_a_read_only_project_is_not_scored(
         settle(qtbot, session)
 
 
-def test_an_llm_can_be_the_baseline(
+def test_an_llm_of_the_settings_stands_beside_similarity(
     qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: Engine
 ) -> None:
     session = Session(lanes, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
     bar = RunBar(session)
     qtbot.addWidget(bar)
     open_in(qtbot, session, make_project(labels=LABELS))
-    assert bar.baseline_button.text() == "LLM ✓"
-    assert bar.baseline_button.accessibleName() == "LLM baseline"
+    settle(qtbot, session)
+    assert bar.llm_button.text() == "LLM: screen ✓ ▾"
+    assert bar.baseline_button.text() == "+ Similarity"
     bar._on_models([("sce-mini", "sce"), ("all-MiniLM-L6-v2", "similarity")])
     menus = [action.menu() for action in bar.model_menu().actions()]
     similar = next(menu for menu in menus if isinstance(menu, QMenu))
     assert not similar.actions()[0].isChecked()
     bar.baseline_button.click()
-    assert session.scorer.baselines == ()
-    assert bar.baseline_button.text() == "+ LLM"
-    bar.baseline_button.click()
-    assert session.scorer.baselines == ("llm",)
-    similar.actions()[0].trigger()
-    assert bar.baseline_button.text() == "Similarity ✓"
+    assert session.scorer.baselines == ("llm", "similarity")
+    llm_actions(bar)["Off"].trigger()
+    assert session.scorer.baselines == ("similarity",)
+    assert bar.llm_button.text() == "+ LLM ▾"
+    assert not bar.llm_button.isChecked()
     with qtbot.waitSignal(session.settled, timeout=10_000):
         session.shut_down()
+
+
+def llm_actions(bar: RunBar) -> dict[str, QAction]:
+    return {action.text(): action for action in bar.llm_menu().actions() if action.text()}
+
+
+def test_the_llm_is_switched_on_for_the_screen_then_for_all(
+    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine
+) -> None:
+    opened._on_models([("sce-mini", "sce"), ("tiny-chat", "llm"), ("other", "llm")])
+    assert llm_actions(opened)["Off"].isChecked()
+    llm_actions(opened)["For the rows on the screen"].trigger()
+    qtbot.waitUntil(lambda: session.scorer.llm == "llm:tiny-chat")
+    assert session.scorer.baselines == ("similarity", "llm:tiny-chat")
+    assert opened.llm_button.text() == "LLM: screen ✓ ▾"
+    assert opened.llm_button.isChecked()
+    assert engine.choices == []  # nothing has been scored yet, so nothing follows by itself
+    actions = llm_actions(opened)
+    assert actions["For the rows on the screen"].isChecked()
+    assert actions["tiny-chat"].isChecked()
+    actions["other"].trigger()
+    qtbot.waitUntil(lambda: session.scorer.llm == "llm:other")
+    assert session.project is not None
+    give_scores(session.project, [0, 1])
+    session.scorer.refresh()
+    heard: list[str] = []
+    session.told.connect(lambda sentence, _tone: heard.append(sentence))
+    engine.seconds = 7200.0
+    llm_actions(opened)["For all rows"].trigger()
+    assert opened.llm_button.text() == "LLM: all ✓ ▾"
+    qtbot.waitUntil(lambda: len(engine.choices) == 1)
+    assert any("2 h" in sentence or "120 min" in sentence for sentence in heard)  # never silently
+    assert not engine.choices[0].llm_on_screen
+    assert session.settings["llm_rows"] == "all"
+    qtbot.waitUntil(lambda: session.scorer.job is None)
+
+
+def test_an_llm_that_cannot_be_loaded_changes_nothing(
+    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine
+) -> None:
+    opened._on_models([("sce-mini", "sce"), ("cut", "llm")])
+    engine.broken.add("llm:cut")
+    with qtbot.waitSignal(session.told) as told:
+        llm_actions(opened)["cut"].trigger()
+    assert "no weights" in told.args[0]
+    assert session.scorer.baselines == ("similarity",)
+    assert opened.llm_button.text() == "+ LLM ▾"
+
+
+def test_without_an_llm_the_way_to_one_is_shown(session: Session, opened: RunBar) -> None:
+    opened._on_models([("sce-mini", "sce")])
+    actions = llm_actions(opened)
+    assert not actions["For all rows"].isEnabled()
+    actions["Get an LLM…"].trigger()
+    dialogs = [child for child in opened.window().findChildren(ModelsDialog) if child.isVisible()]
+    assert len(dialogs) == 1
+    dialogs[0].reject()

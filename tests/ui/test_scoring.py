@@ -20,7 +20,7 @@ from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job, JobState, Lanes
 from sce_desktop.ui.session import Session
 from tests.ml.tiny import tiny_sce
-from tests.ml.tiny_llm import tiny_llm
+from tests.ml.tiny_llm import NOTHING, tiny_llm
 from tests.ui.conftest import MakeProject
 
 LABELS = ("Late", "Damaged", "Praise")
@@ -266,7 +266,7 @@ def test_sample_is_imported_and_scored_at_once(
 
 def ask_estimate(session: Session) -> Job:
     scorer = session.scorer
-    arguments = (session.project, scorer._shelf, scorer._choice())
+    arguments = (session.project, scorer._shelf, scorer._choice(), scorer._screen())
     return session.submit(work.estimate, *arguments, title="Estimating", lane="models")
 
 
@@ -299,6 +299,7 @@ def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakePro
 def test_with_an_llm_beside_the_model(
     qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
 ) -> None:
+    """On the screen first, wherever the table rests; then, asked for, all rows."""
     sce, llm = str(tiny_sce(tmp_path / "my models")), str(tiny_llm(tmp_path))
     session.settings["baseline"] = f"llm:{llm}"
     session.scorer.settings_changed({"baseline"})
@@ -306,14 +307,126 @@ def test_with_an_llm_beside_the_model(
         session.open_project(make_project(labels=LABELS))
     session.scorer.set_model(sce)
     qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
-    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as estimated:
+    session.set_visible_rows([2, 3])
+    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as few:
         pass
-    assert 0 < estimated.args[0] < 60
+    session.scorer.set_llm_rows("all")
+    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as all_rows:
+        pass
+    assert 0 < few.args[0] < 60
+    assert 0 < all_rows.args[0] < 120
+    session.scorer.set_llm_rows("screen")
     with qtbot.waitSignal(score(session).finished, timeout=60_000):
         pass
-    assert [run.alias for run in session.runs] == ["sce", "llm"]
-    assert session.runs[1].scored == 4
+    assert [(run.alias, run.scored) for run in session.runs] == [("sce", 4), ("llm", 1)]  # row 3 is blank
+    assert session.runs[1].finished_at is None
+    session.set_visible_rows([4, 5])
+    qtbot.waitUntil(lambda: session.runs[1].scored == 3, timeout=60_000)
+    kept = session.project.scores(session.runs[1].id, [2])[2].probabilities if session.project else None
+    session.scorer.set_llm_rows("all")
+    session.scorer.go_on()
+    qtbot.waitUntil(lambda: session.runs[1].scored == 4, timeout=60_000)
+    qtbot.waitUntil(lambda: session.scorer.job is None)
+    assert session.project is not None
+    assert session.project.scores(session.runs[1].id, [2])[2].probabilities == pytest.approx(kept)
     assert session.scorer.known_vectors is not None
+
+
+def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
+    qtbot: QtBot, opened: Session, engine: FakeEngine
+) -> None:
+    scorer = opened.scorer
+    scorer.show_baseline("llm")
+    scorer.set_llm_rows("all")
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+    assert not engine.calls[-1][0].llm_on_screen
+    opened.set_labels([*opened.labels, Label("Refund")])
+    qtbot.waitUntil(lambda: len(engine.calls) == 2, timeout=5000)
+    assert engine.calls[-1][0].llm_on_screen
+    qtbot.waitUntil(lambda: scorer.job is None)
+    opened.set_visible_rows([1, 2])
+    assert not scorer._rest.isActive()  # all are asked about when the user says so
+    scorer.set_llm_rows("screen")
+    opened.set_visible_rows([3, 4])
+    assert scorer._rest.isActive()
+    scorer.stop()
+    assert not scorer._rest.isActive()
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (tuple(f"category number {n}" for n in range(200)), "200 labels leave no room"),
+        (("Late", NOTHING * 3), "says nothing to"),
+    ],
+    ids=["200 labels", "a label of no tokens"],
+)
+def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
+    qtbot: QtBot,
+    session: Session,
+    make_project: MakeProject,
+    tmp_path: Path,
+    labels: tuple[str, ...],
+    sentence: str,
+) -> None:
+    session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
+    session.scorer.set_model(str(tiny_sce(tmp_path)))
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=labels))
+    session.set_visible_rows([1, 2])
+    with qtbot.waitSignal(session.told, timeout=60_000) as told:
+        score(session)
+    assert sentence in told.args[0]
+    assert "\n" not in told.args[0]
+    qtbot.waitUntil(lambda: session.scorer.job is None)
+    assert [(run.alias, run.scored) for run in session.runs] == [("sce", 2), ("llm", 0)]
+
+
+def test_a_text_longer_than_the_context_has_its_score(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
+    session.scorer.set_model(str(tiny_sce(tmp_path)))
+    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=LABELS))
+    session.set_visible_rows([1])
+    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+        pass
+    assert session.project is not None
+    assert session.project.scores(session.runs[1].id, [1])[1].probabilities.sum() == pytest.approx(
+        1, abs=1e-5
+    )
+
+
+def test_an_llm_whose_loading_is_stopped_changes_nothing(
+    qtbot: QtBot, opened: Session, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading = threading.Event()
+
+    def load(_self: object, _choice: ModelChoice, *, progress: Progress) -> list[Any]:
+        loading.set()
+        while True:
+            progress.check()
+
+    monkeypatch.setattr(work.ModelShelf, "load", load)
+    job = opened.scorer.try_baseline("llm:slow")
+    qtbot.waitUntil(loading.is_set)
+    with qtbot.waitSignal(job.cancelled):
+        job.cancel()
+    assert opened.scorer.baselines == ("similarity",)
+    assert engine.calls == []
+
+
+def test_similarity_and_the_llm_are_shown_side_by_side(opened: Session) -> None:
+    scorer = opened.scorer
+    scorer.show_baseline("llm:one")
+    scorer.show_baseline("llm:two")
+    assert scorer.baselines == ("similarity", "llm:two")
+    scorer.show_baseline("similarity:other")
+    assert scorer.baselines == ("llm:two", "similarity:other")
+    scorer.hide_baselines("llm")
+    assert (scorer.baselines, scorer.llm) == (("similarity:other",), "")
 
 
 def test_an_llm_as_the_model_makes_no_vectors(
