@@ -195,7 +195,7 @@ class Studio:
             for row_id, top, confidence in list(zip(*(part.tolist() for part in tops[:3]), strict=True))[:60]:
                 if confidence > 0.8 and row_id % 5:
                     session.decide([row_id], Decision.LABEL, [session.labels[top].id or 0])
-            session.set_marks(9, flag=True)
+            session.set_marks([9], flag=True)
         session.set_current_row(12)
         self.rest(1)
 
@@ -345,7 +345,7 @@ def main_window(studio: Studio) -> None:
         palette.close()
 
 
-def many_labels(studio: Studio) -> None:
+def many_labels(studio: Studio, *, shot: bool = True) -> None:
     """Two hundred labels."""
     places = ("depot", "driver", "app", "invoice", "locker", "customs", "phone", "label", "van", "shop")
     faults = ("late", "lost", "broken", "rude", "wrong", "slow", "dear", "closed", "full", "missing")
@@ -354,7 +354,8 @@ def many_labels(studio: Studio) -> None:
         studio.table("Two hundred.csv", sample_texts()[:60]), [*names, *(f"not {name}" for name in names)]
     )
     studio.score()
-    studio.shot("labels-200")
+    if shot:
+        studio.shot("labels-200")
 
 
 def long_names(studio: Studio) -> None:
@@ -367,13 +368,53 @@ def long_names(studio: Studio) -> None:
     studio.shot("long-names")
 
 
-def languages(studio: Studio) -> None:
+def languages(studio: Studio, *, shot: bool = True) -> None:
     """Arabic, Chinese, emoji and others."""
     studio.open_table(studio.table("多语言 – لغات.csv", [text for text, _ in LANGUAGES]), LANGUAGE_LABELS)
     studio.score()
     for row_id, name in ((1, "languages-arabic"), (3, "languages-chinese"), (7, "languages-emoji")):
+        if not shot:
+            break
         studio.session.set_current_row(row_id)
         studio.shot(name)
+
+
+def map_(studio: Studio) -> None:
+    """The map: your labels, the model's with a selection, two hundred labels, many scripts, none yet."""
+    import numpy as np
+
+    from sce_desktop.ui.map_panel import MapPanel
+
+    def shown() -> MapPanel:
+        dock = studio.window.docks["Map"]
+        dock.bring()
+        panel = dock.panel
+        assert isinstance(panel, MapPanel)
+        studio.until(lambda: panel.data.facts is not None or panel.data.failure)
+        studio.rest()
+        return panel
+
+    studio.open_table(studio.table("Not scored yet.csv", [f"{text}!" for text in sample_texts()[:60]]))
+    studio.until(lambda: studio.session.scorer.ready)
+    shown()
+    studio.shot("map-empty")
+    studio.sample()
+    studio.window.strip.hide()
+    panel = shown()
+    studio.shot("map")
+    panel.bar.colour.setCurrentIndex(1)
+    pixels = panel.view.pixels()
+    panel._select(pixels[:, 0] < np.median(pixels[:, 0]), False)
+    studio.shot("map-selected")
+    panel.clear_selection()
+    many_labels(studio, shot=False)
+    shown()
+    studio.shot("map-200")
+    languages(studio, shot=False)
+    shown()
+    studio.shot("map-languages")
+    panel.bar.colour.setCurrentIndex(0)
+    studio.window.docks["Map"].hide()
 
 
 def _sample_labels() -> list[str]:
@@ -391,19 +432,24 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     many_labels,
     long_names,
     languages,
+    map_,
 )
+
+
+def _name(scene: Callable[[Studio], None]) -> str:
+    return scene.__name__.rstrip("_")
 
 
 def main() -> int:
     """Make the scenes that were asked for."""
-    names = [scene.__name__ for scene in SCENES]
+    names = [_name(scene) for scene in SCENES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "screenshots")
     parser.add_argument("--format", choices=("webp", "png"), default="webp", help="webp is a third as large")
     parser.add_argument("--scene", action="append", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--scale", choices=("100", "200"), help="per cent; both where none is given")
     args = parser.parse_args()
-    scenes = [scene for scene in SCENES if args.scene is None or scene.__name__ in args.scene]
+    scenes = [scene for scene in SCENES if args.scene is None or _name(scene) in args.scene]
     args.folder.mkdir(parents=True, exist_ok=True)
     if SCALED not in os.environ and args.scale != "100":
         subprocess.run([sys.executable, __file__, *sys.argv[1:]], check=True, env=os.environ | {SCALED: "2"})

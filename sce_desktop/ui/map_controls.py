@@ -21,7 +21,7 @@ from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.map_legend import MapLegend
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
-_SIDE = 250
+_SIDE = 240
 _TOOLS = (
     ("lasso", "Lasso", "Draw a line round rows to select them; with Shift they are added"),
     ("rectangle", "Rectangle", "Draw a rectangle round rows to select them; with Shift they are added"),
@@ -30,7 +30,7 @@ _TOOLS = (
 
 
 class MapBar(QWidget):
-    """Tools at the left, what is selected at the right."""
+    """Tools at the left; at the right what is selected, and what the map shows in which way."""
 
     toolChosen = Signal(object)
     zoomAsked = Signal(object)  # factor
@@ -38,6 +38,8 @@ class MapBar(QWidget):
     showAsked = Signal()
     decideAsked = Signal(object)  # where a menu goes
     clearAsked = Signal()
+    colourChosen = Signal()
+    methodChosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,6 +80,23 @@ class MapBar(QWidget):
         self.clear_button.clicked.connect(self.clearAsked)
         for widget in (self.count, self.show_button, self.decide_button, self.clear_button):
             row.addWidget(widget)
+        row.addSpacing(px(SPACE_S))
+        self.colour = QComboBox()
+        self.colour.setAccessibleName("What the colours say")
+        self.colour.addItem("Your labels", False)
+        self.colour.addItem("The model's labels", True)
+        self.colour.currentIndexChanged.connect(lambda _: self.colourChosen.emit())
+        self.method = QComboBox()
+        self.method.setAccessibleName("How the map is laid out")
+        self.method.addItem("PCA", "pca")
+        self.method.setItemData(0, "Principal components: there at once", Qt.ItemDataRole.ToolTipRole)
+        self.method.addItem("UMAP", "umap")
+        self.method.setItemData(
+            1, "Keeps neighbours together: takes minutes for many rows", Qt.ItemDataRole.ToolTipRole
+        )
+        self.method.activated.connect(lambda _: self.methodChosen.emit(self.method.currentData()))
+        row.addWidget(self.colour)
+        row.addWidget(self.method)
         self.setMinimumHeight(self.show_button.sizeHint().height())
         self.show_count(0, may_decide=False)
 
@@ -103,63 +122,6 @@ class MapBar(QWidget):
         )
         self.decide_button.setToolTip(tip)
 
-    @Slot()
-    def _ask_decide(self) -> None:
-        self.decideAsked.emit(self.decide_button.mapToGlobal(QPoint(0, self.decide_button.height())))
-
-
-class MapSide(QWidget):
-    """What the points are coloured by, how they are laid out, which are shown, and what they mean."""
-
-    colourChosen = Signal()
-    methodChosen = Signal(object)
-    filterChosen = Signal(object)
-    againAsked = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFixedWidth(px(_SIDE))
-        self.colour = QComboBox()
-        self.colour.setAccessibleName("What the colours say")
-        self.colour.addItem("Your labels", False)
-        self.colour.addItem("The model's labels", True)
-        self.colour.currentIndexChanged.connect(self._on_colour)
-        self.method = QComboBox()
-        self.method.setAccessibleName("How the map is laid out")
-        self.method.addItem("PCA", "pca")
-        self.method.setItemData(0, "Principal components: there at once", Qt.ItemDataRole.ToolTipRole)
-        self.method.addItem("UMAP", "umap")
-        self.method.setItemData(
-            1, "Keeps neighbours together: takes minutes for many rows", Qt.ItemDataRole.ToolTipRole
-        )
-        self.method.activated.connect(lambda _: self.methodChosen.emit(self.method.currentData()))
-        choices = QHBoxLayout()
-        choices.setSpacing(px(SPACE_S))
-        choices.addWidget(self.colour, 3)
-        choices.addWidget(self.method, 2)
-        self.only = QCheckBox("Only rows that the table shows")
-        self.only.toggled.connect(lambda on: self.filterChosen.emit(on))
-        self.legend = MapLegend()
-        self.marks = QLabel("Large marks: decided by you")
-        set_role(self.marks, "muted")
-        self.note = QLabel(wordWrap=True)
-        self.note.setAccessibleName("What the map shows")
-        set_role(self.note, "muted")
-        self.again = QPushButton("Lay out again")
-        set_role(self.again, "quiet")
-        self.again.clicked.connect(self.againAsked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(px(SPACE_S))
-        column.addLayout(choices)
-        column.addWidget(self.only)
-        column.addWidget(self.legend, 1)
-        column.addWidget(self.marks)
-        column.addWidget(self.note)
-        column.addWidget(self.again)
-        self.marks.hide()
-        self.again.hide()
-
     @property
     def by_prediction(self) -> bool:
         """Whether colours say what the model says."""
@@ -176,16 +138,42 @@ class MapSide(QWidget):
         """Show how the map is laid out."""
         self.method.setCurrentIndex(self.method.findData(method))
 
+    @Slot()
+    def _ask_decide(self) -> None:
+        self.decideAsked.emit(self.decide_button.mapToGlobal(QPoint(0, self.decide_button.height())))
+
+
+class MapSide(QWidget):
+    """What the points mean, and which of them are shown."""
+
+    filterChosen = Signal(object)
+    againAsked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedWidth(px(_SIDE))
+        self.only = QCheckBox("Only rows that the table shows")
+        self.only.toggled.connect(lambda on: self.filterChosen.emit(on))
+        self.legend = MapLegend()
+        self.note = QLabel(wordWrap=True)
+        self.note.setAccessibleName("What the map shows")
+        set_role(self.note, "muted")
+        self.again = QPushButton("Lay out again")
+        set_role(self.again, "quiet")
+        self.again.clicked.connect(self.againAsked)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(SPACE_S))
+        column.addWidget(self.legend, 1)
+        column.addWidget(self.only)
+        column.addWidget(self.note)
+        column.addWidget(self.again)
+        self.again.hide()
+
     @Slot(object)
     def say(self, words: str) -> None:
         """Say what the map shows, or how far another one is."""
         self.note.setText(words)
-
-    @Slot()
-    def _on_colour(self) -> None:
-        self.marks.setVisible(self.by_prediction)
-        self.legend.clear_choice()
-        self.colourChosen.emit()
 
 
 class EmptyMap(QWidget):

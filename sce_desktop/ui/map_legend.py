@@ -50,6 +50,7 @@ class MapLegend(QWidget):
         self.list = flat_list("What colours and marks mean", ("Label", "Rows"))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.setToolTip("Choose labels to make their rows stand out; Esc shows all alike")
+        self.list.header().hide()  # a label and a number say what they are
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)

@@ -53,16 +53,16 @@ class MapPanel(QWidget):
         self._show_state()
 
     def _build(self) -> None:
-        left = QVBoxLayout()
-        left.setSpacing(px(SPACE_S))
-        left.addWidget(self.bar)
-        left.addWidget(self.view, 1)
+        below = QHBoxLayout()
+        below.setSpacing(px(SPACE_M))
+        below.addWidget(self.view, 1)
+        below.addWidget(self.side)
         page = QWidget()
-        layout = QHBoxLayout(page)
+        layout = QVBoxLayout(page)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
-        layout.setSpacing(px(SPACE_M))
-        layout.addLayout(left, 1)
-        layout.addWidget(self.side)
+        layout.setSpacing(px(SPACE_S))
+        layout.addWidget(self.bar)
+        layout.addLayout(below, 1)
         self.pages = QStackedWidget()
         self.pages.setAccessibleName("Map or message")
         self.pages.addWidget(page)
@@ -91,8 +91,8 @@ class MapPanel(QWidget):
         bar.showAsked.connect(self.show_selected)
         bar.decideAsked.connect(self._decide)
         bar.clearAsked.connect(self.clear_selection)
-        side.colourChosen.connect(self._paint)
-        side.methodChosen.connect(data.set_method)
+        bar.colourChosen.connect(self._on_colour)
+        bar.methodChosen.connect(data.set_method)
         side.filterChosen.connect(data.set_only_shown)
         side.againAsked.connect(data.lay_out_again)
         side.legend.chosen.connect(self._paint)
@@ -118,7 +118,13 @@ class MapPanel(QWidget):
 
     @Slot()
     def _on_settings(self) -> None:
-        self.side.set_blind(self._session.blind)
+        self.bar.set_blind(self._session.blind)
+
+    @Slot()
+    def _on_colour(self) -> None:
+        self.side.legend.clear_choice()
+        self.side.say(self._in_words())
+        self._paint()
 
     @Slot()
     def _on_points(self) -> None:
@@ -135,7 +141,7 @@ class MapPanel(QWidget):
         if self.data.facts is None or found is None:
             return
         facts, labels = self.data.point_facts(), self._session.labels
-        predicted = self.side.by_prediction
+        predicted = self.bar.by_prediction
         codes = facts.predicted if predicted else facts.answers
         self.side.legend.show_entries(map_looks.entries(codes, labels, self.data.run, predicted=predicted))
         if new_points:
@@ -152,7 +158,7 @@ class MapPanel(QWidget):
             self.data.point_facts(),
             self._session.labels,
             self.data.run,
-            predicted=self.side.by_prediction,
+            predicted=self.bar.by_prediction,
             chosen=self.side.legend.codes(),
         )
         if len(self.selected):
@@ -223,7 +229,7 @@ class MapPanel(QWidget):
     def _show_state(self) -> None:
         data, session = self.data, self._session
         self.pages.setCurrentIndex(0 if data.facts is not None else 1)
-        self.side.show_method(data.method)
+        self.bar.show_method(data.method)
         old = data.map is not None and data.map.missing > 0
         self.side.say(self._in_words())
         self.side.again.setVisible(old and data.method == "umap" and not data.working)
@@ -231,7 +237,7 @@ class MapPanel(QWidget):
         if data.working or data.map is not None:
             self.empty.say("Reading text vectors…")
         elif data.failure:
-            self.empty.say(data.failure)
+            self.empty.say(" ".join(filter(None, (data.failure, session.scorer.why_not()))))
         elif session.scorer.known_vectors is None and not session.scorer.ready:
             self.empty.say("The map comes when the model is loaded.")
         else:
@@ -246,4 +252,6 @@ class MapPanel(QWidget):
         said = f"{rows(len(data.points))} on the map."
         if missing := data.map.missing:
             said += f" {rows(missing)} {'has' if missing == 1 else 'have'} no text vector yet: press Score."
+        if self.bar.by_prediction:
+            said += " Large marks: decided by you."
         return said

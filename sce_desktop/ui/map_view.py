@@ -30,7 +30,7 @@ Tool = Literal["lasso", "rectangle", "move"]
 _NEAR = 9  # pixels of the sketch round the mouse in which a point is meant
 _STEP = 3  # pixels between the corners of a lasso
 _REDRAW_MS = 15  # while one zooms or moves, the last picture is shown stretched that long
-_MOST_STRETCH = 3.0  # of one axis against the other: docks are wide, and the map should fill them
+_MOST_STRETCH = 5.0  # of one axis against the other: docks are wide, and the map should fill them
 _ZOOMS = (0.2, 400.0)  # of the whole map
 _KEYS = frozenset(
     {

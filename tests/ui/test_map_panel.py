@@ -159,7 +159,7 @@ def test_colours_and_legend_follow_decisions(qtbot: QtBot, session: Session, ope
     assert looks.colours[2] == argb(label_colour(1))
     session.undo()
     qtbot.waitUntil(lambda: "Skipped" not in legend(opened))
-    opened.side.colour.setCurrentIndex(1)
+    opened.bar.colour.setCurrentIndex(1)
     assert legend(opened) == {"Late": 4, "Damaged": 4, "Praise": 4}
     assert opened.view._looks.marks[3] == Mark.CROSS  # what a person did is seen all the same
     opened.side.legend.list.topLevelItem(0).setSelected(True)
@@ -167,10 +167,10 @@ def test_colours_and_legend_follow_decisions(qtbot: QtBot, session: Session, ope
 
 
 def test_blind_mode_hides_what_the_model_says(session: Session, opened: MapPanel) -> None:
-    opened.side.colour.setCurrentIndex(1)
+    opened.bar.colour.setCurrentIndex(1)
     session.change_setting("blind", True)
     assert legend(opened) == {"Undecided": 12}
-    assert not opened.side.colour.isEnabled()
+    assert not opened.bar.colour.isEnabled()
 
 
 def test_only_rows_of_the_table_are_shown_and_selected(
@@ -230,9 +230,9 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     told: list[str] = []
     session.told.connect(lambda sentence, _tone: told.append(sentence))
     monkeypatch.setattr("sce_desktop.ui.map_data.has_umap", lambda: False)
-    opened.side.methodChosen.emit("umap")
+    opened.bar.methodChosen.emit("umap")
     assert told == [NO_UMAP]
-    assert opened.side.method.currentData() == "pca"
+    assert opened.bar.method.currentData() == "pca"
     made: list[int] = []
 
     def other(vectors: np.ndarray, *, seed: int = 0, progress: object) -> np.ndarray:
@@ -242,7 +242,7 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     monkeypatch.setattr("sce_desktop.ui.map_data.has_umap", lambda: True)
     monkeypatch.setattr(maps, "umap_map", other)
     for method in ("umap", "pca", "umap"):
-        opened.side.methodChosen.emit(method)
+        opened.bar.methodChosen.emit(method)
         qtbot.waitUntil(
             lambda method=method: opened.data.map.method == method and opened.data.facts is not None
         )
