@@ -90,7 +90,10 @@ def real_parts() -> Parts:
         run_bar=RunBar,
         import_dialog=ImportDialog,
         export_dialog=ExportDialog,
-        docks=(DockPart("Map", "Ctrl+4", _map_panel),),
+        docks=(
+            DockPart("Map", "Ctrl+4", _map_panel),
+            DockPart("Duplicates", "Ctrl+5", _duplicates_panel),
+        ),
     )
 
 
@@ -98,6 +101,12 @@ def _map_panel(session: Session) -> QWidget:
     from sce_desktop.ui.map_panel import MapPanel
 
     return MapPanel(session)
+
+
+def _duplicates_panel(session: Session) -> QWidget:
+    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+
+    return DuplicatesPanel(session)
 
 
 def make_application() -> QApplication:

@@ -417,6 +417,29 @@ def map_(studio: Studio) -> None:
     studio.window.docks["Map"].hide()
 
 
+def duplicates(studio: Studio) -> None:
+    """Groups of duplicates: before anything was looked for, and found, some contradictory."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+
+    texts = sample_texts()[:60]
+    near = [f"{text.rstrip('.')}!" for text in texts[:20:2]] + [text.upper() for text in texts[:9:3]]
+    scripts = [text for text, _ in LANGUAGES[:5]] * 2
+    studio.open_table(studio.table("Sent twice.csv", [*texts, *near, *texts[:4], *scripts]), _sample_labels())
+    studio.window.strip.hide()
+    session = studio.session
+    studio.window.show_panel("Duplicates")
+    panel = studio.window.docks["Duplicates"].panel
+    assert isinstance(panel, DuplicatesPanel)
+    studio.shot("duplicates-first")
+    for place, row_id in enumerate((1, 61, 3, 5, 65)):
+        session.decide([row_id], Decision.LABEL, [session.labels[place % 3].id or 0])
+    panel.find_button.click()
+    studio.until(lambda: panel._search is None)
+    studio.shot("duplicates")
+    studio.window.docks["Duplicates"].hide()
+
+
 def _sample_labels() -> list[str]:
     return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
 
@@ -433,6 +456,7 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     long_names,
     languages,
     map_,
+    duplicates,
 )
 
 
