@@ -82,12 +82,10 @@ class DuplicatesModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Names of the columns, over their contents."""
-        if orientation is Qt.Orientation.Vertical:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
+        """Names of the columns."""
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return HEADINGS[section]
-        return self._side(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
+        return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell says."""
@@ -97,8 +95,6 @@ class DuplicatesModel(QAbstractTableModel):
                 return self._text(group, found, column)
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_tip(self._text(group, found, column))
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self._side(column)
             case Qt.ItemDataRole.DecorationRole if column == LABELS and found.contradictory:
                 return icon("warning", "warn")
         return None
@@ -111,13 +107,8 @@ class DuplicatesModel(QAbstractTableModel):
         if column == KIND:
             return "exact" if group.exact else "near"
         if column == DECIDED:
-            return f"{found.decided:,}" if found.decided else "–"
+            return f"{found.decided:,} of {len(group.row_ids):,}" if found.decided else "–"
         named = [f"{answer_name(answer, self._labels)} {count:,}" for answer, count in found.answers]
         if found.contradictory:
             return "contradictory: " + ", ".join(named)
         return answer_name(found.answers[0][0], self._labels) if found.answers else "–"
-
-    @staticmethod
-    def _side(column: int) -> Qt.AlignmentFlag:
-        side = Qt.AlignmentFlag.AlignRight if column in (ROWS, DECIDED) else Qt.AlignmentFlag.AlignLeft
-        return side | Qt.AlignmentFlag.AlignVCenter

@@ -104,6 +104,7 @@ class DuplicatesPanel(QWidget):
         table.verticalHeader().setDefaultSectionSize(px(26))
         header = table.horizontalHeader()
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
         for column, width in ((ROWS, 64), (KIND, 72), (DECIDED, 76), (LABELS, 330)):
             table.setColumnWidth(column, px(width))

@@ -79,7 +79,7 @@ def stamp(mark: Mark, size: float) -> tuple[NDArray[np.int32], NDArray[np.int32]
 def paint_order(marks: NDArray[np.uint8], *, seed: int = 0) -> NDArray[np.int64]:
     """Return the points that are painted, in the order in which they are: what people decided lies on top.
 
-    The order within is random, so that no label hides another by coming later in the file.
+    The order within is random, so that at one place no label hides another by coming later in the file.
     """
     order = np.random.default_rng(seed).permutation(len(marks))
     dots = order[marks[order] == Mark.DOT][:MOST_PAINTED]
@@ -104,27 +104,32 @@ def draw(
     times = 2 if smooth else 1
     wide, high = width * times, height * times
     size = radius(len(order)) * scale * times
-    margin = int(np.ceil(size * 1.8)) + 3
+    reach = int(np.ceil(size * 1.8)) + 1  # of the largest mark with its rim
+    margin = 2 * reach  # points that are just outside show a part of their mark
     across, down = wide + 2 * margin, high + 2 * margin
     canvas = np.zeros(across * down, np.uint32)
     at = np.floor(pixels[order] * times).astype(np.int64)
-    near = ((at >= -margin + 2) & (at < (wide + margin - 2, high + margin - 2))).all(axis=1)
+    near = ((at >= -reach) & (at < (wide + reach, high + reach))).all(axis=1)
     at, order = at[near], order[near]
-    reach = margin - 2
-    base = (at[:, 1] + margin) * across + at[:, 0] + margin
-    colours = looks.colours[order]
-    faded = looks.faded[order]
-    colours = np.where(faded, mix(colours, ground, 0.8), colours)
+    corner = at[:, 1] * across + at[:, 0] + reach * (across + 1)  # of the box that a mark fills
+    colours, marks, faded = looks.colours[order], looks.marks[order], looks.faded[order]
+    colours[faded] = mix(colours[faded], ground, 0.8)
+    top = np.zeros(
+        across * down, np.int32
+    )  # the uppermost point of a mark at each pixel: the others are hidden
     for fade in (True, False):  # those that stand out lie above
         for mark in Mark:
-            chosen = (looks.marks[order] == mark) & (faded == fade)
-            if not chosen.any():
+            chosen = np.flatnonzero((marks == mark) & (faded == fade))
+            if not len(chosen):
                 continue
-            spots, paint = base[chosen], colours[chosen]
+            top[corner[chosen]] = chosen + 1
+            spots = np.flatnonzero(top)
+            paint = colours[top[spots] - 1]
+            top[spots] = 0
             own, rim = stamp(mark, size)
             for offsets, colour in ((rim, np.uint32(argb(ground))), (own, paint)):
-                for y, x in offsets[np.abs(offsets).max(axis=1) <= reach]:
-                    canvas[spots + (int(y) * across + int(x))] = colour
+                for y, x in (offsets + reach).tolist():
+                    canvas[y * across + x :][spots] = colour
     inner = np.ascontiguousarray(canvas.reshape(down, across)[margin:-margin, margin:-margin])
     image = QImage(inner.data, wide, high, 4 * wide, QImage.Format.Format_ARGB32_Premultiplied)
     if smooth:

@@ -85,12 +85,12 @@ def test_all_get_one_label_and_one_undo_takes_it_back(
     session.decide([1], Decision.LABEL, [LATE])
     assert [action.text() for action in found.label_menu().actions()][-1] == "None of these"
     choose(found, "Damaged")
-    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "3")
+    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "3 of 3")
     assert cells(found, LABELS)[0] == "Damaged"
     assert session.project is not None
     assert {a.origin for a in session.project.annotations([1, 3, 5]).values()} == {Origin.BULK}
     session.undo()
-    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "1")
+    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "1 of 3")
     assert cells(found, LABELS)[0] == "Late"
 
 
@@ -99,14 +99,14 @@ def test_the_rest_of_several_groups_is_decided_alike(
 ) -> None:
     session.decide([3], Decision.LABEL, [LATE])
     session.decide([6], Decision.NONE)
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1", "1"])
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
     found.table.selectAll()
     found.rest_button.click()
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["3", "2"])
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["3 of 3", "2 of 2"])
     assert cells(found, LABELS) == ["Late", "None of these"]
     assert not found.rest_button.isEnabled()
     session.undo()
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1", "1"])
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
 
 
 def test_a_search_can_be_stopped(
@@ -156,4 +156,4 @@ def test_decisions_made_while_nobody_looks_are_seen_later(
     settle(qtbot, session)
     assert cells(found, DECIDED) == ["–", "–"]
     found.show()
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["–", "1"])
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["–", "1 of 2"])

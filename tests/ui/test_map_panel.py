@@ -302,6 +302,16 @@ def test_marks_are_where_they_belong_and_cut_at_the_edges(monkeypatch: pytest.Mo
     assert ink(image, 10, 10) == "#00000000"
 
 
+@pytest.mark.parametrize("mark", list(Mark))
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_points_at_every_distance_from_the_edges_can_be_drawn(mark: Mark, scale: float) -> None:
+    pixels = np.stack(np.meshgrid(np.arange(-40.0, 80), np.arange(-40.0, 60)), axis=-1).reshape(-1, 2)
+    count = len(pixels)
+    looks = Looks(np.full(count, argb("#ff0000")), np.full(count, mark, np.uint8), np.zeros(count, bool))
+    image = map_raster.draw(pixels, looks, map_raster.paint_order(looks.marks), 40, 20, scale, "#000000")
+    assert {ink(image, x, y) for x in (0, 39) for y in (0, 19)} == {"#ffff0000"}
+
+
 def test_of_very_many_points_a_part_is_painted_but_all_that_people_decided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
