@@ -30,13 +30,14 @@ def looks(
         chosen: Codes that stand out; none: all do.
     """
     codes = facts.predicted if predicted else facts.answers
-    kinds, place = np.unique(codes, return_inverse=True)
-    palette = [argb(_colour(int(code), labels, run)) for code in kinds]
+    palette = np.zeros(int(codes.max(initial=0)) + 1 - UNKNOWN, np.uint32)  # by code, from the lowest on
+    for code in np.unique(codes).tolist():
+        palette[code - UNKNOWN] = argb(_colour(code, labels, run))
     marks = np.full(len(codes), Mark.DISC, np.uint8)
     for answer, mark in ((UNKNOWN, Mark.DOT), (NONE, Mark.CROSS), (SKIPPED, Mark.RING)):
         marks[facts.answers == answer] = mark
     faded: NDArray[np.bool_] = ~np.isin(codes, chosen) if chosen else np.zeros(len(codes), bool)
-    return Looks(np.array(palette, np.uint32)[place], marks, faded)
+    return Looks(palette[codes - UNKNOWN], marks, faded)
 
 
 def entries(codes: IdArray, labels: tuple[Label, ...], run: Run | None, *, predicted: bool) -> list[Entry]:

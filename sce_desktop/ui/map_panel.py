@@ -182,13 +182,13 @@ class MapPanel(QWidget):
             QToolTip.hideText()
             return
         row = project.rows([int(self.data.row_ids[point])])[0]
-        facts = self.data.point_facts()
+        facts, place = self.data.facts, self.data.points[point]
         lines = [f"Row {row.position + 1:,}", " ".join(row.text[:_TIP].split())]
         name = partial(map_looks.name_of, labels=self._session.labels)
         run = self.data.run
-        lines.append(f"You: {name(int(facts.answers[point]), run=run, predicted=False)}")
+        lines.append(f"You: {name(int(facts.answers[place]), run=run, predicted=False)}")
         if run is not None and not self._session.blind:
-            lines.append(f"Model: {name(int(facts.predicted[point]), run=run, predicted=True)}")
+            lines.append(f"Model: {name(int(facts.predicted[place]), run=run, predicted=True)}")
         text = "".join(f"<p style='margin:0'>{html.escape(line)}</p>" for line in lines)
         QToolTip.showText(at, f"<div style='max-width:400px'>{text}</div>", self.view)
 

@@ -76,14 +76,14 @@ def stamp(mark: Mark, size: float) -> tuple[NDArray[np.int32], NDArray[np.int32]
     return offsets[own], offsets[rim]
 
 
-def paint_order(marks: NDArray[np.uint8], *, seed: int = 0) -> NDArray[np.int64]:
+def paint_order(marks: NDArray[np.uint8], shuffled: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the points that are painted, in the order in which they are: what people decided lies on top.
 
-    The order within is random, so that at one place no label hides another by coming later in the file.
+    Otherwise they come as ``shuffled`` (n,) has them: at random, so that at one place no label hides another
+    by coming later in the file.
     """
-    order = np.random.default_rng(seed).permutation(len(marks))
-    dots = order[marks[order] == Mark.DOT][:MOST_PAINTED]
-    return np.concatenate([dots, order[marks[order] != Mark.DOT]])
+    plain = marks[shuffled] == Mark.DOT
+    return np.concatenate([shuffled[plain][:MOST_PAINTED], shuffled[~plain]])
 
 
 def draw(

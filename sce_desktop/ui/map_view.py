@@ -64,7 +64,7 @@ class MapView(QWidget):
         self.tool: Tool = "lasso"
         self._places = np.zeros((0, 2))
         self._looks = Looks(np.zeros(0, np.uint32), np.zeros(0, np.uint8), np.zeros(0, bool))
-        self._order = np.zeros(0, np.int64)
+        self._shuffled = self._order = np.zeros(0, np.int64)
         self._centre = np.zeros(2)
         self._whole = np.ones(2)  # pixels a unit at which everything is seen
         self._zoom = 1.0  # against that
@@ -85,6 +85,7 @@ class MapView(QWidget):
     def set_points(self, places: NDArray[np.floating], looks: Looks) -> None:
         """Show points (n, 2); the part that is seen stays."""
         self._places = np.asarray(places, dtype=np.float64)
+        self._shuffled = np.random.default_rng(0).permutation(len(places))
         self._hovered = self._current = -1
         self._frame()
         self.set_looks(looks)
@@ -92,7 +93,7 @@ class MapView(QWidget):
     def set_looks(self, looks: Looks) -> None:
         """Show the same points in other colours or with other marks."""
         self._looks = looks
-        self._order = map_raster.paint_order(looks.marks)
+        self._order = map_raster.paint_order(looks.marks, self._shuffled)
         self.forget()
 
     def set_current(self, point: int) -> None:
