@@ -90,7 +90,11 @@ def real_parts() -> Parts:
         run_bar=RunBar,
         import_dialog=ImportDialog,
         export_dialog=ExportDialog,
-        docks=(DockPart("Findings", "Ctrl+3", _findings),),
+        docks=(
+            DockPart("Findings", "Ctrl+3", _findings),
+            DockPart("Map", "Ctrl+4", _map),
+            DockPart("Duplicates", "Ctrl+5", _duplicates),
+        ),
     )
 
 
@@ -98,6 +102,18 @@ def _findings(session: Session) -> QWidget:
     from sce_desktop.ui.findings_panel import FindingsPanel
 
     return FindingsPanel(session)
+
+
+def _map(session: Session) -> QWidget:
+    from sce_desktop.ui.map_panel import MapPanel
+
+    return MapPanel(session)
+
+
+def _duplicates(session: Session) -> QWidget:
+    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+
+    return DuplicatesPanel(session)
 
 
 def make_application() -> QApplication:

@@ -356,7 +356,7 @@ def main_window(studio: Studio) -> None:
         palette.close()
 
 
-def many_labels(studio: Studio) -> None:
+def many_labels(studio: Studio, *, shot: bool = True) -> None:
     """Two hundred labels."""
     places = ("depot", "driver", "app", "invoice", "locker", "customs", "phone", "label", "van", "shop")
     faults = ("late", "lost", "broken", "rude", "wrong", "slow", "dear", "closed", "full", "missing")
@@ -365,7 +365,8 @@ def many_labels(studio: Studio) -> None:
         studio.table("Two hundred.csv", sample_texts()[:60]), [*names, *(f"not {name}" for name in names)]
     )
     studio.score()
-    studio.shot("labels-200")
+    if shot:
+        studio.shot("labels-200")
 
 
 def long_names(studio: Studio) -> None:
@@ -378,11 +379,13 @@ def long_names(studio: Studio) -> None:
     studio.shot("long-names")
 
 
-def languages(studio: Studio) -> None:
+def languages(studio: Studio, *, shot: bool = True) -> None:
     """Arabic, Chinese, emoji and others."""
     studio.open_table(studio.table("多语言 – لغات.csv", [text for text, _ in LANGUAGES]), LANGUAGE_LABELS)
     studio.score()
     for row_id, name in ((1, "languages-arabic"), (3, "languages-chinese"), (7, "languages-emoji")):
+        if not shot:
+            break
         studio.session.set_current_row(row_id)
         studio.shot(name)
 
@@ -533,6 +536,67 @@ def llm_column(studio: Studio) -> None:
     studio.session.scorer.hide_baselines("llm")
 
 
+def map_(studio: Studio) -> None:
+    """The map: your labels, the model's with a selection, two hundred labels, many scripts, none yet."""
+    import numpy as np
+
+    from sce_desktop.ui.map_panel import MapPanel
+
+    def shown() -> MapPanel:
+        dock = studio.window.docks["Map"]
+        dock.bring()
+        panel = dock.panel
+        assert isinstance(panel, MapPanel)
+        studio.until(lambda: panel.data.facts is not None or panel.data.failure)
+        studio.rest()
+        return panel
+
+    studio.open_table(studio.table("Not scored yet.csv", [f"{text}!" for text in sample_texts()[:60]]))
+    studio.until(lambda: studio.session.scorer.ready)
+    shown()
+    studio.shot("map-empty")
+    studio.sample()
+    studio.window.strip.hide()
+    panel = shown()
+    studio.shot("map")
+    panel.bar.colour.setCurrentIndex(1)
+    pixels = panel.view.pixels()
+    panel._select(pixels[:, 0] < np.median(pixels[:, 0]), False)
+    studio.shot("map-selected")
+    panel.clear_selection()
+    many_labels(studio, shot=False)
+    shown()
+    studio.shot("map-200")
+    languages(studio, shot=False)
+    shown()
+    studio.shot("map-languages")
+    panel.bar.colour.setCurrentIndex(0)
+    studio.window.docks["Map"].hide()
+
+
+def duplicates(studio: Studio) -> None:
+    """Groups of duplicates: before anything was looked for, and found, some contradictory."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+
+    texts = sample_texts()[:60]
+    near = [f"{text.rstrip('.')}!" for text in texts[:20:2]] + [text.upper() for text in texts[:9:3]]
+    scripts = [text for text, _ in LANGUAGES[:5]] * 2
+    studio.open_table(studio.table("Sent twice.csv", [*texts, *near, *texts[:4], *scripts]), _sample_labels())
+    studio.window.strip.hide()
+    session = studio.session
+    studio.window.show_panel("Duplicates")
+    panel = studio.window.docks["Duplicates"].panel
+    assert isinstance(panel, DuplicatesPanel)
+    studio.shot("duplicates-first")
+    for place, row_id in enumerate((1, 61, 3, 5, 65)):
+        session.decide([row_id], Decision.LABEL, [session.labels[place % 3].id or 0])
+    panel.find_button.click()
+    studio.until(lambda: panel._search is None)
+    studio.shot("duplicates")
+    studio.window.docks["Duplicates"].hide()
+
+
 def _sample_labels() -> list[str]:
     return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
 
@@ -555,19 +619,25 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     labels_grouped,
     models,
     llm_column,
+    map_,
+    duplicates,
 )
+
+
+def _name(scene: Callable[[Studio], None]) -> str:
+    return scene.__name__.rstrip("_")
 
 
 def main() -> int:
     """Make the scenes that were asked for."""
-    names = [scene.__name__ for scene in SCENES]
+    names = [_name(scene) for scene in SCENES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "screenshots")
     parser.add_argument("--format", choices=("webp", "png"), default="webp", help="webp is a third as large")
     parser.add_argument("--scene", action="append", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--scale", choices=("100", "200"), help="per cent; both where none is given")
     args = parser.parse_args()
-    scenes = [scene for scene in SCENES if args.scene is None or scene.__name__ in args.scene]
+    scenes = [scene for scene in SCENES if args.scene is None or _name(scene) in args.scene]
     args.folder.mkdir(parents=True, exist_ok=True)
     if SCALED not in os.environ and args.scale != "100":
         subprocess.run([sys.executable, __file__, *sys.argv[1:]], check=True, env=os.environ | {SCALED: "2"})

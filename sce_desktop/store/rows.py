@@ -119,17 +119,22 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int) -> list[Row]
 
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:
     """Return the other rows that have exactly the text of ``row_id``, in file order."""
+    return fetch_ids(connection, _same_text(row_id).order_by(_table.c.id))
+
+
+def count_same_text(connection: sa.Connection, row_id: int, most: int) -> int:
+    """Return how many other rows have exactly the text of ``row_id``; no more than ``most`` are counted."""
+    some = _same_text(row_id).limit(most).subquery()
+    return int(connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one())
+
+
+def _same_text(row_id: int) -> sa.Select[Any]:
     own = sa.select(_table.c.text_hash).where(_table.c.id == row_id).scalar_subquery()
-    return fetch_ids(
-        connection,
-        sa.select(_table.c.id)
-        .where(
-            _table.c.blank.is_(sa.false()),
-            _table.c.text_hash == own,
-            _table.c.id != row_id,
-            _table.c.id <= last_row_id(),
-        )
-        .order_by(_table.c.id),
+    return sa.select(_table.c.id).where(
+        _table.c.blank.is_(sa.false()),
+        _table.c.text_hash == own,
+        _table.c.id != row_id,
+        _table.c.id <= last_row_id(),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -142,6 +143,8 @@ class Menus(QObject):
         self._add(menu, "&Unsure below…", self._opener(ThresholdDialog), icon="unsure", project=True)
         menu.addSeparator()
         self._add(menu, "&Similar rows", similar, icon="search", project=True)
+        duplicates = partial(session.panelAsked.emit, "Duplicates")
+        self._add(menu, "Find near &duplicates…", duplicates, icon="copy", project=True)
         self._add(menu, "Filter by a &column…", self._opener(ColumnFilterDialog), icon="filter", project=True)
         menu.addSeparator()
         self._add(

@@ -17,11 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.types import Annotation, Decision, Origin, Row, RowMarks
+from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
+from sce_desktop.ui.copies_offer import CopiesOffer
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.keymap import DIGITS, shown_key
+from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.last_decision import LastDecision
 from sce_desktop.ui.row_cells import OriginalCells
 from sce_desktop.ui.row_decision import DecisionBar
@@ -34,6 +36,7 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
 SURE_TOKENS = 256  # read by the bundled model; others say how many
+MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
 MULTI_LABEL_FROM = 0.5  # independent probabilities from here up are accepted
 
 
@@ -49,7 +52,7 @@ class RowPanel(QWidget):
         self._tokens: Job | None = None
         self._limit = SURE_TOKENS
         self._leaving = False
-        self._copies: tuple[int, list[int]] = (0, [])  # the row decided last, and its undecided duplicates
+        self._copies = CopiesOffer(session)
         self.setAccessibleName("Row")
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -136,7 +139,9 @@ class RowPanel(QWidget):
         session.settingsChanged.connect(self._on_labels)
         session.decided.connect(self._say_decided)
         self.last.undoAsked.connect(session.undo)
-        self.last.copiesAsked.connect(self._decide_copies)
+        self.last.copiesAsked.connect(self._copies.take)
+        self.last.cleared.connect(self._copies.withdraw)
+        self._copies.found.connect(self.last.offer_copies)
         session.changed.connect(self.last.clear)
         self.labels.left.connect(session.rowsFocusAsked)
         session.scorer.modelsChanged.connect(self._count_tokens)
@@ -162,8 +167,9 @@ class RowPanel(QWidget):
         row = self._row
         self.title.setText(f"Row {row.position + 1:,}")
         facts = [length_of(row.text)] if not row.blank else []
-        if same := len(project.same_text_ids(row.id)):
-            facts.append(f"{same:,} duplicate{'' if same == 1 else 's'}")
+        if same := project.count_same_text(row.id, MOST_COUNTED + 1):
+            shown = f"{same:,}" if same <= MOST_COUNTED else f"over {MOST_COUNTED:,}"
+            facts.append(f"{shown} duplicate{'' if same == 1 else 's'}")
         self.facts.setText(" · ".join(facts))
         self.text.set_text(row.text)
         self.labels.start_over()
@@ -297,7 +303,7 @@ class RowPanel(QWidget):
             "flag": self.decision.flag.click,
             "note": self.decision.edit_note,
             "back": self._take_back,
-            "copies": self._decide_copies,
+            "copies": self._copies.take,
             "similar": lambda: self._session.show_similar(self._session.current_row),
             "next": lambda: self._session.stepAsked.emit(1),
             "previous": lambda: self._session.stepAsked.emit(-1),
@@ -359,27 +365,8 @@ class RowPanel(QWidget):
         project = self._session.project
         if project is None:
             return
-        if len(row_ids) == 1:
-            who = f"Row {project.rows(row_ids)[0].position + 1:,}"
-            same = [int(row_id) for row_id in project.same_text_ids(row_ids[0])]
-            decided = project.annotations(same) if same else {}
-            self._copies = (row_ids[0], [row_id for row_id in same if row_id not in decided])
-        else:
-            who = f"{len(row_ids):,} rows"
-            self._copies = (0, [])
-        key = shown_key(self._session.keymap.key("copies"))
-        self.last.show_words(f"{who}: {words}", len(self._copies[1]), key)
-
-    @Slot()
-    def _decide_copies(self) -> None:
-        """Give the undecided rows of the same text what was decided a moment ago."""
-        row_id, same = self._copies
-        project = self._session.project
-        if project is None or not self.last.offers_copies:
-            return
-        if (annotation := project.annotations([row_id]).get(row_id)) is not None:
-            self._copies = (0, [])
-            self._session.decide(same, annotation.decision, annotation.label_ids, origin=Origin.BULK)
+        who = f"Row {project.rows(row_ids)[0].position + 1:,}" if len(row_ids) == 1 else rows(len(row_ids))
+        self.last.show_words(f"{who}: {words}")
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:
