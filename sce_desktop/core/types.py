@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -205,6 +206,11 @@ class ModelVersion:
     metrics: Mapping[str, Any]  # before and after, on the same rows
     seconds: float
     active: bool  # scores come from this version instead of its base
+
+    @property
+    def title(self) -> str:
+        """What its runs are called: its base and its number, as in "sce-mini + version 3"."""
+        return f"{PurePath(self.base).name or self.base} + version {self.number}"
 
 
 @dataclass(frozen=True, slots=True)

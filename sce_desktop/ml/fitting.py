@@ -145,7 +145,7 @@ class Fitter:
         losses: list[Tensor] = []
         stopped = "done"
         for epoch in range(epochs):
-            scores = torch.cat([offsets + self.x @ ahead, others], -1)
+            scores = torch.cat([offsets + _product(self.x, ahead), others], -1)
             log_p = F.log_softmax(scores, -1)[..., :-1]  # (R, n, C)
             misses = -((log_p * self.target).sum(-1) @ self.weights)
             loss = (misses + 0.5 * ridge[:, 0, 0] * ahead.square().sum((1, 2))) / len(self.x)
@@ -162,7 +162,8 @@ class Fitter:
             if on_epoch is not None and not on_epoch(epoch + 1, float(loss.mean()), apart):
                 stopped = "early"
                 break
-            slope = self.x.T @ (self.weights[:, None] * (log_p.exp() - self.target)) + ridge * ahead
+            misfit = self.weights[:, None] * (log_p.exp() - self.target)
+            slope = _product(self.x.T, misfit) + ridge * ahead
             new = ahead - step * slope
             moved = new - w
             overshot = ((ahead - new) * moved).sum((1, 2), keepdim=True) > 0
@@ -194,6 +195,12 @@ class Fitter:
         cosines[torch.arange(len(gold)), gold] = (q * others).sum(-1)
         before = self.examples.scores[:, self.examples.known]
         return drawn, before + self.examples.alpha * (cosines - q @ labels.T)
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    """Return a (m, k) times each of b (R, k, C) by one product: a batched one copies ``a`` R times."""
+    several, k, c = b.shape
+    return (a @ b.transpose(0, 1).reshape(k, several * c)).view(len(a), several, c).transpose(0, 1)
 
 
 def _basis(x: Tensor) -> tuple[Tensor, Tensor]:

@@ -124,7 +124,7 @@ class ModelMethods:
         """Keep the result of a fine-tune; it is not active yet.
 
         Args:
-            name: As the user calls it.
+            name: As the user calls it; empty: "version" and its number.
             base: Name or folder of the model that was fine-tuned.
             base_fingerprint: Its fingerprint: the weights fit no other model.
             data_hash: Of the rows and answers that it learned from.

@@ -18,6 +18,7 @@ _described = [column for column in _versions.c if column is not _versions.c.weig
 def add(
     connection: sa.Connection,
     *,
+    name: str,
     settings: Mapping[str, Any],
     metrics: Mapping[str, Any],
     **facts: Any,
@@ -26,12 +27,17 @@ def add(
     version_id = insert(
         connection,
         _versions,
+        name=name,
         settings=dict(settings),
         metrics=dict(metrics),
         created_at=now(),
         active=False,
         **facts,
     )
+    if not name:
+        connection.execute(
+            _versions.update().where(_versions.c.id == version_id).values(name=f"version {version_id}")
+        )
     return get(connection, version_id)
 
 
