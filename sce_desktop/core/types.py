@@ -188,6 +188,11 @@ class Run:
         return tuple(label.name for label in self.labels)
 
 
+def version_title(base: str, number: int) -> str:
+    """What runs of a model version are called, as in "sce-mini + version 3"."""
+    return f"{PurePath(base).name or base} + version {number}"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelVersion:
     """The immutable result of a fine-tune; its weights stay in the project until they are asked for."""
@@ -209,8 +214,8 @@ class ModelVersion:
 
     @property
     def title(self) -> str:
-        """What its runs are called: its base and its number, as in "sce-mini + version 3"."""
-        return f"{PurePath(self.base).name or self.base} + version {self.number}"
+        """What its runs are called."""
+        return version_title(self.base, self.number)
 
 
 @dataclass(frozen=True, slots=True)

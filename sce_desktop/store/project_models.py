@@ -167,6 +167,11 @@ class ModelMethods:
         with self._database.read() as connection:
             return versions.active(connection)
 
+    def active_title(self) -> str:
+        """Return what runs of the version in use are called; empty if there is none."""
+        with self._database.read() as connection:
+            return versions.active_title(connection)
+
     def activate_version(self, version_id: int | None) -> None:
         """Let scores come from a version, or (None) from a model as it was. KeyError if there is none."""
         with self._database.write(durable=True) as connection:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.types import ModelVersion, version_title
 from sce_desktop.store import schema
 from sce_desktop.store.sql import insert, now
 
@@ -58,6 +58,13 @@ def active(connection: sa.Connection) -> ModelVersion | None:
     """Return the version that scores come from, None if it is a model as it was."""
     found = connection.execute(sa.select(*_described).where(_versions.c.active == sa.true())).one_or_none()
     return None if found is None else _version(found)
+
+
+def active_title(connection: sa.Connection) -> str:
+    """Return what runs of the version in use are called; empty if it is a model as it was."""
+    chosen = sa.select(_versions.c.base, _versions.c.id).where(_versions.c.active == sa.true())
+    found = connection.execute(chosen).one_or_none()
+    return "" if found is None else version_title(found.base, found.id)
 
 
 def weights(connection: sa.Connection, version_id: int) -> bytes:

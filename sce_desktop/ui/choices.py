@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.types import Origin, TableOptions
 from sce_desktop.store.query import RowState
 
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
@@ -44,6 +44,17 @@ class ModelChoice:
     baselines: tuple[str, ...]  # each as `tasks.models.Baseline.parse` reads it
     device: str  # auto, cpu, cuda, mps
     threads: int  # cores that torch may use
+
+
+@dataclass(frozen=True, slots=True)
+class TuneChoices:
+    """What the Fine-tune panel hands over; see `ml.finetune.Settings`."""
+
+    epochs: int = 100
+    lr: float = 1.0
+    seed: int = 0
+    balanced: bool = True
+    origins: tuple[Origin, ...] = tuple(Origin)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Slot
@@ -22,6 +21,7 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 
 SIMILARITY = "similarity"
+MOST_VERSIONS = 8  # the newest ones; the Fine-tune panel has all
 _SHOWS = {
     "similarity": "Also show which label's wording is most similar to the text: to compare with",
     "llm": "Also show what a language model answers when asked for the label: slow, to compare with",
@@ -86,11 +86,11 @@ class RunBar(QWidget):
         tip = "Stop; scored rows keep their scores (Shift+F5)" if running else "Score every row (F5)"
         self.score_button.setToolTip(reason or tip)
         set_icon(self.score_button, icon, "muted" if reason else "on_accent")
-        name = Path(scorer.model).name or scorer.model
+        name = scorer.title
         shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, px(140))
         self.model_button.setText(f"{shown} ▾")
-        self.model_button.setAccessibleDescription(scorer.model)
-        self.model_button.setToolTip(f"Model that scores: {scorer.model}")
+        self.model_button.setAccessibleDescription(name)
+        self.model_button.setToolTip(f"Model that scores: {name if scorer.version else scorer.model}")
         on, baseline = bool(scorer.baselines), self._baseline()
         title = alias_title(baseline.alias)
         self.baseline_button.setText(f"{title} ✓" if on else f"+ {title}")
@@ -160,20 +160,26 @@ class RunBar(QWidget):
         group = QActionGroup(menu)
         names = [name for name, kind in self._models if kind == "sce"]
         for name in dict.fromkeys((*names, *self._folders, self._scorer.model)):
-            self._choice(menu, group, name, self._scorer.model == name, lambda name=name: self._choose(name))
+            chosen = self._scorer.version is None and self._scorer.model == name
+            self._choice(menu, group, name, chosen, lambda name=name: self._choose(name))
+        for version in self._session.tuner.versions[-MOST_VERSIONS:]:
+            use = version.id == (self._scorer.version.id if self._scorer.version else None)
+            self._choice(
+                menu, group, version.title, use, lambda id_=version.id: self._scorer.use_version(id_)
+            )
         embedders = [name for name, kind in self._models if kind == "similarity"]
         if embedders:
             menu.addSeparator()
             baselines = menu.addMenu("Similarity by")
             baseline = self._baseline()
-            chosen = (baseline.model or embedders[0]) if baseline.kind == SIMILARITY else ""
+            similar = (baseline.model or embedders[0]) if baseline.kind == SIMILARITY else ""
             of_baselines = QActionGroup(baselines)
             for name in embedders:
                 self._choice(
                     baselines,
                     of_baselines,
                     name,
-                    name == chosen,
+                    name == similar,
                     lambda name=name: self._choose_baseline(name),
                 )
         menu.addSeparator()

@@ -1,0 +1,335 @@
+"""The middle of the Fine-tune panel: what a version brought, by label and row by row; two side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTabWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.core.types import Label, ModelVersion
+from sce_desktop.tasks.training import ORIGINS, Plan
+from sce_desktop.ui.dialog_parts import flat_list
+from sce_desktop.ui.finetune_start import ORIGIN_NAMES
+from sce_desktop.ui.label_edits import quoted, rows
+from sce_desktop.ui.loss_curve import LossCurve
+from sce_desktop.ui.row_actions import label_icon
+from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.rows_text import alias_title
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, font, px, set_role
+from sce_desktop.ui.tuning_work import Watch
+
+_ROW_ID = Qt.ItemDataRole.UserRole
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+EMPTY = (
+    "Nothing was fine-tuned yet. Label some rows of every label (five each is a start), then let the model "
+    "learn from them: it takes seconds, and what it brought is measured on rows that it had not seen."
+)
+
+
+class ResultPane(QWidget):
+    """Shows versions that are chosen, the examples that there are, and the curves of what runs."""
+
+    rowAsked = Signal(object)  # row id
+    useAsked = Signal(object)  # ModelVersion
+    differencesAsked = Signal(object)  # two ModelVersions
+    textsAsked = Signal(object)  # row ids whose texts are wanted: `show_texts` takes them
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.versions: tuple[ModelVersion, ...] = ()
+        self._labels: tuple[Label, ...] = ()
+        self.title = QLabel()
+        set_role(self.title, "title")
+        self.sentence = QLabel(wordWrap=True)
+        self.sentence.setAccessibleName("What it brought")
+        self.notes = QLabel(wordWrap=True)
+        self.notes.setAccessibleName("What the figures rest on")
+        set_role(self.notes, "muted")
+        for label in (self.title, self.sentence, self.notes):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.use_button = QPushButton()
+        self.use_button.clicked.connect(self._on_use)
+        self.differ_button = QPushButton("Rows that differ")
+        self.differ_button.setToolTip("Show the rows to which the two give different labels")
+        self.differ_button.clicked.connect(self._on_differ)
+        self.table = flat_list("Before and after", ("", "Accuracy", "95 % interval", "Macro-F1", "ECE"))
+        self.curve = LossCurve()
+        self.examples = flat_list(
+            "Examples by label", ("Label", *(ORIGIN_NAMES[origin] for origin in ORIGINS), "Learned from")
+        )
+        self.by_label = flat_list("Change by label", ("Label", "Rows", "F1 before", "F1 after", "Change"))
+        self.changed = flat_list(
+            "Rows that changed their label", ("Row", "Text", "Before", "After", "You said")
+        )
+        self.changed.itemActivated.connect(self._on_row)
+        self.changed.itemClicked.connect(self._on_row)
+        for tree, widths in (
+            (self.table, (170, 76, 110, 76, 60)),
+            (self.examples, (180, 80, 80, 80, 100)),
+            (self.by_label, (180, 60, 80, 80, 80)),
+            (self.changed, (60, 220, 120, 120, 120)),
+        ):
+            tree.header().setStretchLastSection(False)
+            wide = 1 if tree is self.changed else 0
+            for column, width in enumerate(widths):
+                tree.header().resizeSection(column, px(width))
+            tree.header().setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
+            if tree is not self.changed:
+                for column in range(1, len(widths)):
+                    tree.headerItem().setTextAlignment(column, _RIGHT)
+        head = QHBoxLayout()
+        head.addWidget(self.title)
+        head.addStretch()
+        head.addWidget(self.differ_button)
+        head.addWidget(self.use_button)
+        self.page = QWidget()
+        figures = QVBoxLayout()
+        figures.setSpacing(px(SPACE_S))
+        figures.addLayout(head)
+        figures.addWidget(self.sentence)
+        figures.addWidget(self.table, 1)
+        figures.addWidget(self.notes)
+        both = QHBoxLayout(self.page)
+        both.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        both.setSpacing(px(SPACE_M))
+        both.addLayout(figures, 3)
+        both.addWidget(self.curve, 1)
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName("What a fine-tune brought")
+        self.tabs.setDocumentMode(True)
+        for title, widget in (
+            ("Result", self.page),
+            ("Examples", self.examples),
+            ("By label", self.by_label),
+            ("Changed rows", self.changed),
+        ):
+            self.tabs.addTab(widget, title)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tabs)
+        set_role(self, "pane")
+        self.show_versions(())
+
+    # --- the examples that there are, and a fine-tune that runs --------------------------------------------
+
+    def show_plan(self, plan: Plan | None) -> None:
+        """Count the examples of every label."""
+        self.examples.clear()
+        found = plan.rows if plan is not None else None
+        if found is None:
+            return
+        self._labels = found.labels
+        self.examples.addTopLevelItems(
+            [
+                self._line(label, [*map(int, counts), int(learned)])
+                for label, counts, learned in zip(found.labels, found.counts, found.examples, strict=True)
+            ]
+        )
+
+    def _line(self, label: Label, numbers: Sequence[int]) -> QTreeWidgetItem:
+        item = QTreeWidgetItem([label.name, *(f"{number:,}" for number in numbers)])
+        item.setIcon(0, label_icon(colour_of(label, self._labels)))
+        item.setToolTip(0, label.name)
+        for column in range(1, len(numbers) + 1):
+            item.setTextAlignment(column, _RIGHT)
+        return item
+
+    def show_running(self, watch: Watch) -> None:
+        """Draw what has come of a fine-tune that runs."""
+        self.tabs.setCurrentWidget(self.page)
+        self.title.setText("Learning…")
+        self.sentence.setText(
+            "Each part of the rows is left out once, learned without, and measured; the curves are those of "
+            "the part that is being measured."
+        )
+        set_role(self.sentence, "muted")
+        for widget in (self.table, self.notes, self.use_button, self.differ_button):
+            widget.hide()
+        self.sentence.show()
+        if watch.kept:
+            self.curve.show_losses([loss for _, loss in watch.kept])
+        elif watch.measured:
+            fold = watch.measured[-1][0]
+            points = [point for point in watch.measured if point[0] == fold]
+            self.curve.show_losses([point[2] for point in points], [point[3] for point in points])
+        else:
+            self.curve.show_losses(())
+        self.curve.show()
+
+    # --- versions ------------------------------------------------------------------------------------------
+
+    def show_versions(self, versions: Sequence[ModelVersion]) -> None:
+        """Show one version, or two side by side; none: say what there could be."""
+        self.versions = tuple(versions)
+        self.table.clear()
+        self.by_label.clear()
+        self.changed.clear()
+        single = versions[0] if len(versions) == 1 else None
+        self.use_button.setVisible(single is not None)
+        self.differ_button.setVisible(len(versions) == 2)
+        for widget in (self.table, self.notes):
+            widget.setVisible(bool(versions))
+        self.curve.setVisible(single is not None)
+        set_role(self.sentence, "muted")
+        if not versions:
+            self.title.setText("")
+            self.sentence.setText(EMPTY)
+            return
+        if single is None:
+            self._compare(versions)
+            return
+        self.use_button.setText("In use" if single.active else f"Use {single.name}")
+        self.use_button.setEnabled(not single.active)
+        self.title.setText(f"{single.name}, from {rows(single.train_rows)}")
+        metrics = single.metrics
+        difference = metrics["difference"]
+        self.sentence.setText(difference["sentence"])
+        if difference["sentence"].startswith(("Better", "Worse")):
+            set_role(self.sentence, "good" if difference["mean"] > 0 else "warn")
+        self._fill_table(
+            [
+                (f"Before: {single.base}", metrics["before"]),
+                *((alias_title(alias), one) for alias, one in metrics.get("baselines", {}).items()),
+                ("Logistic regression", metrics.get("logistic_regression")),
+                (f"After: {single.name}", metrics["after"]),
+            ]
+        )
+        self.notes.setText(" ".join(_notes(single)))
+        self.curve.show_losses(metrics.get("losses", ()))
+        self._fill_labels(metrics.get("labels_changed", {}))
+        self._fill_changed(metrics.get("changed_rows", ()))
+
+    def _fill_table(self, lines: Sequence[tuple[str, Mapping[str, Any] | None]]) -> None:
+        for place, (name, found) in enumerate(lines):
+            if found is None:
+                continue
+            low, high = found["interval"]
+            cells = [
+                name,
+                f"{found['accuracy']:.1%}".replace("%", " %"),
+                f"{low:.1%} – {high:.1%}".replace("%", ""),
+                f"{found['macro_f1']:.3f}",
+                f"{found['ece']:.3f}",
+            ]
+            item = QTreeWidgetItem(cells)
+            item.setToolTip(0, name)
+            for column in range(1, len(cells)):
+                item.setTextAlignment(column, _RIGHT)
+            if place == len(lines) - 1:
+                for column in range(len(cells)):
+                    item.setFont(column, font("strong"))
+            self.table.addTopLevelItem(item)
+
+    def _compare(self, versions: Sequence[ModelVersion]) -> None:
+        older, newer = sorted(versions, key=lambda version: version.number)
+        self.title.setText(f"{older.name} and {newer.name}")
+        counts = [version.metrics["measured"] for version in (older, newer)]
+        words = f"Each was measured on its own rows: {counts[0]:,} and {counts[1]:,}."
+        since = newer.metrics.get("since")
+        if since and since["version"] == older.number and since["rows"]:
+            words = f"On the rows decided in between, which neither had seen: {since['sentence']} {words}"
+        self.sentence.setText(words)
+        lines: list[tuple[str, Mapping[str, Any] | None]] = []
+        for version in (older, newer):
+            lines.append((f"Before: {version.base}", version.metrics["before"]))
+            lines.append((f"After: {version.name}", version.metrics["after"]))
+        self._fill_table(lines)
+        parts = []
+        for version in (older, newer):
+            settings = version.settings
+            asked = f"{settings.get('epochs')} epochs, seed {version.seed}"
+            parts.append(f"{version.name}: {rows(version.train_rows)}, {asked}.")
+        self.notes.setText(" ".join(parts))
+
+    def _fill_labels(self, changes: Mapping[str, Any]) -> None:
+        by_name = {label.name: label for label in self._labels}
+        for name, change in changes.items():
+            before, after = change["before"]["f1"], change["after"]["f1"]
+            item = QTreeWidgetItem(
+                [name, f"{change['rows']:,}", f"{before:.2f}", f"{after:.2f}", f"{after - before:+.2f}"]
+            )
+            if name in by_name:
+                item.setIcon(0, label_icon(colour_of(by_name[name], self._labels)))
+            item.setToolTip(0, name)
+            for column in range(1, 5):
+                item.setTextAlignment(column, _RIGHT)
+            self.by_label.addTopLevelItem(item)
+
+    def _fill_changed(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        self.tabs.setTabText(3, f"Changed rows {len(changes):,}" if changes else "Changed rows")
+        by_name = {label.name: label for label in self._labels}
+        for change in changes:
+            item = QTreeWidgetItem(
+                [f"{change['row_id']:,}", "", change["before"], change["after"], change["gold"]]
+            )
+            item.setData(0, _ROW_ID, change["row_id"])
+            item.setTextAlignment(0, _RIGHT)
+            for column, key in ((2, "before"), (3, "after"), (4, "gold")):
+                if change[key] in by_name:
+                    item.setIcon(column, label_icon(colour_of(by_name[change[key]], self._labels)))
+                item.setToolTip(column, change[key])
+            right = change["after"] == change["gold"]
+            item.setFont(3, font("strong") if right else font("body"))
+            self.changed.addTopLevelItem(item)
+        if changes:
+            self.textsAsked.emit([change["row_id"] for change in changes])
+
+    def show_texts(self, texts: Mapping[int, str]) -> None:
+        """Put the texts beside the rows that changed."""
+        for place in range(self.changed.topLevelItemCount()):
+            item = self.changed.topLevelItem(place)
+            if item is not None:
+                item.setText(1, texts.get(item.data(0, _ROW_ID), ""))
+
+    # --- what is asked for ---------------------------------------------------------------------------------
+
+    @Slot(QTreeWidgetItem, int)
+    def _on_row(self, item: QTreeWidgetItem, _column: int) -> None:
+        self.rowAsked.emit(item.data(0, _ROW_ID))
+
+    @Slot()
+    def _on_use(self) -> None:
+        if len(self.versions) == 1:
+            self.useAsked.emit(self.versions[0])
+
+    @Slot()
+    def _on_differ(self) -> None:
+        if len(self.versions) == 2:
+            self.differencesAsked.emit(self.versions)
+
+    def trees(self) -> tuple[QTreeWidget, ...]:
+        """The lists, in the order of the tabs."""
+        return self.table, self.examples, self.by_label, self.changed
+
+
+def _notes(version: ModelVersion) -> list[str]:
+    """What the figures of a version rest on."""
+    metrics = version.metrics
+    notes = []
+    if metrics["measured"]:
+        how = "held out" if version.held_out_rows else "each left out of training once"
+        notes.append(f"Measured on {rows(metrics['measured'])}, {how}; the version has learned from all.")
+    if metrics.get("cut_short"):
+        notes.append("It was stopped before all was measured.")
+    if not version.settings.get("calibrated"):
+        notes.append("Its probabilities are not calibrated yet: that takes 50 measured rows.")
+    if untested := metrics.get("untested_labels"):
+        notes.append(f"Not measured for want of examples: {quoted(untested)}.")
+    since = metrics.get("since")
+    if since and since["rows"]:
+        notes.append(f"Against version {since['version']}, on the rows decided since: {since['sentence']}")
+    if version.settings.get("stopped") == "non-finite":
+        notes.append("The training left the range of numbers: lower the learning rate.")
+    return notes
