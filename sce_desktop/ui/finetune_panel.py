@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
@@ -62,6 +62,10 @@ class FineTunePanel(QWidget):
         session.tuner.changed.connect(self._follow)
         session.tuner.made.connect(self._on_made)
         self._follow()
+
+    def sizeHint(self) -> QSize:
+        """Room for all figures of a version."""
+        return QSize(px(1100), px(320))
 
     # --- the plan ------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QPushButton,
+    QScrollArea,
     QTabWidget,
-    QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -21,13 +21,14 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.types import Label, ModelVersion
 from sce_desktop.tasks.training import ORIGINS, Plan
 from sce_desktop.ui.dialog_parts import flat_list
+from sce_desktop.ui.figures_grid import FiguresGrid
 from sce_desktop.ui.finetune_start import ORIGIN_NAMES
 from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.loss_curve import LossCurve
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import alias_title
-from sce_desktop.ui.theme import SPACE_M, SPACE_S, font, px, set_role
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, font, px, set_role
 from sce_desktop.ui.tuning_work import Watch
 
 _ROW_ID = Qt.ItemDataRole.UserRole
@@ -64,7 +65,7 @@ class ResultPane(QWidget):
         self.differ_button = QPushButton("Rows that differ")
         self.differ_button.setToolTip("Show the rows to which the two give different labels")
         self.differ_button.clicked.connect(self._on_differ)
-        self.table = flat_list("Before and after", ("", "Accuracy", "95 % interval", "Macro-F1", "ECE"))
+        self.figures = FiguresGrid()
         self.curve = LossCurve()
         self.examples = flat_list(
             "Examples by label", ("Label", *(ORIGIN_NAMES[origin] for origin in ORIGINS), "Learned from")
@@ -76,7 +77,6 @@ class ResultPane(QWidget):
         self.changed.itemActivated.connect(self._on_row)
         self.changed.itemClicked.connect(self._on_row)
         for tree, widths in (
-            (self.table, (170, 76, 110, 76, 60)),
             (self.examples, (180, 80, 80, 80, 100)),
             (self.by_label, (180, 60, 80, 80, 80)),
             (self.changed, (60, 220, 120, 120, 120)),
@@ -90,25 +90,31 @@ class ResultPane(QWidget):
                 for column in range(1, len(widths)):
                     tree.headerItem().setTextAlignment(column, _RIGHT)
         head = QHBoxLayout()
+        head.setSpacing(px(SPACE_M))
         head.addWidget(self.title)
-        head.addStretch()
+        head.addWidget(self.sentence, 1)
         head.addWidget(self.differ_button)
         head.addWidget(self.use_button)
-        self.page = QWidget()
-        figures = QVBoxLayout()
-        figures.setSpacing(px(SPACE_S))
-        figures.addLayout(head)
-        figures.addWidget(self.sentence)
-        figures.addWidget(self.table, 1)
-        figures.addWidget(self.notes)
-        both = QHBoxLayout(self.page)
-        both.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
-        both.setSpacing(px(SPACE_M))
-        both.addLayout(figures, 3)
+        both = QHBoxLayout()
+        both.setSpacing(px(SPACE_L))
+        both.addWidget(self.figures, 0, Qt.AlignmentFlag.AlignTop)
         both.addWidget(self.curve, 1)
+        inner = QWidget()
+        stack = QVBoxLayout(inner)
+        stack.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        stack.setSpacing(px(SPACE_S))
+        stack.addLayout(head)
+        stack.addLayout(both)
+        stack.addWidget(self.notes)
+        stack.addStretch()
+        self.page = QScrollArea(widgetResizable=True)
+        self.page.setAccessibleName("Result")
+        inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        set_role(inner, "pane")
+        self.page.setWidget(inner)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("What a fine-tune brought")
-        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
         for title, widget in (
             ("Result", self.page),
             ("Examples", self.examples),
@@ -119,6 +125,7 @@ class ResultPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.tabs)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
         self.show_versions(())
 
@@ -149,13 +156,13 @@ class ResultPane(QWidget):
     def show_running(self, watch: Watch) -> None:
         """Draw what has come of a fine-tune that runs."""
         self.tabs.setCurrentWidget(self.page)
-        self.title.setText("Learning…")
+        self.title.hide()
         self.sentence.setText(
             "Each part of the rows is left out once, learned without, and measured; the curves are those of "
             "the part that is being measured."
         )
         set_role(self.sentence, "muted")
-        for widget in (self.table, self.notes, self.use_button, self.differ_button):
+        for widget in (self.figures, self.notes, self.use_button, self.differ_button):
             widget.hide()
         self.sentence.show()
         if watch.kept:
@@ -173,18 +180,17 @@ class ResultPane(QWidget):
     def show_versions(self, versions: Sequence[ModelVersion]) -> None:
         """Show one version, or two side by side; none: say what there could be."""
         self.versions = tuple(versions)
-        self.table.clear()
         self.by_label.clear()
         self.changed.clear()
         single = versions[0] if len(versions) == 1 else None
         self.use_button.setVisible(single is not None)
         self.differ_button.setVisible(len(versions) == 2)
-        for widget in (self.table, self.notes):
+        for widget in (self.figures, self.notes):
             widget.setVisible(bool(versions))
         self.curve.setVisible(single is not None)
+        self.title.setVisible(bool(versions))
         set_role(self.sentence, "muted")
         if not versions:
-            self.title.setText("")
             self.sentence.setText(EMPTY)
             return
         if single is None:
@@ -198,7 +204,7 @@ class ResultPane(QWidget):
         self.sentence.setText(difference["sentence"])
         if difference["sentence"].startswith(("Better", "Worse")):
             set_role(self.sentence, "good" if difference["mean"] > 0 else "warn")
-        self._fill_table(
+        self.figures.show_figures(
             [
                 (f"Before: {single.base}", metrics["before"]),
                 *((alias_title(alias), one) for alias, one in metrics.get("baselines", {}).items()),
@@ -210,27 +216,6 @@ class ResultPane(QWidget):
         self.curve.show_losses(metrics.get("losses", ()))
         self._fill_labels(metrics.get("labels_changed", {}))
         self._fill_changed(metrics.get("changed_rows", ()))
-
-    def _fill_table(self, lines: Sequence[tuple[str, Mapping[str, Any] | None]]) -> None:
-        for place, (name, found) in enumerate(lines):
-            if found is None:
-                continue
-            low, high = found["interval"]
-            cells = [
-                name,
-                f"{found['accuracy']:.1%}".replace("%", " %"),
-                f"{low:.1%} – {high:.1%}".replace("%", ""),
-                f"{found['macro_f1']:.3f}",
-                f"{found['ece']:.3f}",
-            ]
-            item = QTreeWidgetItem(cells)
-            item.setToolTip(0, name)
-            for column in range(1, len(cells)):
-                item.setTextAlignment(column, _RIGHT)
-            if place == len(lines) - 1:
-                for column in range(len(cells)):
-                    item.setFont(column, font("strong"))
-            self.table.addTopLevelItem(item)
 
     def _compare(self, versions: Sequence[ModelVersion]) -> None:
         older, newer = sorted(versions, key=lambda version: version.number)
@@ -245,7 +230,7 @@ class ResultPane(QWidget):
         for version in (older, newer):
             lines.append((f"Before: {version.base}", version.metrics["before"]))
             lines.append((f"After: {version.name}", version.metrics["after"]))
-        self._fill_table(lines)
+        self.figures.show_figures(lines)
         parts = []
         for version in (older, newer):
             settings = version.settings
@@ -308,10 +293,6 @@ class ResultPane(QWidget):
     def _on_differ(self) -> None:
         if len(self.versions) == 2:
             self.differencesAsked.emit(self.versions)
-
-    def trees(self) -> tuple[QTreeWidget, ...]:
-        """The lists, in the order of the tabs."""
-        return self.table, self.examples, self.by_label, self.changed
 
 
 def _notes(version: ModelVersion) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
@@ -120,7 +120,7 @@ class StartPane(QWidget):
         column.addWidget(self.settings)
         column.addStretch()
         set_role(page, "pane")
-        scroll = QScrollArea(widgetResizable=True)
+        scroll = self._scroll = QScrollArea(widgetResizable=True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName("What to learn from")
         scroll.setWidget(page)
@@ -258,6 +258,10 @@ class StartPane(QWidget):
         self.settings.setVisible(shown)
         set_icon(self.settings_button, "up" if shown else "down", "muted")
         self.settings_button.setAccessibleName("Hide the settings" if shown else "Show the settings")
+        if shown:  # once they have a place
+            QTimer.singleShot(
+                0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S))
+            )
 
     # --- what is done --------------------------------------------------------------------------------------
 

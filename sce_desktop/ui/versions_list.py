@@ -25,16 +25,17 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, font, px, set_role
 
 _VERSION = Qt.ItemDataRole.UserRole
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def short_result(version: ModelVersion) -> str:
-    """What a version brought, in two words."""
+    """What a version brought, in points of accuracy or two words."""
     difference = version.metrics["difference"]
     if not version.metrics["measured"]:
         return "not measured"
     if difference["sentence"].startswith("No difference"):
-        return "not shown yet"
-    return f"{100 * difference['mean']:+.1f} points"
+        return "none shown"
+    return f"{100 * difference['mean']:+.1f}"
 
 
 def when(moment: str) -> str:
@@ -51,13 +52,15 @@ class VersionsPane(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.list = flat_list("Model versions", ("Version", "Made", "Rows", "Result"))
+        self.list = flat_list("Model versions", ("Version", "Made", "Rows", "Points"))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((1, 92), (2, 52), (3, 96)):
+        for column, width in ((1, 96), (2, 56), (3, 92)):
             self.list.header().resizeSection(column, px(width))
-        self.list.headerItem().setTextAlignment(2, Qt.AlignmentFlag.AlignRight)
+        self.list.headerItem().setToolTip(3, "How much better than the model as it was, on rows left out")
+        for column in (2, 3):
+            self.list.headerItem().setTextAlignment(column, _RIGHT)
         self.list.itemSelectionChanged.connect(self._on_selected)
         self.list.itemActivated.connect(self._on_activated)
         self.use_button = QPushButton("Use")
@@ -80,6 +83,7 @@ class VersionsPane(QWidget):
         layout.addWidget(heading)
         layout.addWidget(self.list, 1)
         layout.addLayout(buttons)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
         session.tuner.changed.connect(self.show_versions)
         session.versionsChanged.connect(self.show_versions)
@@ -110,7 +114,7 @@ class VersionsPane(QWidget):
                 (version.name, when(version.created_at), f"{version.train_rows:,}", short_result(version)),
                 version.title,
             )
-        self._add(0, used == 0, (f"{Path(scorer.base).name}, as it was", "", "", ""), scorer.base)
+        self._add(0, used == 0, (Path(scorer.base).name, "", "", "as it was"), scorer.base)
         for place in range(self.list.topLevelItemCount()):
             item = self.list.topLevelItem(place)
             if item is not None and item.data(0, _VERSION) in kept:
@@ -122,10 +126,11 @@ class VersionsPane(QWidget):
         item = QTreeWidgetItem(cells)
         item.setData(0, _VERSION, id_)
         item.setToolTip(0, f"{tip} (in use)" if used else tip)
-        item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for column in (2, 3):
+            item.setTextAlignment(column, _RIGHT)
         item.setIcon(0, icon("check" if used else "model", "good" if used else "muted"))
         if used:
-            item.setText(0, f"{cells[0]} (in use)")
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{cells[0]}, in use")
             item.setFont(0, font("strong"))
         self.list.addTopLevelItem(item)
 
