@@ -158,8 +158,7 @@ class ResultPane(QWidget):
         self.tabs.setCurrentWidget(self.page)
         self.title.hide()
         self.sentence.setText(
-            "Each part of the rows is left out once, learned without, and measured; the curves are those of "
-            "the part that is being measured."
+            "Every part of the rows is left out once and measured: the curves are those of one part."
         )
         set_role(self.sentence, "muted")
         for widget in (self.figures, self.notes, self.use_button, self.differ_button):
@@ -221,17 +220,17 @@ class ResultPane(QWidget):
         older, newer = sorted(versions, key=lambda version: version.number)
         self.title.setText(f"{older.name} and {newer.name}")
         counts = [version.metrics["measured"] for version in (older, newer)]
-        words = f"Each was measured on its own rows: {counts[0]:,} and {counts[1]:,}."
+        parts = [f"Each was measured on its own rows: {counts[0]:,} and {counts[1]:,}."]
+        words = ""
         since = newer.metrics.get("since")
         if since and since["version"] == older.number and since["rows"]:
-            words = f"On the rows decided in between, which neither had seen: {since['sentence']} {words}"
+            words = f"On rows decided in between: {since['sentence']}"
         self.sentence.setText(words)
         lines: list[tuple[str, Mapping[str, Any] | None]] = []
         for version in (older, newer):
             lines.append((f"Before: {version.base}", version.metrics["before"]))
             lines.append((f"After: {version.name}", version.metrics["after"]))
         self.figures.show_figures(lines)
-        parts = []
         for version in (older, newer):
             settings = version.settings
             asked = f"{settings.get('epochs')} epochs, seed {version.seed}"

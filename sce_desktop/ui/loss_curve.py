@@ -24,7 +24,7 @@ class LossCurve(QWidget):
 
     def sizeHint(self) -> QSize:
         """Beside a table."""
-        return QSize(px(220), px(120))
+        return QSize(px(220), px(96))
 
     def minimumSizeHint(self) -> QSize:
         """As small as it can be read."""

@@ -44,6 +44,7 @@ class MessageStrip(QFrame):
         layout.addWidget(self._icon)
         layout.addWidget(self.text, 1)
         self.button = QPushButton()
+        self.button.setAccessibleName("Go back")
         self.button.clicked.connect(self._on_button)
         self.button.hide()
         self._do: Callable[[], object] | None = None

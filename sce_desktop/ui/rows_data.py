@@ -134,15 +134,17 @@ def scores_of(
 ) -> Mapping[int, Score]:
     """Return what ``run``, or where it says nothing yet the run before it, says about ``ids``, by row."""
     wanted = [int(row_id) for row_id in ids]
-    result = _scores(
-        project, wanted, run, is_stale(run, labels), is_of_older_model(run, project.active_title())
-    )
+    stale = is_stale(run, labels)
+    other_model = not stale and is_of_older_model(run, project.active_title())
+    result = _scores(project, wanted, run, stale, other_model)
     missing = [row_id for row_id in wanted if row_id not in result]
     if missing and run.finished_at is None:
         older = [other for other in project.runs() if other.alias == run.alias and other.scored]
         older = [other for other in older if other.id != run.id]
         if older:
-            result |= _scores(project, missing, older[-1], True, older[-1].fingerprint != run.fingerprint)
+            before = older[-1]
+            other_model = before.fingerprint != run.fingerprint and not is_stale(before, labels)
+            result |= _scores(project, missing, before, True, other_model)
     return result
 
 
