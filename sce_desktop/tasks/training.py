@@ -23,6 +23,8 @@ TEXT_SECONDS = 0.025
 """To read a text of usual length on two cores, where nothing better is known."""
 WIDTH = 384
 """Of the text vectors, where nothing better is known; costs grow slowly with it."""
+MOST_LOOKED_UP = 500
+"""Texts from which the share of those without a vector is estimated: a plan is made after every edit."""
 EPOCHS = 50
 """Of a fit, on the average of those that were measured."""
 START_SECONDS, EPOCH_SECONDS, WORK_SECONDS = 1.0, 0.001, 3e-9
@@ -248,13 +250,11 @@ def plan(
         return Plan(
             rows, None, f"Fine-tuning needs at least two labels with examples{now}: label some more rows."
         )
-    texts = project.texts(rows.ids)
     unread = 0
-    if known is not None:
-        for start in range(0, len(texts), 2000):
-            progress.check()
-            there, _ = known.cache.get(known.embedder, texts[start : start + 2000])
-            unread += int((~there).sum())
+    if known is not None and len(rows.ids):
+        sample = rows.ids[:: max(1, len(rows.ids) // MOST_LOOKED_UP)]
+        there, _ = known.cache.get(known.embedder, project.texts(sample))
+        unread = round(float((~there).mean()) * len(rows.ids))
     found = cost(len(rows.ids), some, len(rows.labels), unread=unread, pace=pace_of(project))
     few = int((examples[examples > 0] < 5).sum())
     hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""

@@ -143,6 +143,27 @@ def improve_project(
     return trial, version
 
 
+def base_model(source: ModelSource, name: str) -> SCEModel:
+    """Return the model ``name``, to be fine-tuned on a project.
+
+    Raises:
+        UserError: It is missing or damaged, or cannot be fine-tuned so.
+    """
+    from sce_desktop.ml.model import SCEModel
+
+    model = source.model(name)
+    if not isinstance(model, SCEModel):
+        raise UserError(f"{name} is no SCE and cannot learn from a project: choose another model.")
+    return model
+
+
+def settings_of(*, epochs: int, lr: float, seed: int, balanced: bool) -> Settings:
+    """Return settings of a fine-tune."""
+    from sce_desktop.ml.finetune import Settings
+
+    return Settings(epochs, lr, seed, balanced)
+
+
 def try_finetune(
     project: Project,
     base: SCEModel,

@@ -135,7 +135,9 @@ class FineTunePanel(QWidget):
         shown = self.result.versions
         by_id = {version.id: version for version in tuner.versions}
         now = tuple(by_id[version.id] for version in shown if version.id in by_id)
-        if now != shown or was_running or (not shown and tuner.versions):
+        if not was_running and shown and [v.id for v in now] == [v.id for v in shown]:
+            self.result.follow_use(now)  # nothing else of a version ever changes
+        elif now != shown or was_running or (not shown and tuner.versions):
             if not now and tuner.versions:
                 newest = next((v for v in tuner.versions if v.active), tuner.versions[-1])
                 self.versions.show_versions()
@@ -165,17 +167,20 @@ class FineTunePanel(QWidget):
         job.finished.connect(self.result.show_texts)
 
     @Slot(object)
-    def _show_differences(self, versions: tuple[ModelVersion, ModelVersion]) -> None:
-        """Show in the table on which rows two versions differ, where both have scored them."""
+    def _show_differences(self, versions: tuple[ModelVersion, ...]) -> None:
+        """Show in the table on which rows two versions, or one and its base, differ."""
         session = self._session
         if session.project is None:
             return
         latest = {run.model: run.id for run in session.project.runs() if run.alias == MAIN_ALIAS}
-        missing = [version for version in versions if version.title not in latest]
+        names = {version.title: version.name for version in versions}
+        if len(versions) == 1:
+            names = {versions[0].base: "The model as it was"} | names
+        missing = [name for model, name in names.items() if model not in latest]
         if missing:
-            session.tell(f"{missing[0].name} has scored no rows yet: use it once, and they can be compared.")
+            session.tell(f"{missing[0]} has scored no rows yet: use it once, and they can be compared.")
             return
-        ours, theirs = (latest[version.title] for version in versions)
+        ours, theirs = (latest[model] for model in names)
         session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
 
     @Slot()

@@ -44,7 +44,7 @@ class ResultPane(QWidget):
 
     rowAsked = Signal(object)  # row id
     useAsked = Signal(object)  # ModelVersion
-    differencesAsked = Signal(object)  # two ModelVersions
+    differencesAsked = Signal(object)  # two ModelVersions, or one: against its base
     textsAsked = Signal(object)  # row ids whose texts are wanted: `show_texts` takes them
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -63,7 +63,6 @@ class ResultPane(QWidget):
         self.use_button = QPushButton()
         self.use_button.clicked.connect(self._on_use)
         self.differ_button = QPushButton("Rows that differ")
-        self.differ_button.setToolTip("Show the rows to which the two give different labels")
         self.differ_button.clicked.connect(self._on_differ)
         self.figures = FiguresGrid()
         self.curve = LossCurve()
@@ -183,7 +182,9 @@ class ResultPane(QWidget):
         self.changed.clear()
         single = versions[0] if len(versions) == 1 else None
         self.use_button.setVisible(single is not None)
-        self.differ_button.setVisible(len(versions) == 2)
+        self.differ_button.setVisible(bool(versions))
+        others = "the model as it was gives another label" if single else "the two give different labels"
+        self.differ_button.setToolTip(f"Show the rows of the whole table to which {others}")
         for widget in (self.figures, self.notes):
             widget.setVisible(bool(versions))
         self.curve.setVisible(single is not None)
@@ -195,8 +196,7 @@ class ResultPane(QWidget):
         if single is None:
             self._compare(versions)
             return
-        self.use_button.setText("In use" if single.active else f"Use {single.name}")
-        self.use_button.setEnabled(not single.active)
+        self.follow_use(versions)
         self.title.setText(f"{single.name}, from {rows(single.train_rows)}")
         metrics = single.metrics
         difference = metrics["difference"]
@@ -215,6 +215,13 @@ class ResultPane(QWidget):
         self.curve.show_losses(metrics.get("losses", ()))
         self._fill_labels(metrics.get("labels_changed", {}))
         self._fill_changed(metrics.get("changed_rows", ()))
+
+    def follow_use(self, versions: Sequence[ModelVersion]) -> None:
+        """Show whether the version that is shown is in use."""
+        self.versions = tuple(versions)
+        if len(versions) == 1:
+            self.use_button.setText("In use" if versions[0].active else f"Use {versions[0].name}")
+            self.use_button.setEnabled(not versions[0].active)
 
     def _compare(self, versions: Sequence[ModelVersion]) -> None:
         older, newer = sorted(versions, key=lambda version: version.number)
@@ -290,7 +297,7 @@ class ResultPane(QWidget):
 
     @Slot()
     def _on_differ(self) -> None:
-        if len(self.versions) == 2:
+        if self.versions:
             self.differencesAsked.emit(self.versions)
 
 

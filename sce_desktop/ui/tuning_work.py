@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import ModelVersion, Origin
@@ -61,7 +61,7 @@ def finetune(
     progress: Progress,
 ) -> ModelVersion:
     """Make a version of the model of ``choice``; it is not in use yet."""
-    from sce_desktop.tasks.versions import finetune_project
+    from sce_desktop.tasks.versions import finetune_project, settings_of
 
     base = shelf.base(choice, progress=progress)
     made = finetune_project(
@@ -69,7 +69,9 @@ def finetune(
         base,
         choice.model,
         origins=choices.origins,
-        settings=_settings(choices),
+        settings=settings_of(
+            epochs=choices.epochs, lr=choices.lr, seed=choices.seed, balanced=choices.balanced
+        ),
         cache=shelf.cache,
         progress=progress,
         on_epoch=watch.on_epoch,
@@ -88,14 +90,6 @@ def improve(
     if trial.since is not None and trial.outcome.difference.shown and not trial.better:
         return f"It is not better than version {trial.since[0]} on the rows decided since.", version
     return trial.outcome.difference.sentence, version
-
-
-def _settings(choices: TuneChoices) -> Any:
-    from sce_desktop.ml.finetune import Settings
-
-    values = asdict(choices)
-    del values["origins"]
-    return Settings(**values)
 
 
 def versions(project: Project, *, progress: Progress) -> tuple[ModelVersion, ...]:

@@ -105,12 +105,11 @@ class ModelShelf:
         Raises:
             UserError: It is none that can be.
         """
-        from sce_desktop.ml.model import SCEModel
+        from sce_desktop.tasks.versions import base_model
 
-        model = self.load(replace(choice, baselines=()), progress=progress)[0].model
-        if not isinstance(model, SCEModel):
-            raise UserError(f"{choice.model} cannot be fine-tuned in the window: choose another model.")
-        return model
+        self.load(replace(choice, baselines=()), progress=progress)
+        assert self._session is not None
+        return base_model(self._session, choice.model)
 
     def seconds(self, named: NamedModel, texts: Sequence[str], *, rows: int, labels: int) -> float:
         """Return about how many seconds a loaded model needs for ``rows`` rows; ``texts`` are a sample."""

@@ -395,6 +395,10 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     rename(session.project, {run.id: titles[run.fingerprint] for run in runs})
     click(qtbot, panel.result.differ_button)
     assert session.project.row_ids(session.query).tolist() == [2]
+    give_scores(session.project, [0, 1, 1], fingerprint="base")  # of "sce-mini", the base of both
+    panel.versions.select(two[1])
+    click(qtbot, panel.result.differ_button)
+    assert session.project.row_ids(session.query).tolist() == [2]
 
 
 def rename(project: Project, models: dict[int, str]) -> None:
