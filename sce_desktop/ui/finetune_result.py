@@ -33,6 +33,7 @@ from sce_desktop.ui.tuning_work import Watch
 
 _ROW_ID = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_MOST_CHANGES = 300  # as many as anybody looks through; filling more would hold up the window
 EMPTY = (
     "Nothing was fine-tuned yet. Label some rows of every label (five each is a start), then let the model "
     "learn from them: it takes seconds, and what it brought is measured on rows that it had not seen."
@@ -132,17 +133,30 @@ class ResultPane(QWidget):
 
     def show_plan(self, plan: Plan | None) -> None:
         """Count the examples of every label."""
-        self.examples.clear()
         found = plan.rows if plan is not None else None
         if found is None:
+            self.examples.clear()
+            self._labels = ()
+            return
+        numbers = [
+            [*map(int, counts), int(learned)]
+            for counts, learned in zip(found.counts, found.examples, strict=True)
+        ]
+        if found.labels == self._labels and self.examples.topLevelItemCount() == len(numbers):
+            self._recount(numbers)  # after every decision: icons for 200 labels would take too long
             return
         self._labels = found.labels
+        self.examples.clear()
         self.examples.addTopLevelItems(
-            [
-                self._line(label, [*map(int, counts), int(learned)])
-                for label, counts, learned in zip(found.labels, found.counts, found.examples, strict=True)
-            ]
+            [self._line(label, line) for label, line in zip(found.labels, numbers, strict=True)]
         )
+
+    def _recount(self, numbers: Sequence[Sequence[int]]) -> None:
+        for place, line in enumerate(numbers):
+            item = self.examples.topLevelItem(place)
+            for column, number in enumerate(line, 1):
+                if item is not None and item.text(column) != (text := f"{number:,}"):
+                    item.setText(column, text)
 
     def _line(self, label: Label, numbers: Sequence[int]) -> QTreeWidgetItem:
         item = QTreeWidgetItem([label.name, *(f"{number:,}" for number in numbers)])
@@ -259,23 +273,31 @@ class ResultPane(QWidget):
             self.by_label.addTopLevelItem(item)
 
     def _fill_changed(self, changes: Sequence[Mapping[str, Any]]) -> None:
-        self.tabs.setTabText(3, f"Changed rows {len(changes):,}" if changes else "Changed rows")
-        by_name = {label.name: label for label in self._labels}
-        for change in changes:
-            item = QTreeWidgetItem(
-                [f"{change['row_id']:,}", "", change["before"], change["after"], change["gold"]]
-            )
+        shown = changes[:_MOST_CHANGES]
+        count = f" {len(shown):,}" if len(shown) == len(changes) else f" {len(shown):,} of {len(changes):,}"
+        self.tabs.setTabText(3, f"Changed rows{count if changes else ''}")
+        used = {change[key] for change in shown for key in ("before", "after", "gold")}
+        icons = {
+            label.name: label_icon(colour_of(label, self._labels))
+            for label in self._labels
+            if label.name in used
+        }
+        items = []
+        for change in shown:
+            names = [change["before"], change["after"], change["gold"]]
+            item = QTreeWidgetItem([f"{change['row_id']:,}", "", *names])
             item.setData(0, _ROW_ID, change["row_id"])
             item.setTextAlignment(0, _RIGHT)
-            for column, key in ((2, "before"), (3, "after"), (4, "gold")):
-                if change[key] in by_name:
-                    item.setIcon(column, label_icon(colour_of(by_name[change[key]], self._labels)))
-                item.setToolTip(column, change[key])
-            right = change["after"] == change["gold"]
-            item.setFont(3, font("strong") if right else font("body"))
-            self.changed.addTopLevelItem(item)
-        if changes:
-            self.textsAsked.emit([change["row_id"] for change in changes])
+            for column, name in enumerate(names, 2):
+                if name in icons:
+                    item.setIcon(column, icons[name])
+                item.setToolTip(column, name)
+            if change["after"] == change["gold"]:
+                item.setFont(3, font("strong"))
+            items.append(item)
+        self.changed.addTopLevelItems(items)
+        if shown:
+            self.textsAsked.emit([change["row_id"] for change in shown])
 
     def show_texts(self, texts: Mapping[int, str]) -> None:
         """Put the texts beside the rows that changed."""
