@@ -91,11 +91,18 @@ def real_parts() -> Parts:
         import_dialog=ImportDialog,
         export_dialog=ExportDialog,
         docks=(
+            DockPart("Fine-tune", "Ctrl+1", _finetune),
             DockPart("Findings", "Ctrl+3", _findings),
             DockPart("Map", "Ctrl+4", _map),
             DockPart("Duplicates", "Ctrl+5", _duplicates),
         ),
     )
+
+
+def _finetune(session: Session) -> QWidget:
+    from sce_desktop.ui.finetune_panel import FineTunePanel
+
+    return FineTunePanel(session)
 
 
 def _findings(session: Session) -> QWidget:

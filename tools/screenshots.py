@@ -597,6 +597,74 @@ def duplicates(studio: Studio) -> None:
     studio.window.docks["Duplicates"].hide()
 
 
+def finetune(studio: Studio) -> None:
+    """The Fine-tune panel without labels, before, while and after it learns, and with several versions."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.choices import TuneChoices
+    from sce_desktop.ui.finetune_panel import FineTunePanel
+
+    session, dock = studio.session, studio.window.docks["Fine-tune"]
+    studio.open_table(studio.table("Nothing yet.csv", sample_texts()[:40]))
+    dock.bring()
+    studio.rest(1)
+    studio.shot("finetune-empty")
+    studio.sample()
+    studio.window.strip.hide()
+    panel = dock.build()
+    assert isinstance(panel, FineTunePanel)
+    project = session.project
+    assert project is not None
+    gold = project.columns.index("gold")
+    by_name = {label.name: label.id or 0 for label in session.labels}
+
+    def answer(rows: range) -> None:
+        for row in project.rows(list(rows)):
+            if (label := by_name.get(row.cells[gold] or "")) and row.text:
+                session.decide([row.id], Decision.LABEL, [label])
+
+    def learn(choices: TuneChoices) -> None:
+        before = len(session.tuner.versions)
+        session.tuner.start(choices)
+        studio.until(lambda: session.tuner.job is None and len(session.tuner.versions) > before)
+        studio.rest(0.5)
+
+    answer(range(1, 61))
+    studio.rest(1)
+    studio.shot("finetune")
+    panel.start.settings_button.setChecked(True)
+    studio.shot("finetune-settings")
+    panel.start.settings_button.setChecked(False)
+    session.tuner.start(TuneChoices())
+    studio.until(lambda: len(session.tuner.watch.measured) > 12 or session.tuner.job is None)
+    studio.shot("finetune-running", rest=0)
+    studio.until(lambda: session.tuner.job is None)
+    studio.rest(1)
+    studio.window.strip.hide()
+    studio.shot("finetune-done")
+    panel.result.tabs.setCurrentIndex(2)
+    studio.shot("finetune-labels")
+    panel.result.tabs.setCurrentIndex(3)
+    studio.shot("finetune-changed")
+    panel.result.tabs.setCurrentIndex(0)
+    session.scorer.use_version(session.tuner.versions[-1].id)
+    studio.until(lambda: session.scorer.job is None)
+    answer(range(61, 141))
+    studio.rest(1)
+    learn(TuneChoices())
+    learn(TuneChoices(seed=1))
+    studio.window.strip.hide()
+    studio.shot("versions")
+    panel.versions.list.selectAll()
+    panel.versions.list.clearSelection()
+    for place in (0, 2):
+        item = panel.versions.list.topLevelItem(place)
+        assert item is not None
+        item.setSelected(True)
+    studio.rest(0.3)
+    studio.shot("versions-compared")
+    dock.hide()
+
+
 def _sample_labels() -> list[str]:
     return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
 
@@ -621,6 +689,7 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     llm_column,
     map_,
     duplicates,
+    finetune,
 )
 
 

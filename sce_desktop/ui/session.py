@@ -11,6 +11,7 @@
     session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
     session.models                 which models are here and can be fetched: see `ui.model_store.ModelStore`
+    session.tuner                  fine-tuning and model versions: see `ui.tuning.Tuner`
     session.decide(...), .clear_decision(...), .set_marks(...), .set_labels(...)    every edit goes here
     session.preview(...), .import_table(...), .export_table(...)                    jobs in the files lane
     session.submit(fn, project, ..., title=...)    own work on the project: it ends before the project closes
@@ -44,6 +45,7 @@ from sce_desktop.ui.project_work import ProjectWork
 from sce_desktop.ui.queries import follow_runs
 from sce_desktop.ui.scoring import Scorer
 from sce_desktop.ui.session_edits import Edits, Tone
+from sce_desktop.ui.tuning import Tuner
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
@@ -66,10 +68,12 @@ class Session(Edits):
     queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
+    versionsChanged = Signal()  # model versions came or went, or another one is in use
     settingsChanged = Signal(object)  # keys of the settings that changed
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     panelAsked = Signal(object)  # title of a panel below that is to be shown
     told = Signal(object, object)  # a sentence, "info" or "warn"
+    offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
     def __init__(self, lanes: Lanes, settings: Settings, parent: QObject | None = None) -> None:
@@ -86,6 +90,7 @@ class Session(Edits):
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
         self.models = ModelStore(self)
+        self.tuner = Tuner(self)
         self._work = ProjectWork(lanes, self)
         self._closing = False
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
@@ -162,6 +167,11 @@ class Session(Edits):
         """Show one sentence in the message strip."""
         log.info("Told: %s", sentence)
         self.told.emit(sentence, tone)
+
+    def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+        """Show one sentence in the message strip, with a button beside it."""
+        log.info("Told: %s", sentence)
+        self.offered.emit(sentence, button, do)
 
     # --- jobs ----------------------------------------------------------------------------------------------
 
@@ -277,6 +287,7 @@ class Session(Edits):
         self.project = project
         self.label_set = project.label_set()
         self.scorer.refresh()
+        self.scorer.follow_version()
         query, row = self._places.of(project.path)
         self.query = follow_runs(query, self.runs)
         self.projectOpened.emit(project)
@@ -305,6 +316,7 @@ class Session(Edits):
         self.visible_rows = ()
         self.set_current_row(None)
         self.scorer.refresh()
+        self.scorer.follow_version()
         self.projectClosed.emit()
         job = self.lanes.files.submit(
             work.close_project, project, title=f"Closing {project.name}", quiet=True
