@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from sce_desktop import __version__, paths
 from sce_desktop.log import start_log
@@ -18,7 +18,7 @@ from sce_desktop.settings import Settings
 from sce_desktop.ui.crashes import CrashHooks
 from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.main_window import TITLE, MainWindow
-from sce_desktop.ui.parts import Parts
+from sce_desktop.ui.parts import DockPart, Parts
 from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
@@ -90,7 +90,14 @@ def real_parts() -> Parts:
         run_bar=RunBar,
         import_dialog=ImportDialog,
         export_dialog=ExportDialog,
+        docks=(DockPart("Evaluate", "Ctrl+2", _evaluate),),
     )
+
+
+def _evaluate(session: Session) -> QWidget:
+    from sce_desktop.ui.evaluate_panel import EvaluatePanel
+
+    return EvaluatePanel(session)
 
 
 def make_application() -> QApplication:
