@@ -105,12 +105,12 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
     Several labels a row: a model is right if it puts one of them first.
     """
     chosen = list(evidence.probabilities if aliases is None else aliases)
+    # What is not scored is nan, and so is its maximum: no copy of a matrix that may be large.
+    best = {alias: evidence.probabilities[alias].max(axis=1, initial=0) for alias in chosen}
     scored = np.ones(len(evidence.row_ids), dtype=bool)
     for alias in chosen:
-        scored &= ~np.isnan(evidence.probabilities[alias]).any(axis=1)
-    confidences = {
-        alias: np.nanmax(evidence.probabilities[alias][scored], axis=1, initial=0) for alias in chosen
-    }
+        scored &= ~np.isnan(best[alias])
+    confidences = {alias: best[alias][scored] for alias in chosen}
     none = len(evidence.labels)
     parts = []
     for source in _WORTH:

@@ -112,7 +112,8 @@ class AuditDialog(ProjectDialog):
             f"± {50 * (high - low):.1f} points at the worst."
         ]
         if plan.known:
-            said.append(f"{rows(plan.known)} that a person has answered before need no estimate.")
+            need = "needs" if plan.known == 1 else "need"
+            said.append(f"{rows(plan.known)} that a person has answered before {need} no estimate.")
         if len(plan.kept):
             said.append(
                 f"The present sample stays a part of it: {rows(len(plan.kept))}, {plan.decided:,} decided."
@@ -128,8 +129,12 @@ class AuditDialog(ProjectDialog):
             self.reject()
             return
         self.setEnabled(False)
-        job.finished.connect(super().accept)
+        job.finished.connect(self._on_drawn)
         job.failed.connect(lambda _: self.reject())
+
+    @Slot()
+    def _on_drawn(self) -> None:
+        super().accept()
 
 
 def _spin(name: str, least: int, most: int, suffix: str) -> QSpinBox:

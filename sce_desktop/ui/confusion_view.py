@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_SQUARE = 12  # labels of which every pair is shown
 _STRONGEST = 0.5  # of the accent colour behind a number: more would take the number's contrast
-_CELL, _NAMES = 88, 170
+_CELL, _NAMES = 80, 170
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 

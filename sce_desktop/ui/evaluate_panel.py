@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QIcon, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QLabel, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QLabel,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sce_desktop.tasks.evidence import Source
 from sce_desktop.ui import evaluate_work
@@ -19,6 +28,7 @@ from sce_desktop.ui.confusion_view import ConfusionView
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.doubts_list import DoubtsList
 from sce_desktop.ui.evaluate_bar import EvaluateBar
+from sce_desktop.ui.evaluate_charts import Charts
 from sce_desktop.ui.evaluate_words import (
     SOURCES,
     basis,
@@ -35,11 +45,10 @@ from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.theme import SPACE_L, SPACE_S, px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.quality import Part
-    from sce_desktop.ui.evaluate_charts import Charts
     from sce_desktop.ui.evaluate_work import Evaluation
 
 _PAUSE_MS = 400
@@ -58,7 +67,6 @@ class EvaluatePanel(QWidget):
         self._stale = True
         self._source: int | None = None  # chosen by the user
         self.found: Evaluation | None = None
-        self.charts: Charts | None = None
         self.setAccessibleName("Evaluate")
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -72,13 +80,12 @@ class EvaluatePanel(QWidget):
         self.summary = QLabel(wordWrap=True)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setAccessibleName("What the models' figures mean")
-        self.summary.setContentsMargins(px(SPACE_M), px(SPACE_M), px(SPACE_M), px(SPACE_M))
+        self.summary.setContentsMargins(px(SPACE_S), px(SPACE_S), px(SPACE_S), px(SPACE_S))
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.labels = FiguresTable("Figures of every label")
         self.confusions = ConfusionView()
         self.doubts = DoubtsList(session)
-        self._charts_place = QStackedWidget()
-        self._charts_place.setAccessibleName("Charts")
+        self.charts = Charts()
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Figures")
         self.tabs.setDocumentMode(True)
@@ -86,7 +93,7 @@ class EvaluatePanel(QWidget):
         for title, page in (
             ("Labels", self.labels),
             ("Confusions", self.confusions),
-            ("Charts", self._charts_place),
+            ("Charts", self.charts),
             ("Probably wrong", self.doubts),
         ):
             self.tabs.addTab(page, title)
@@ -94,7 +101,6 @@ class EvaluatePanel(QWidget):
         self._soon = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._soon.timeout.connect(self._measure)
         self._connect()
-        self._load_charts()
         self._show()
 
     def _build(self) -> None:
@@ -103,7 +109,12 @@ class EvaluatePanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.models)
-        column.addWidget(self.summary, 1)
+        said = QScrollArea()
+        said.setAccessibleName("In words")
+        said.setWidgetResizable(True)
+        said.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        said.setWidget(self.summary)
+        column.addWidget(said, 1)
         figures = QSplitter()
         figures.setChildrenCollapsible(False)
         figures.addWidget(left)
@@ -305,20 +316,6 @@ class EvaluatePanel(QWidget):
         fitting = (one for one in labels if one.name == name or one.name.startswith(f"{name} > "))
         return label_icon(colour_of(next(fitting, labels[0]), labels))
 
-    def _load_charts(self) -> None:
-        job = self._session.lanes.reads.submit(
-            evaluate_work.import_charts, title="Getting charts ready", quiet=True
-        )
-        job.finished.connect(self._on_charts)
-
-    @Slot()
-    def _on_charts(self) -> None:
-        from sce_desktop.ui.evaluate_charts import Charts
-
-        self.charts = Charts()
-        self._charts_place.addWidget(self.charts)
-        self._show_charts()
-
     @Slot()
     def _show_charts(self) -> None:
         part = self.part
@@ -326,9 +323,8 @@ class EvaluatePanel(QWidget):
             return
         covered = coverage(part, float(self._session.settings["threshold"]))
         self.summary.setText(f"{comparisons(part)}\n\n{covered}".strip())
-        if self.charts is not None:
-            named = [(model_name(model.alias), model) for model in part.models]
-            self.charts.show_quality(named, calibration(part), covered)
+        named = [(model_name(model.alias), model) for model in part.models]
+        self.charts.show_quality(named, calibration(part), covered)
 
     # --- choosing ------------------------------------------------------------------------------------------
 

@@ -47,11 +47,6 @@ def evaluate(
     return Evaluation(assess(evidence), evidence.multi_label, nested)
 
 
-def import_charts(*, progress: Progress) -> None:
-    """Import what draws charts, which takes too long for the window's own thread."""
-    import pyqtgraph  # noqa: F401
-
-
 def doubts(project: Project, vectors: KnownVectors | None, *, progress: Progress) -> Doubts:
     """Find decisions that are probably wrong."""
     from sce_desktop.tasks.doubts import doubts
