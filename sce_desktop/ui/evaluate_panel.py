@@ -6,6 +6,8 @@ Measured in the lane ``reads`` while the panel is on the screen, anew a moment a
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Slot
@@ -21,6 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.labels import roll_up
+from sce_desktop.core.types import Label
 from sce_desktop.tasks.evidence import Source
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.audit_dialog import AuditDialog
@@ -265,7 +269,10 @@ class EvaluatePanel(QWidget):
         self.models.show_rows(*model_rows(part))
         self.models.selectRow(min(row, len(part.models) - 1))
         self.models.setFixedHeight(px(34) + px(ROW_HEIGHT) * min(4, len(part.models)))
-        self.labels.show_rows(*label_rows(found.quality.labels, part), self._label_icon)
+        # No method of the panel: a widget that only the garbage collector can destroy crashes Qt.
+        colours = _colours(found.quality.labels, self._session.labels)
+        icon = partial(_icon_of, colours)
+        self.labels.show_rows(*label_rows(found.quality.labels, part), icon)
         self._show_confusions()
         self._show_charts()
 
@@ -308,13 +315,6 @@ class EvaluatePanel(QWidget):
         several = len(part.models) > 1
         name = f"Confusions of {model_name(part.models[row].alias)}" if several else "Confusions"
         self.tabs.setTabText(1, name)
-
-    def _label_icon(self, number: int) -> QIcon:
-        labels = self._session.labels
-        assert self.found is not None
-        name = self.found.quality.labels[number]
-        fitting = (one for one in labels if one.name == name or one.name.startswith(f"{name} > "))
-        return label_icon(colour_of(next(fitting, labels[0]), labels))
 
     @Slot()
     def _show_charts(self) -> None:
@@ -368,3 +368,17 @@ class EvaluatePanel(QWidget):
         said = " ".join(self.bar.basis.text().split())
         QGuiApplication.clipboard().setText(f"{said}\n{self.models.figures.tsv()}\n{shown}")
         self._session.tell("The figures were copied.")
+
+
+def _colours(names: Sequence[str], labels: tuple[Label, ...]) -> list[str]:
+    """The colour of each name: its label's, or that of its first child where labels are rolled up."""
+    tops = roll_up(label.name for label in labels)
+    by_name: dict[str, str] = {}
+    for label in labels:
+        by_name.setdefault(tops[label.name], colour_of(label, labels))
+    by_name |= {label.name: colour_of(label, labels) for label in labels}
+    return [by_name.get(name, "") for name in names]
+
+
+def _icon_of(colours: Sequence[str], number: int) -> QIcon:
+    return label_icon(colours[number])
