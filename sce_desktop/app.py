@@ -92,6 +92,7 @@ def real_parts() -> Parts:
         export_dialog=ExportDialog,
         docks=(
             DockPart("Fine-tune", "Ctrl+1", _finetune),
+            DockPart("Evaluate", "Ctrl+2", _evaluate),
             DockPart("Findings", "Ctrl+3", _findings),
             DockPart("Map", "Ctrl+4", _map),
             DockPart("Duplicates", "Ctrl+5", _duplicates),
@@ -103,6 +104,12 @@ def _finetune(session: Session) -> QWidget:
     from sce_desktop.ui.finetune_panel import FineTunePanel
 
     return FineTunePanel(session)
+
+
+def _evaluate(session: Session) -> QWidget:
+    from sce_desktop.ui.evaluate_panel import EvaluatePanel
+
+    return EvaluatePanel(session)
 
 
 def _findings(session: Session) -> QWidget:

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog
@@ -392,7 +392,6 @@ def languages(studio: Studio, *, shot: bool = True) -> None:
 
 def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> None:
     """Show the findings of the sample, a hundred rows of which were drawn at random and decided."""
-    from typing import Any
 
     studio.sample()
     studio.window.strip.hide()
@@ -665,6 +664,111 @@ def finetune(studio: Studio) -> None:
     dock.hide()
 
 
+def evaluate_empty(studio: Studio) -> None:
+    """Nothing to measure yet: no scores, then no decisions."""
+    studio.open_table(studio.table("Nothing decided.csv", sample_texts()[:60]), _sample_labels())
+    dock = studio.window.docks["Evaluate"]
+    dock.bring()
+    studio.rest(1)
+    studio.shot("evaluate-unscored")
+    studio.score()
+    studio.rest(1)
+    studio.shot("evaluate-empty")
+    dock.hide()
+
+
+def evaluate(studio: Studio) -> None:
+    """The sample with an audit of forty rows, decided as its gold labels say; every tab of the panel."""
+    panel = _measured(studio, "Audited.csv", _sample_labels(), 120, audit=80)
+    studio.shot("evaluate")
+    for place, name in enumerate(("labels", "confusions", "charts", "doubts")):
+        panel.tabs.setCurrentIndex(place)
+        if name == "doubts":
+            panel.doubts.look()
+            studio.until(lambda: panel.doubts.found is not None)
+        if place:
+            studio.shot(f"evaluate-{name}")
+    panel.tabs.setCurrentIndex(0)
+    studio.window.docks["Evaluate"].hide()
+
+
+def evaluate_many(studio: Studio) -> None:
+    """Two hundred labels, some nested, and names in many scripts."""
+    places = ("depot", "driver", "app", "invoice", "locker", "السائق", "电话", "label 📦", "van", "shop")
+    faults = ("late", "lost", "broken", "rude", "wrong", "slow", "dear", "closed", "full", "missing")
+    names = [f"{place} > {fault}" for place in places for fault in faults]
+    names = [*names, *LONG_LABELS, *LANGUAGE_LABELS, *(f"not {name}" for name in names[:89])]
+    panel = _measured(studio, "Many labels.csv", names, 120, audit=0)
+    studio.shot("evaluate-many")
+    panel.tabs.setCurrentIndex(1)
+    studio.shot("evaluate-many-confusions")
+    panel.bar.rolled.setChecked(True)
+    studio.until(lambda: panel.found is not None)
+    studio.shot("evaluate-rolled-up")
+    panel.bar.rolled.setChecked(False)
+    panel.tabs.setCurrentIndex(0)
+    studio.window.docks["Evaluate"].hide()
+
+
+def audit(studio: Studio) -> None:
+    """Drawing a random sample, and the review of its rows."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.audit_dialog import AuditDialog
+
+    studio.sample()
+    session, window = studio.session, studio.window
+    window.docks["Evaluate"].bring()
+    studio.rest(1)
+    window.docks["Evaluate"].panel.ask_sample()  # type: ignore[union-attr]
+    dialog = window.findChildren(AuditDialog)[-1]
+    studio.until(lambda: dialog.plan is not None)
+    studio.shot("audit-dialog", dialog)
+    dialog.accept()
+    studio.until(lambda: session.audit.shown)
+    studio.rest()
+    assert session.audit.state is not None
+    for row_id in session.audit.state.row_ids[:12].tolist():
+        session.decide([row_id], Decision.LABEL, [session.labels[row_id % 5].id or 0])
+    session.set_current_row(int(session.audit.state.row_ids[12]))
+    window.strip.hide()
+    studio.rest(2)
+    studio.shot("audit")
+    window.docks["Evaluate"].hide()
+
+
+def _measured(studio: Studio, name: str, labels: Sequence[str], count: int, *, audit: int) -> Any:
+    """Score a table, decide rows mostly as the model does, and return the panel that measures it."""
+    import numpy as np
+
+    from sce_desktop.core.types import Decision
+    from sce_desktop.store.query import AUDIT
+
+    session = studio.session
+    studio.open_table(studio.table(name, sample_texts()[:count]), labels)
+    studio.score()
+    if audit:
+        session.audit.draw(audit)
+        studio.until(lambda: session.audit.shown)
+    assert session.project is not None
+    tops = session.project.run_arrays(session.runs[0].id)
+    best = dict(zip(tops.row_ids.tolist(), tops.top.tolist(), strict=True))
+    chosen = list(session.query.given) or sorted(best)
+    rng = np.random.default_rng(0)
+    for row_id in chosen[: len(chosen) - 5]:
+        right = rng.random() < 0.7
+        place = best[row_id] if right else int(rng.integers(len(session.labels)))
+        ids = [session.labels[place].id or 0]
+        session.project.decide([row_id], Decision.LABEL, ids, queue=AUDIT if audit else "file")
+    session.annotationsChanged.emit(None)
+    dock = studio.window.docks["Evaluate"]
+    dock.bring()
+    panel = dock.build()
+    studio.until(lambda: panel.found is not None and panel.found.quality.parts)  # type: ignore[attr-defined]
+    studio.window.strip.hide()
+    studio.rest(1)
+    return panel
+
+
 def _sample_labels() -> list[str]:
     return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
 
@@ -690,6 +794,10 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     map_,
     duplicates,
     finetune,
+    evaluate_empty,
+    evaluate,
+    evaluate_many,
+    audit,
 )
 
 

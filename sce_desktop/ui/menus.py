@@ -179,16 +179,13 @@ class Menus(QObject):
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
         menu.addSeparator()
-        blind = self._add(menu, "&Blind mode", self._toggle_blind, keys="Ctrl+B", project=True)
+        blind = self._add(menu, "&Blind mode", session.toggle_blind, keys="Ctrl+B", project=True)
         blind.setCheckable(True)
         blind.setChecked(session.blind)
         blind.setToolTip("Hide what models say while you decide")
         session.settingsChanged.connect(lambda _: blind.setChecked(session.blind))
         menu.addSeparator()
         self._add(menu, "&Full screen", window.toggle_full_screen, keys="F11")
-
-    def _toggle_blind(self) -> None:
-        self._session.change_setting("blind", not self._session.blind)
 
     def _opener(self, dialog: Callable[[Session, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._session, self._window))

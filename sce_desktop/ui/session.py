@@ -9,6 +9,7 @@
     session.current_row            a row id or None: session.set_current_row(...)
     session.counts                 Counts of rows by state, labels and predictions, or None; `countsChanged`
     session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
+    session.audit                  the random sample of rows: draw(...), go_on(): see `ui.audit_review`
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
     session.models                 which models are here and can be fetched: see `ui.model_store.ModelStore`
     session.tuner                  fine-tuning and model versions: see `ui.tuning.Tuner`
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,15 +36,16 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, LabelSet, Run, TableOptions
 from sce_desktop.settings import Settings, Value
-from sce_desktop.store.query import RowOrder, RowQuery
+from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
 from sce_desktop.ui import review_work, work
+from sce_desktop.ui.audit_review import AuditReview
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.ui.jobs import Job, Lane, Lanes
 from sce_desktop.ui.keymap import Keymap
 from sce_desktop.ui.model_store import ModelStore
 from sce_desktop.ui.places import Places
 from sce_desktop.ui.project_work import ProjectWork
-from sce_desktop.ui.queries import follow_runs
+from sce_desktop.ui.queries import follow_runs, in_audit
 from sce_desktop.ui.scoring import Scorer
 from sce_desktop.ui.session_edits import Edits, Tone
 from sce_desktop.ui.tuning import Tuner
@@ -91,6 +94,7 @@ class Session(Edits):
         self.scorer = Scorer(self)
         self.models = ModelStore(self)
         self.tuner = Tuner(self)
+        self.audit = AuditReview(self)
         self._work = ProjectWork(lanes, self)
         self._closing = False
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
@@ -111,18 +115,31 @@ class Session(Edits):
     @property
     def blind(self) -> bool:
         """Whether what models say is hidden from the user, who decides without it."""
-        return bool(self.settings["blind"])
+        return bool(self.settings["blind"]) or (in_audit(self.query) and self.query.name == AUDIT)
+
+    def toggle_blind(self) -> None:
+        """Hide what models say, or show it; decisions of a random sample are kept apart by that."""
+        on = not self.blind
+        if in_audit(self.query):
+            self.set_query(replace(self.query, name=AUDIT if on else OPEN_AUDIT))
+        if not (on and in_audit(self.query)):
+            self.change_setting("blind", on)
 
     def set_query(self, query: RowQuery) -> None:
         """Show the rows of ``query`` in the table."""
         if query != self.query:
-            self.query = query
+            self._take(query)
             self.queryChanged.emit(query)
 
-    def show_ids(self, ids: Iterable[int]) -> None:
-        """Show these rows alone, in this order."""
+    def _take(self, query: RowQuery) -> None:
+        blind, self.query = self.blind, query
+        if self.blind != blind:  # before a row of it is shown
+            self.settingsChanged.emit({"blind"})
+
+    def show_ids(self, ids: Iterable[int], *, name: str = "") -> None:
+        """Show these rows alone, in this order; ``name`` says what they are (see `RowQuery.name`)."""
         rows = tuple(int(row_id) for row_id in ids)
-        self.set_query(RowQuery(among=rows, order=RowOrder.GIVEN, given=rows))
+        self.set_query(RowQuery(among=rows, order=RowOrder.GIVEN, given=rows, name=name))
 
     def show_disagreements(self, coder_id: int) -> None:
         """Show the rows on which a coder and the user differ."""
@@ -289,7 +306,7 @@ class Session(Edits):
         self.scorer.refresh()
         self.scorer.follow_version()
         query, row = self._places.of(project.path)
-        self.query = follow_runs(query, self.runs)
+        self._take(follow_runs(query, self.runs))
         self.projectOpened.emit(project)
         self.queryChanged.emit(self.query)
         if row is not None and 1 <= row <= project.row_count():
@@ -312,8 +329,8 @@ class Session(Edits):
         project, self.project = self.project, None
         self.label_set = None
         self.counts = None
-        self.query = RowQuery()
         self.visible_rows = ()
+        self._take(RowQuery())
         self.set_current_row(None)
         self.scorer.refresh()
         self.scorer.follow_version()
