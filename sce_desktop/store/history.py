@@ -106,8 +106,8 @@ def redo(connection: sa.Connection) -> Change | None:
 def text(connection: sa.Connection, *, undone: bool) -> str:
     """Return what would be undone or, with ``undone``, done again, in a few words; empty if nothing is."""
     action = _next(connection, undone=undone)
-    found = connection.execute(sa.select(_actions.c.text).where(_actions.c.id == action)).scalar()
-    return found or ""
+    found = raw(connection).execute("SELECT text FROM actions WHERE id = ?", (action,)).fetchone()
+    return "" if found is None else str(found[0])
 
 
 _REMOVABLE: Final = {schema.audits: "audit_id", schema.coders: "coder_id"}

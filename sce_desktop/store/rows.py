@@ -121,7 +121,7 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int) -> list[Row]
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:
     """Return the other rows that have exactly the text of ``row_id``, in file order."""
     found = raw(connection).execute(
-        "SELECT id FROM rows WHERE NOT blank AND text_hash = (SELECT text_hash FROM rows WHERE id = :id)"
+        "SELECT id FROM rows WHERE blank = 0 AND text_hash = (SELECT text_hash FROM rows WHERE id = :id)"
         f" AND id != :id AND id <= {LAST_ROW} ORDER BY id",
         {"id": int(row_id)},
     )

@@ -91,7 +91,7 @@ def _rare(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
     said = scored.get(connection, query.run_id)
     ids = said.ids(last)
     ids = ids[~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[ids]]
-    top, confidence = said.top[ids], said.confidence[ids]
+    top, confidence = said.top[ids], said.confidence[ids].astype(np.float32)
     labels = runs.get(connection, query.run_id).labels
     counts = decisions.label_counts(connection)
     decided = np.array([counts.get(label.id or 0, 0) for label in labels], np.int64)
