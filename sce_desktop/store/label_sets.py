@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -100,7 +100,8 @@ def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
 
 def to_json(labels: Sequence[Label]) -> list[dict[str, Any]]:
     """Return everything about ``labels`` as a project keeps it."""
-    return [asdict(label) for label in labels]
+    names = [field.name for field in fields(Label)]  # not asdict, which copies deeply
+    return [{name: getattr(label, name) for name in names} for label in labels]
 
 
 def from_json(stored: list[dict[str, Any]]) -> tuple[Label, ...]:
