@@ -12,15 +12,15 @@ from sce_desktop.core.types import IdArray
 from sce_desktop.store import coders, decisions, runs, schema, search
 from sce_desktop.store.query import CellFilter, RowQuery, RowState, search_parts
 from sce_desktop.store.rows import shape
-from sce_desktop.store.sql import fetch_columns, fetch_ids
+from sce_desktop.store.scored import ScoredRuns
+from sce_desktop.store.sql import fetch_ids
 
 Mask = NDArray[np.bool_]
 """By row id, from 0 to the last one."""
-_scores = schema.scores
 _rows = schema.rows.c
 
 
-def masks(connection: sa.Connection, query: RowQuery, last: int) -> list[Mask]:
+def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> list[Mask]:
     """Return which rows each condition of ``query`` lets through."""
 
     def among(statement: Any) -> Mask:
@@ -43,9 +43,9 @@ def masks(connection: sa.Connection, query: RowQuery, last: int) -> list[Mask]:
     if query.disagreeing:
         found.append(mask(coders.disagreements(connection, query.disagreeing), last))
     if query.predicted_ids or query.confidence:
-        found.append(among(_predicted(connection, query)))
+        found.append(_predicted(connection, query, last, scored))
     if query.disagree is not None:
-        found.append(compared(connection, query, last, differ=query.disagree))
+        found.append(compared(connection, query, last, scored, differ=query.disagree))
     if query.blank is not None:
         nothing = among(blank(last))
         found.append(nothing if query.blank else ~nothing)
@@ -97,28 +97,33 @@ def _cell(place: int) -> sa.ColumnElement[Any]:
     return sa.func.json_extract(_rows.cells, f"$[{place}]")
 
 
-def _predicted(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:
+def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> Mask:
     assert query.run_id is not None
-    statement = sa.select(_scores.c.row_id).where(_scores.c.run_id == query.run_id)
+    said = scored.get(connection, query.run_id)
+    ids = said.ids(last)
     if query.predicted_ids:
         labels = runs.get(connection, query.run_id).labels
         places = [place for place, label in enumerate(labels) if label.id in query.predicted_ids]
-        statement = statement.where(_scores.c.top.in_(places))
+        ids = ids[np.isin(said.top[ids], places)]
     if query.confidence:
-        statement = statement.where(_scores.c.confidence.between(*query.confidence))
-    return statement
+        low, high = query.confidence
+        confidence = said.confidence[ids]
+        ids = ids[(low <= confidence) & (confidence <= high)]
+    return mask(ids, last)
 
 
-def compared(connection: sa.Connection, query: RowQuery, last: int, *, differ: bool) -> Mask:
+def compared(
+    connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns, *, differ: bool
+) -> Mask:
     """Return which rows both runs of ``query.compare`` have scored, with different or the same top labels."""
     assert query.compare is not None
     tops = []
     for run_id in query.compare:
         label_ids = np.array([label.id for label in runs.get(connection, run_id).labels], np.int64)
-        scored = sa.select(_scores.c.row_id, _scores.c.top).where(_scores.c.run_id == run_id)
-        ids, places = fetch_columns(connection, scored, (np.int64, np.int64))
+        said = scored.get(connection, run_id)
+        ids = said.ids(last)
         top = np.zeros(last + 1, np.int64)  # label ids begin at 1
-        top[ids] = label_ids[places]
+        top[ids] = label_ids[said.top[ids]]
         tops.append(top)
     ours, theirs = tops
     result: Mask = (ours > 0) & (theirs > 0) & ((ours != theirs) if differ else (ours == theirs))

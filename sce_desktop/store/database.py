@@ -49,6 +49,7 @@ class Database:
         self._closed = False
         self._lock = lock
         self._turns = _Turns()
+        self._held = threading.local()  # the connection of a thread's `snapshot`
         self._readers = _engine(
             path, "mode=ro&immutable=1" if immutable else "mode=ro", begin="BEGIN", cache=_READER_CACHE
         )
@@ -67,8 +68,23 @@ class Database:
     def read(self) -> Iterator[sa.Connection]:
         """Give a connection that sees one state of the project until it is given back."""
         self._check_open()
+        held: sa.Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            yield held
+            return
         with known_failures(self.path), self._readers.connect() as connection, connection.begin():
             yield connection
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all that this thread reads see one state, by one connection: many small reads are fast."""
+        with self.read() as connection:
+            outer: sa.Connection | None = getattr(self._held, "connection", None)
+            self._held.connection = connection
+            try:
+                yield
+            finally:
+                self._held.connection = outer
 
     @contextlib.contextmanager
     def write(self, *, durable: bool = False, foreign_keys: bool = True) -> Iterator[sa.Connection]:
@@ -87,8 +103,11 @@ class Database:
         with known_failures(self.path), self._turns, self._writer.connect() as connection:
             self._check_open()
             # Neither can be changed inside a transaction.
-            raw(connection).execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
-            raw(connection).execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+            synchronous, keys = "FULL" if durable else "NORMAL", "ON" if foreign_keys else "OFF"
+            for name, value in (("synchronous", synchronous), ("foreign_keys", keys)):
+                if connection.info.get(name) != value:
+                    raw(connection).execute(f"PRAGMA {name}={value}")
+                    connection.info[name] = value
             with connection.begin():
                 yield connection
 

@@ -15,7 +15,7 @@ from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
 from sce_desktop.store.query import RowState
-from sce_desktop.store.sql import Ids, fetch_columns, fetch_ids, id_list, last_row_id
+from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, json_ids
 
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
@@ -34,6 +34,10 @@ class Answers(NamedTuple):
     label_ids: IdArray
 
 
+_FETCH = """
+    SELECT row_id, decision, origin, decided_at, queue,
+        (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
+    FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?))"""
 _MARKS = (
     "INSERT INTO marks (row_id, unsure, flag, note) VALUES (?, ?, ?, ?) ON CONFLICT (row_id)"
     " DO UPDATE SET unsure = excluded.unsure, flag = excluded.flag, note = excluded.note"
@@ -110,25 +114,19 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     Labels come in the order of the label set, whatever the order of clicks. Labels that are not in use are
     left out, and with its last label the decision.
     """
-    label_set = active_set(connection)
-    places = {label.id: place for place, label in enumerate(label_set.labels)} if label_set else {}
-    chosen = id_list(row_ids)
-    pairs = connection.execute(
-        sa.select(_labels_of.c.row_id, _labels_of.c.label_id)
-        .where(_labels_of.c.row_id.in_(chosen))
-        .order_by(_labels_of.c.row_id)
-    )
-    labels = {
-        row_id: tuple(sorted((label for _, label in group if label in places), key=places.__getitem__))
-        for row_id, group in groupby(pairs, key=itemgetter(0))
-    }
-    found = {}
-    for record in connection.execute(sa.select(_annotations).where(_annotations.c.row_id.in_(chosen))):
-        decision, label_ids = Decision(record.decision), labels.get(record.row_id, ())
+    found: dict[int, Annotation] = {}
+    places: dict[int | None, int] | None = None
+    records = raw(connection).execute(_FETCH, (json_ids(row_ids),))
+    for row_id, kind, origin, decided_at, queue, listed in records:
+        decision, label_ids = Decision(kind), tuple[int, ...]()
+        if listed:
+            if places is None:
+                label_set = active_set(connection)
+                places = {label.id: at for at, label in enumerate(label_set.labels)} if label_set else {}
+            known = [label_id for label_id in map(int, listed.split(",")) if label_id in places]
+            label_ids = tuple(sorted(known, key=places.__getitem__))
         if decision is not Decision.LABEL or label_ids:
-            found[record.row_id] = Annotation(
-                record.row_id, decision, label_ids, Origin(record.origin), record.decided_at, record.queue
-            )
+            found[row_id] = Annotation(row_id, decision, label_ids, Origin(origin), decided_at, queue)
     return found
 
 
@@ -155,8 +153,11 @@ def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:
 
 def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
     """Return the marks of ``row_ids`` by row; a row without any is absent."""
-    found = connection.execute(sa.select(_marks).where(_marks.c.row_id.in_(id_list(row_ids))))
-    return {r.row_id: RowMarks(r.row_id, r.unsure, r.flag, r.note) for r in found}
+    found = raw(connection).execute(
+        "SELECT row_id, unsure, flag, note FROM marks WHERE row_id IN (SELECT value FROM json_each(?))",
+        (json_ids(row_ids),),
+    )
+    return {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
 
 
 def set_marks(
@@ -222,8 +223,9 @@ def _described(
     kind = ChangeKind.BULK if first.origin is Origin.BULK else ChangeKind.DECIDE
     what = "Decide"
     if all((a.decision, a.label_ids) == (first.decision, first.label_ids) for a in annotations):
-        known = schema.labels.c
-        names = connection.execute(sa.select(known.name).where(known.id.in_(first.label_ids))).scalars()
+        label_set = active_set(connection) if first.label_ids else None
+        chosen = set(first.label_ids)
+        names = [label.name for label in label_set.labels if label.id in chosen] if label_set else []
         what = {
             Decision.LABEL: "Label " + ", ".join(f"“{name}”" for name in names),
             Decision.NONE: "None of these",
@@ -314,10 +316,9 @@ def ids_decided() -> sa.CompoundSelect[Any]:
 
 
 def _check(connection: sa.Connection, annotations: list[Annotation]) -> None:
-    known = set(connection.execute(active_ids()).scalars())
-    active = sa.select(schema.project.c.label_set_id).scalar_subquery()
-    sets = schema.label_sets.c
-    many = bool(connection.execute(sa.select(sets.multi_label).where(sets.id == active)).scalar())
+    label_set = active_set(connection)
+    known = {label.id for label in label_set.labels} if label_set else set()
+    many = label_set is not None and label_set.multi_label
     for a in annotations:
         if (a.decision is Decision.LABEL) != bool(a.label_ids):
             raise ValueError("a labelled row has labels, any other has none")
@@ -329,6 +330,8 @@ def _check(connection: sa.Connection, annotations: list[Annotation]) -> None:
 
 
 def _check_rows(connection: sa.Connection, row_ids: Sequence[int]) -> None:
-    last = connection.execute(sa.select(last_row_id())).scalar_one()
-    if row_ids and not (min(row_ids) >= 1 and max(row_ids) <= last):
+    if not row_ids:
+        return
+    (last,) = raw(connection).execute(f"SELECT {LAST_ROW}").fetchone()
+    if not (min(row_ids) >= 1 and max(row_ids) <= last):
         raise ValueError("no such row")

@@ -5,7 +5,7 @@ the action change places. Actions are undone newest first, hence all that an act
 when its turn comes. A new action drops what was undone before it.
 
 Of the history the newest `KEPT_ACTIONS` stay, and no more than hold `KEPT_ROWS` rows together; the newest
-action always stays.
+action always stays. It is cut back when it is a tenth longer than that, not at every decision.
 """
 
 from __future__ import annotations
@@ -57,14 +57,16 @@ def begin(connection: sa.Connection, kind: ChangeKind, text: str, *, join: int |
     if join is not None and _next(connection, undone=False) == join and not _next(connection, undone=True):
         return join
     plain = raw(connection)
-    plain.execute("DELETE FROM actions WHERE undone")
+    dropped = plain.execute("DELETE FROM actions WHERE undone").rowcount > 0
     added = plain.execute(
         "INSERT INTO actions (kind, text, done_at, undone, rows) VALUES (?, ?, ?, 0, 0)",
         (kind.value, text, now()),
     )
     action = added.lastrowid
     assert action is not None
-    _forget(plain, action)
+    count, rows = plain.execute("SELECT count(*), sum(rows) FROM actions").fetchone()
+    if dropped or count > KEPT_ACTIONS + KEPT_ACTIONS // 10 or rows > KEPT_ROWS:
+        _forget(plain, action)
     return action
 
 
@@ -104,8 +106,8 @@ def redo(connection: sa.Connection) -> Change | None:
 def text(connection: sa.Connection, *, undone: bool) -> str:
     """Return what would be undone or, with ``undone``, done again, in a few words; empty if nothing is."""
     action = _next(connection, undone=undone)
-    found = connection.execute(sa.select(_actions.c.text).where(_actions.c.id == action)).scalar()
-    return found or ""
+    found = raw(connection).execute("SELECT text FROM actions WHERE id = ?", (action,)).fetchone()
+    return "" if found is None else str(found[0])
 
 
 _REMOVABLE: Final = {schema.audits: "audit_id", schema.coders: "coder_id"}

@@ -7,32 +7,36 @@ unlabelled until a label with that id or that name is back.
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Final
 
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store import schema
+from sce_desktop.store.database import raw
 from sce_desktop.store.sql import insert, now
 
 _DEFAULT_NAME = "Labels"
+_SET: Final = "SELECT id, name, version, labels, multi_label FROM label_sets"
 _sets = schema.label_sets
 _labels = schema.labels
 
 
 def active_set(connection: sa.Connection) -> LabelSet | None:
     """Return the label set in use, None before the first."""
-    active = sa.select(schema.project.c.label_set_id).scalar_subquery()
-    found = connection.execute(sa.select(_sets).where(_sets.c.id == active)).one_or_none()
+    of_project = f"{_SET} WHERE id = (SELECT label_set_id FROM project)"
+    found = raw(connection).execute(of_project).fetchone()
     return None if found is None else _label_set(found)
 
 
 def all_sets(connection: sa.Connection) -> tuple[LabelSet, ...]:
     """Return every version of every label set, oldest first."""
-    return tuple(_label_set(found) for found in connection.execute(sa.select(_sets).order_by(_sets.c.id)))
+    return tuple(_label_set(found) for found in raw(connection).execute(f"{_SET} ORDER BY id"))
 
 
 def set_labels(
@@ -51,11 +55,11 @@ def set_labels(
     if multi_label is None:
         multi_label = current.multi_label if current else False
     known = _identify(connection, labels)
-    newest = connection.execute(
-        sa.select(_sets).where(_sets.c.name == name).order_by(_sets.c.version.desc()).limit(1)
-    ).one_or_none()
-    if newest is not None and (newest.multi_label, _label_set(newest).labels) == (multi_label, known):
-        label_set = _label_set(newest)
+    of_name = f"{_SET} WHERE name = ? ORDER BY version DESC LIMIT 1"
+    found = raw(connection).execute(of_name, (name,)).fetchone()
+    newest = None if found is None else _label_set(found)
+    if newest is not None and (newest.multi_label, newest.labels) == (multi_label, known):
+        label_set = newest
     else:
         version = 1 if newest is None else newest.version + 1
         set_id = insert(
@@ -80,7 +84,7 @@ def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
     connection.execute(schema.project.update().values(label_set_id=None))
     label_set = None
     if set_id is not None:
-        found = connection.execute(sa.select(_sets).where(_sets.c.id == set_id)).one_or_none()
+        found = raw(connection).execute(f"{_SET} WHERE id = ?", (set_id,)).fetchone()
         if found is None:
             raise KeyError(set_id)
         label_set = _label_set(found)
@@ -96,12 +100,19 @@ def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
 
 def to_json(labels: Sequence[Label]) -> list[dict[str, Any]]:
     """Return everything about ``labels`` as a project keeps it."""
-    return [asdict(label) for label in labels]
+    names = [field.name for field in fields(Label)]  # not asdict, which copies deeply
+    return [{name: getattr(label, name) for name in names} for label in labels]
 
 
 def from_json(stored: list[dict[str, Any]]) -> tuple[Label, ...]:
     """Return the labels that `to_json` stored."""
     return tuple(Label(**{**label, "synonyms": tuple(label["synonyms"])}) for label in stored)
+
+
+@functools.lru_cache(maxsize=64)
+def parsed(stored: str) -> tuple[Label, ...]:
+    """Return the labels of the JSON text ``stored``; they are asked for again and again."""
+    return from_json(json.loads(stored))
 
 
 def active_ids() -> sa.Select[Any]:
@@ -145,5 +156,6 @@ def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label
     return tuple(known)
 
 
-def _label_set(found: sa.Row[Any]) -> LabelSet:
-    return LabelSet(found.id, found.name, found.version, from_json(found.labels), found.multi_label)
+def _label_set(found: tuple[Any, ...]) -> LabelSet:
+    set_id, name, version, labels, multi_label = found
+    return LabelSet(set_id, name, version, parsed(labels), bool(multi_label))

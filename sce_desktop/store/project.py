@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -32,6 +33,7 @@ from sce_desktop.store.project_models import ModelMethods
 from sce_desktop.store.query import RowQuery
 from sce_desktop.store.repair import RepairReport
 from sce_desktop.store.rows import ImportRecord, ImportReport
+from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
 
 
@@ -45,6 +47,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._scored = ScoredRuns()
         with database.read() as connection:
             self._name = connection.execute(sa.select(schema.project.c.name)).scalar_one()
 
@@ -96,6 +99,10 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
     def read_only_reason(self) -> str:
         """Why nothing can be changed and what to do, in one sentence; empty if it can."""
         return self._database.read_only_reason
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let all that this thread reads inside see one state of the project; reading much is faster so."""
+        return self._database.snapshot()
 
     # --- rows
 
@@ -158,7 +165,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
     def row_ids(self, query: RowQuery | None = None) -> IdArray:
         """Return the ids (n,) that ``query`` asks for in its order; all in file order without one."""
         with self._database.read() as connection:
-            return select.row_ids(connection, query or RowQuery())
+            return select.row_ids(connection, query or RowQuery(), self._scored)
 
     def rows(self, ids: Ids) -> list[Row]:
         """Return the rows with ``ids`` in their order. KeyError if one does not exist."""

@@ -8,6 +8,7 @@ from sce_desktop.core.types import Label, LabelEffect, LabelSet
 from sce_desktop.store import decisions, label_edits, label_sets, runs
 from sce_desktop.store.database import Database
 from sce_desktop.store.query import RowState
+from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
 
 
@@ -15,6 +16,7 @@ class LabelMethods:
     """A part of `Project`."""
 
     _database: Database
+    _scored: ScoredRuns
 
     def label_set(self) -> LabelSet | None:
         """Return the label set in use, None before the first."""
@@ -121,4 +123,4 @@ class LabelMethods:
     def predicted_counts(self, run_id: int) -> dict[int, int]:
         """Return the number of rows for which a run puts each of its labels first, by label id."""
         with self._database.read() as connection:
-            return runs.predicted_counts(connection, run_id)
+            return runs.predicted_counts(connection, run_id, self._scored)

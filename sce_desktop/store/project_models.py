@@ -18,6 +18,7 @@ from sce_desktop.core.types import (
 from sce_desktop.store import history, runs, select, versions
 from sce_desktop.store.database import Database
 from sce_desktop.store.runs import RowScore, RunArrays
+from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
 
 
@@ -25,6 +26,7 @@ class ModelMethods:
     """A part of `Project`."""
 
     _database: Database
+    _scored: ScoredRuns
 
     # --- runs
 
@@ -63,7 +65,7 @@ class ModelMethods:
     def unscored_ids(self, run_id: int) -> IdArray:
         """Return the rows that are not blank and have no score in this run, in file order."""
         with self._database.read() as connection:
-            return select.unscored_ids(connection, run_id)
+            return select.unscored_ids(connection, run_id, self._scored)
 
     def scores(self, run_id: int, ids: Ids) -> dict[int, RowScore]:
         """Return what a run says about ``ids`` by row; rows without a score are absent."""
@@ -73,7 +75,7 @@ class ModelMethods:
     def run_arrays(self, run_id: int) -> RunArrays:
         """Return best label, confidence and margin (n,) of every scored row, in file order."""
         with self._database.read() as connection:
-            return runs.arrays(connection, run_id)
+            return runs.arrays(self._scored.get(connection, run_id))
 
     def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
         """Return the scored rows (n,) in file order and all their probabilities (n, K)."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.types import Cell, IdArray, Row
 from sce_desktop.store import schema
-from sce_desktop.store.sql import Ids, fetch_ids, id_list, last_row_id
+from sce_desktop.store.database import raw
+from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id
 
 HASH_BYTES: Final = 16
+_AMONG: Final = f"id IN (SELECT value FROM json_each(?)) AND id <= {LAST_ROW}"
 _table = schema.rows
 
 
@@ -56,8 +60,12 @@ class Shape:
 
 def shape(connection: sa.Connection) -> Shape:
     """Return what the rows look like; no columns before the first import."""
-    found = connection.execute(sa.select(schema.project.c.columns, schema.project.c.text_columns)).one()
-    return Shape(tuple(found.columns), tuple(found.text_columns))
+    return _parsed(*raw(connection).execute("SELECT columns, text_columns FROM project").fetchone())
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(columns: str, text_columns: str) -> Shape:
+    return Shape(tuple(json.loads(columns)), tuple(json.loads(text_columns)))
 
 
 def hash_text(text: str) -> bytes:
@@ -85,22 +93,15 @@ def imports(connection: sa.Connection) -> tuple[ImportRecord, ...]:
 def fetch(connection: sa.Connection, ids: Ids) -> list[Row]:
     """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
     layout = shape(connection)
-    statement = sa.select(_table.c.id, _table.c.text, _table.c.cells).where(
-        _table.c.id.in_(id_list(ids)), _table.c.id <= last_row_id()
-    )
-    found = {
-        id_: Row(id_, id_ - 1, text, _unpack(text, cells, layout))
-        for id_, text, cells in connection.execute(statement)
-    }
+    records = raw(connection).execute(f"SELECT id, text, cells FROM rows WHERE {_AMONG}", (json_ids(ids),))
+    found = {id_: Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in records}
     return [found[int(id_)] for id_ in ids]
 
 
 def texts(connection: sa.Connection, ids: Ids) -> list[str]:
     """Return the texts of ``ids`` in their order. KeyError if one does not exist."""
-    statement = sa.select(_table.c.id, _table.c.text).where(
-        _table.c.id.in_(id_list(ids)), _table.c.id <= last_row_id()
-    )
-    found: dict[int, str] = dict(connection.execute(statement).all())
+    records = raw(connection).execute(f"SELECT id, text FROM rows WHERE {_AMONG}", (json_ids(ids),))
+    found: dict[int, str] = dict(records.fetchall())
     return [found[int(id_)] for id_ in ids]
 
 
@@ -119,23 +120,21 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int) -> list[Row]
 
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:
     """Return the other rows that have exactly the text of ``row_id``, in file order."""
-    return fetch_ids(connection, _same_text(row_id).order_by(_table.c.id))
+    found = raw(connection).execute(f"{_SAME_TEXT} ORDER BY id", {"id": int(row_id)})
+    return np.array([id_ for (id_,) in found], np.int64)
 
 
 def count_same_text(connection: sa.Connection, row_id: int, most: int) -> int:
     """Return how many other rows have exactly the text of ``row_id``; no more than ``most`` are counted."""
-    some = _same_text(row_id).limit(most).subquery()
-    return int(connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one())
+    statement = f"SELECT count(*) FROM ({_SAME_TEXT} LIMIT :most)"
+    (count,) = raw(connection).execute(statement, {"id": int(row_id), "most": most}).fetchone()
+    return int(count)
 
 
-def _same_text(row_id: int) -> sa.Select[Any]:
-    own = sa.select(_table.c.text_hash).where(_table.c.id == row_id).scalar_subquery()
-    return sa.select(_table.c.id).where(
-        _table.c.blank.is_(sa.false()),
-        _table.c.text_hash == own,
-        _table.c.id != row_id,
-        _table.c.id <= last_row_id(),
-    )
+_SAME_TEXT = (
+    "SELECT id FROM rows WHERE blank = 0 AND text_hash = (SELECT text_hash FROM rows WHERE id = :id)"
+    f" AND id != :id AND id <= {LAST_ROW}"
+)
 
 
 def _unpack(text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:

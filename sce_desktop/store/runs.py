@@ -15,12 +15,17 @@ from sce_desktop.core import scoring
 from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, Run, Scores
 from sce_desktop.store import schema
 from sce_desktop.store.database import Database, raw
-from sce_desktop.store.label_sets import from_json, to_json
-from sce_desktop.store.sql import Ids, fetch_columns, id_list, insert, last_row_id, now
+from sce_desktop.store.label_sets import parsed, to_json
+from sce_desktop.store.scored import Scored, ScoredRuns
+from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
 
 _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
 _BATCH_REMOVE: Final = 5_000
 _STORED: Final = np.dtype("<f4")
+_RUN: Final = (
+    "SELECT id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored"
+    " FROM runs"
+)
 _runs = schema.runs
 _scores = schema.scores
 
@@ -90,7 +95,7 @@ def open_run(
 
 def get(connection: sa.Connection, run_id: int) -> Run:
     """Return a run. KeyError if there is none of that id."""
-    found = connection.execute(sa.select(_runs).where(_runs.c.id == run_id)).one_or_none()
+    found = raw(connection).execute(f"{_RUN} WHERE id = ?", (run_id,)).fetchone()
     if found is None:
         raise KeyError(run_id)
     return _run(found)
@@ -98,13 +103,12 @@ def get(connection: sa.Connection, run_id: int) -> Run:
 
 def every(connection: sa.Connection) -> tuple[Run, ...]:
     """Return all runs, oldest first."""
-    return tuple(_run(found) for found in connection.execute(sa.select(_runs).order_by(_runs.c.id)))
+    return tuple(_run(found) for found in raw(connection).execute(f"{_RUN} ORDER BY id"))
 
 
 def active(connection: sa.Connection, alias: str) -> Run | None:
     """Return the run that is shown under ``alias``."""
-    statement = sa.select(_runs).where(_runs.c.alias == alias, _runs.c.active == sa.true())
-    found = connection.execute(statement).one_or_none()
+    found = raw(connection).execute(f"{_RUN} WHERE alias = ? AND active", (alias,)).fetchone()
     return None if found is None else _run(found)
 
 
@@ -173,26 +177,22 @@ def add_scores(database: Database, run_id: int, row_ids: Ids, scores: Scores) ->
 
 def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, RowScore]:
     """Return what a run says about ``row_ids`` by row; a row without a score is absent."""
-    statement = sa.select(
-        _scores.c.row_id,
-        _scores.c.probabilities,
-        _scores.c.none,
-        _scores.c.top,
-        _scores.c.confidence,
-        _scores.c.margin,
-    ).where(_scores.c.run_id == run_id, _scores.c.row_id.in_(id_list(row_ids)))
+    found = raw(connection).execute(
+        "SELECT row_id, probabilities, none, top, confidence, margin FROM scores"
+        " WHERE run_id = ? AND row_id IN (SELECT value FROM json_each(?))",
+        (run_id, json_ids(row_ids)),
+    )
     return {
         row_id: RowScore(_vector(blob), none, top, confidence, margin)
-        for row_id, blob, none, top, confidence, margin in connection.execute(statement)
+        for row_id, blob, none, top, confidence, margin in found
     }
 
 
-def arrays(connection: sa.Connection, run_id: int) -> RunArrays:
+def arrays(said: Scored) -> RunArrays:
     """Return best label, confidence and margin of every row that a run has scored."""
-    columns = (_scores.c.row_id, _scores.c.top, _scores.c.confidence, _scores.c.margin)
-    statement = sa.select(*columns).where(_scores.c.run_id == run_id).order_by(_scores.c.row_id)
-    dtypes = (np.int64, np.int64, np.float32, np.float32)
-    return RunArrays(*fetch_columns(connection, statement, dtypes))
+    ids = said.ids(len(said.top))
+    confidence, margin = (column[ids].astype(np.float32) for column in (said.confidence, said.margin))
+    return RunArrays(ids, said.top[ids], confidence, margin)
 
 
 def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]:
@@ -210,13 +210,12 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
     return ids, probabilities
 
 
-def predicted_counts(connection: sa.Connection, run_id: int) -> dict[int, int]:
+def predicted_counts(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> dict[int, int]:
     """Return the number of rows for which a run puts each of its labels first, by label id."""
     labels = get(connection, run_id).labels
-    top = _scores.c.top
-    statement = sa.select(top, sa.func.count()).where(_scores.c.run_id == run_id).group_by(top)
-    counts: dict[int, int] = dict(connection.execute(statement).all())
-    return {label.id: counts.get(place, 0) for place, label in enumerate(labels) if label.id is not None}
+    top = scored.get(connection, run_id).top
+    counts = np.bincount(top[top >= 0], minlength=len(labels))
+    return {label.id: int(count) for label, count in zip(labels, counts, strict=True) if label.id is not None}
 
 
 def _labels_key(labels: Sequence[Label]) -> str:
@@ -233,16 +232,17 @@ def _vector(blob: bytes) -> FloatArray:
     return np.frombuffer(blob, _STORED).astype(np.float32, copy=False)
 
 
-def _run(found: sa.Row[Any]) -> Run:
+def _run(found: tuple[Any, ...]) -> Run:
+    run_id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored = found
     return Run(
-        id=found.id,
-        alias=found.alias,
-        kind=found.kind,
-        model=found.model,
-        fingerprint=found.fingerprint,
-        labels=from_json(found.labels),
-        multi_label=found.multi_label,
-        created_at=found.created_at,
-        finished_at=found.finished_at,
-        scored=found.scored,
+        id=run_id,
+        alias=alias,
+        kind=kind,
+        model=model,
+        fingerprint=fingerprint,
+        labels=parsed(labels),
+        multi_label=bool(multi_label),
+        created_at=created_at,
+        finished_at=finished_at,
+        scored=scored,
     )

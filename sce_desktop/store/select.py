@@ -18,12 +18,11 @@ from sce_desktop.core.types import Decision, IdArray
 from sce_desktop.store import conditions, decisions, rows, runs, schema
 from sce_desktop.store.label_sets import active_set
 from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.store.sql import fetch_columns, fetch_ids, last_row_id
+from sce_desktop.store.scored import ScoredRuns
+from sce_desktop.store.sql import fetch_ids, last_row_id
 
-_scores = schema.scores
 
-
-def row_ids(connection: sa.Connection, query: RowQuery) -> IdArray:
+def row_ids(connection: sa.Connection, query: RowQuery, scored: ScoredRuns) -> IdArray:
     """Return the ids of the rows that ``query`` asks for, in its order."""
     last = connection.execute(sa.select(last_row_id())).scalar_one()
     every = _every(connection, last)
@@ -37,29 +36,35 @@ def row_ids(connection: sa.Connection, query: RowQuery) -> IdArray:
             by_length = sa.select(row.id).where(row.id <= last).order_by(_directed(row.length, query), row.id)
             ids = fetch_ids(connection, by_length)
         case RowOrder.DISAGREE:
-            differs = conditions.compared(connection, query, last, differ=True)[every]
+            differs = conditions.compared(connection, query, last, scored, differ=True)[every]
             parts = [every[differs], every[~differs]]
             ids = np.concatenate(parts[::-1] if query.descending else parts)
-        case RowOrder.GIVEN | RowOrder.RARE:
-            known = _given(query, last) if query.order is RowOrder.GIVEN else _rare(connection, query, last)
-            ids = np.concatenate([known, every[~conditions.mask(known, last)[every]]])
         case _:
-            ordered = _by_annotation if query.order is RowOrder.ANNOTATION else _by_score
-            known = fetch_ids(connection, ordered(connection, query))
+            known = _known(connection, query, last, scored)
             ids = np.concatenate([known, every[~conditions.mask(known, last)[every]]])
-    for condition in conditions.masks(connection, query, last):
+    for condition in conditions.masks(connection, query, last, scored):
         ids = ids[condition[ids]]
     return ids
 
 
-def unscored_ids(connection: sa.Connection, run_id: int) -> IdArray:
+def _known(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
+    """Return the rows that the order of ``query`` says something about, in it."""
+    match query.order:
+        case RowOrder.GIVEN:
+            return _given(query, last)
+        case RowOrder.RARE:
+            return _rare(connection, query, last, scored)
+        case RowOrder.ANNOTATION:
+            return fetch_ids(connection, _by_annotation(connection, query))
+    return _by_score(connection, query, last, scored)
+
+
+def unscored_ids(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> IdArray:
     """Return the rows that are not blank and have no score in this run, in file order."""
     last = connection.execute(sa.select(last_row_id())).scalar_one()
     every = _every(connection, last)
-    scored = fetch_ids(connection, sa.select(_scores.c.row_id).where(_scores.c.run_id == run_id))
-    done = conditions.mask(scored, last) | conditions.mask(
-        fetch_ids(connection, conditions.blank(last)), last
-    )
+    done = conditions.mask(fetch_ids(connection, conditions.blank(last)), last)
+    done[scored.get(connection, run_id).ids(last)] = True
     return every[~done[every]]
 
 
@@ -80,16 +85,13 @@ def _given(query: RowQuery, last: int) -> IdArray:
     return known[::-1] if query.descending else known
 
 
-def _rare(connection: sa.Connection, query: RowQuery, last: int) -> IdArray:
+def _rare(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
     """Return the undecided rows of the run; top labels with the fewest decisions take turns, surest first."""
     assert query.run_id is not None
-    scored = sa.select(_scores.c.row_id, _scores.c.top, _scores.c.confidence)
-    scored = scored.where(_scores.c.run_id == query.run_id)
-    ids, top, confidence = fetch_columns(connection, scored, (np.int64, np.int64, np.float64))
-    in_file = np.argsort(ids)  # not by SQLite: an index gives the three columns in another order, faster
-    ids, top, confidence = ids[in_file], top[in_file], confidence[in_file]
-    free = ~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[ids]
-    ids, top, confidence = ids[free], top[free], confidence[free]
+    said = scored.get(connection, query.run_id)
+    ids = said.ids(last)
+    ids = ids[~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[ids]]
+    top, confidence = said.top[ids], said.confidence[ids].astype(np.float32)
     labels = runs.get(connection, query.run_id).labels
     counts = decisions.label_counts(connection)
     decided = np.array([counts.get(label.id or 0, 0) for label in labels], np.int64)
@@ -97,16 +99,19 @@ def _rare(connection: sa.Connection, query: RowQuery, last: int) -> IdArray:
     return known[::-1] if query.descending else known
 
 
-def _by_score(_connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:
+def _by_score(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
+    assert query.run_id is not None
+    said = scored.get(connection, query.run_id)
+    ids = said.ids(last)
+    direction = -1 if query.descending else 1
     match query.order:
         case RowOrder.CONFIDENCE:
-            keys = [_directed(_scores.c.confidence, query)]
+            order = np.argsort(direction * said.confidence[ids], kind="stable")
         case RowOrder.MARGIN:
-            keys = [_directed(_scores.c.margin, query)]
+            order = np.argsort(direction * said.margin[ids], kind="stable")
         case _:
-            keys = [_directed(_scores.c.top, query), _scores.c.confidence.desc()]
-    statement = sa.select(_scores.c.row_id).where(_scores.c.run_id == query.run_id)
-    return statement.order_by(*keys, _scores.c.row_id)
+            order = np.lexsort((-said.confidence[ids], direction * said.top[ids]))
+    return ids[order]
 
 
 def _by_annotation(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:

@@ -65,7 +65,7 @@ def score_project(
     ]
     tally = _Tally(project, known, multi_label, cache, sum(map(len, waiting)), progress)
     for run, named, ids in zip(runs, models, waiting, strict=True):
-        tally.score(run, named, first[np.isin(first, ids)])
+        tally.score(run, named, first[np.isin(first, ids)], what="scoring the screen")
     for run, named, ids in zip(runs, models, waiting, strict=True):
         tally.score(run, named, ids[~np.isin(ids, first)])
         whole = run.alias not in first_only or not len(project.unscored_ids(run.id))
@@ -129,22 +129,24 @@ class _Tally:
         self._main: int | None = None  # the run of the first model
         self.failed: dict[int, UserError] = {}  # runs of baselines that cannot score these labels
 
-    def score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
+    def score(self, run: Run, named: NamedModel, ids: IdArray, *, what: str = "scoring") -> None:
         """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""
         self._main = run.id if self._main is None else self._main
         if run.id in self.failed:
             return
         try:
-            self._score(run, named, ids)
+            self._score(run, named, ids, what)
         except UserError as error:
             if run.id == self._main:
                 raise
             self.failed[run.id] = error
 
-    def _score(self, run: Run, named: NamedModel, ids: IdArray) -> None:
+    def _score(self, run: Run, named: NamedModel, ids: IdArray, what: str) -> None:
         """Score the rows ``ids`` in their order and commit each chunk."""
         size, start = FIRST_CHUNK, 0
-        stage = f"scoring with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"
+        stage = f"{what} with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"
+        if len(ids):
+            self._progress.report(self._done, self._total, stage=stage)  # what was before is committed
         while start < len(ids):
             self._progress.check()
             chunk = ids[start : start + size]

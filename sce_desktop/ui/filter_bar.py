@@ -76,6 +76,7 @@ class FilterBar(FilterMenus):
         layout.addWidget(self.order, 0, Qt.AlignmentFlag.AlignTop)
         self.confidence_menu = ConfidenceMenu(self)
         self.confidence_menu.changed.connect(self._set_threshold)
+        self._compared: tuple[tuple[int, int], ...] = ()  # runs, and how far they were when that was counted
         self._count_soon = QTimer(self, singleShot=True, interval=_COUNT_MS)
         self._count_soon.timeout.connect(self._count_disagreement)
         session.queryChanged.connect(self._show_query)
@@ -166,6 +167,7 @@ class FilterBar(FilterMenus):
     @Slot()
     def _on_project(self) -> None:
         self._disagree = None
+        self._compared = ()
         self._threshold = 0.6
         self._show_query()
         self._count_disagreement()
@@ -173,8 +175,12 @@ class FilterBar(FilterMenus):
     @Slot()
     def _on_counts(self) -> None:
         self._show_query()
-        if not self._count_soon.isActive():
-            self._count_soon.start()
+        if self._scores() != self._compared and not self._count_soon.isActive():
+            self._count_soon.start()  # decisions change nothing in what models say
+
+    def _scores(self) -> tuple[tuple[int, int], ...]:
+        """What the runs shown have scored by now."""
+        return tuple((run.id, run.scored) for run in self._session.runs[:2])
 
     @Slot()
     def _on_labels(self) -> None:
@@ -209,6 +215,7 @@ class FilterBar(FilterMenus):
             self._disagree = None
             self._show_query()
             return
+        scores = self._scores()
         pair = (session.runs[0].id, session.runs[1].id)
         job = session.submit(
             rows_data.count_rows,
@@ -218,13 +225,14 @@ class FilterBar(FilterMenus):
             lane="reads",
             quiet=True,
         )
-        job.finished.connect(self._on_disagreement)
+        job.finished.connect(lambda count: self._on_disagreement(count, scores))
         job.ended.connect(self._on_count_ended)
         self._count_job = job
 
-    @Slot(object)
-    def _on_disagreement(self, count: int) -> None:
-        self._disagree = count if self._session.project is not None else None
+    def _on_disagreement(self, count: int, scores: tuple[tuple[int, int], ...]) -> None:
+        if self._session.project is None:
+            return
+        self._disagree, self._compared = count, scores
         self._show_query()
 
     @Slot()

@@ -83,19 +83,21 @@ class _Work:
 
 
 class _LaneProgress:
-    """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, and the last one."""
+    """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, beside new stages."""
 
     def __init__(self, work: _Work, post: Callable[[str, object], None]) -> None:
         self._cancel = work.cancel
         self._post = post
         self._next = 0.0
         self._held: tuple[int, int | None, str] | None = None
+        self._stage = ""
         self._warned: set[str] = set()
 
     def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
         now = time.monotonic()
         self._held = (done, total, stage)
-        if now >= self._next:
+        if now >= self._next or stage != self._stage:  # that something else begins is news
+            self._stage = stage
             self._next = now + 1 / UPDATES_PER_SECOND
             self.flush()
 

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop import __version__, paths
 from sce_desktop.ui.accept_dialog import AcceptDialog
+from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
@@ -65,6 +66,7 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self._parts = parts
         self._recent = recent
+        self._counted: tuple[Path, Counts] | None = None  # a project, and how it stands
         self._state = state
         self._settled = False
         self._crash: CrashDialog | None = None
@@ -246,6 +248,8 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_closed(self) -> None:
+        self._remember()
+        self._counted = None
         self.pages.setCurrentWidget(self.start_page)
         self.setWindowTitle(TITLE)
         self.status.set_counts(None)
@@ -267,8 +271,13 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_counts(self) -> None:
-        self.status.set_counts(self._session.counts)
-        self._remember()
+        counts, project = self._session.counts, self._session.project
+        self.status.set_counts(counts)
+        if counts is not None and project is not None:
+            begun = self._counted is None or self._counted[0] != project.path
+            self._counted = (project.path, counts)
+            if begun:
+                self._remember()
 
     @Slot(object)
     def show_panel(self, title: str) -> None:
@@ -280,11 +289,10 @@ class MainWindow(QMainWindow):
         self.status.set_device(self._session.scorer.device_text)
 
     def _remember(self) -> None:
-        project, counts = self._session.project, self._session.counts
-        if project is not None and counts is not None:
-            self._recent.remember(
-                project.path, rows=counts.rows, labelled=counts.labelled, scored=counts.scored
-            )
+        """Note how a project stands; when it is opened and when it is left, as this writes a file."""
+        if self._counted is not None:
+            path, counts = self._counted
+            self._recent.remember(path, rows=counts.rows, labelled=counts.labelled, scored=counts.scored)
 
     @Slot()
     def show_palette(self) -> None:

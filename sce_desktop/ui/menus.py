@@ -58,10 +58,11 @@ class Menus(QObject):
     def show_history(self) -> None:
         """Name what would be undone and done again."""
         project = self._session.project
-        for action, word, text in (
-            (self._undo, "&Undo", project.undo_text() if project else ""),
-            (self._redo, "&Redo", project.redo_text() if project else ""),
-        ):
+        undo = redo = ""
+        if project is not None:
+            with project.snapshot():
+                undo, redo = project.undo_text(), project.redo_text()
+        for action, word, text in ((self._undo, "&Undo", undo), (self._redo, "&Redo", redo)):
             shown = text.replace("&", "&&")
             action.setText(f"{word} {shown[:1].lower()}{shown[1:]}" if text else word)
             action.setEnabled(bool(text) and not self._session.read_only)

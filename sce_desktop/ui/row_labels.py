@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
@@ -44,6 +45,28 @@ class LabelLine:
         return ", ".join(f"{bar.title} {per_cent(bar.share)}" for bar in self.bars)
 
 
+class LazyLines(Sequence[LabelLine]):
+    """Lines that are made when they are looked at: of hundreds of labels a dozen are shown."""
+
+    def __init__(self, make: Callable[[int], LabelLine], places: Sequence[int]) -> None:
+        self._make = make
+        self._places = places
+
+    def __len__(self) -> int:
+        """How many labels there are."""
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> LabelLine: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[LabelLine]: ...
+    def __getitem__(self, at: int | slice) -> LabelLine | list[LabelLine]:
+        """Make a line, or several."""
+        if isinstance(at, slice):
+            return [self._make(place) for place in self._places[at]]
+        return self._make(self._places[at])
+
+
 def grey(colours: Tokens, place: int) -> QColor:
     """The grey of the baseline at ``place`` (0-based): each is lighter than the one before."""
     colour = QColor(colours.muted)
@@ -69,9 +92,11 @@ class LabelButton(QAbstractButton):
 
     def show_line(self, line: LabelLine, digit: str = "") -> None:
         """Show another label, which ``digit`` chooses."""
+        keys = " ".join(filter(None, (digit, line.key)))
+        if (line, keys) == (self._line, self._key):
+            return
         bars = len(self._line.bars) if self._line else -1
-        self._line = line
-        self._key = " ".join(filter(None, (digit, line.key)))
+        self._line, self._key = line, keys
         key = f", key {self._key.replace(' ', ' or ')}" if self._key else ""
         decided = ", chosen" if line.decided else ""
         self.setAccessibleName(line.name)
@@ -182,7 +207,7 @@ class RowLabels(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._lines: tuple[LabelLine, ...] = ()
+        self._lines: Sequence[LabelLine] = ()
         self._all = False
         self.buttons: list[LabelButton] = []
         self.legend = Legend()
@@ -207,7 +232,7 @@ class RowLabels(QWidget):
 
     def set_lines(self, lines: Sequence[LabelLine], titles: Sequence[str]) -> None:
         """Show these labels in this order; ``titles`` name their bars."""
-        self._lines = tuple(lines)
+        self._lines = lines
         self.legend.set_titles(titles)
         self.finder.setVisible(len(lines) >= FIND_FROM or self.finder.hasFocus())
         self._show()
@@ -234,8 +259,9 @@ class RowLabels(QWidget):
     def shown(self) -> list[LabelLine]:
         """The labels on the screen from top to bottom."""
         words = self.finder.text().casefold().split() if self.finder.isVisibleTo(self) else []
-        found = [line for line in self._lines if all(word in line.name.casefold() for word in words)]
-        return found if self._all or words else found[:SHOWN]
+        if not words:
+            return list(self._lines if self._all else self._lines[:SHOWN])
+        return [line for line in self._lines if all(word in line.name.casefold() for word in words)]
 
     @Slot()
     def _show(self) -> None:

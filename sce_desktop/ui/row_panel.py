@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt, Slot
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
+from sce_desktop.core.types import Annotation, Decision, FloatArray, Label, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
 from sce_desktop.ui.icons import set_icon
@@ -28,12 +29,15 @@ from sce_desktop.ui.last_decision import LastDecision
 from sce_desktop.ui.row_cells import OriginalCells
 from sce_desktop.ui.row_decision import DecisionBar
 from sce_desktop.ui.row_keys import RowKeys
-from sce_desktop.ui.row_labels import Bar, LabelLine, RowLabels
+from sce_desktop.ui.row_labels import Bar, LabelLine, LazyLines, RowLabels
 from sce_desktop.ui.row_text import RowText, least_tokens, length_of
 from sce_desktop.ui.rows_data import Score
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
 
 SURE_TOKENS = 256  # read by the bundled model; others say how many
 MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
@@ -53,6 +57,7 @@ class RowPanel(QWidget):
         self._limit = SURE_TOKENS
         self._leaving = False
         self._copies = CopiesOffer(session)
+        self._label_keys: dict[int, str] = {}
         self.setAccessibleName("Row")
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -159,12 +164,16 @@ class RowPanel(QWidget):
         self.decision.save_note()  # of the row before
         self._drop_count()
         row_id = session.current_row
-        self._row = project.rows([row_id])[0] if project is not None and row_id is not None else None
+        self._row = None
+        if project is not None and row_id is not None:
+            with project.snapshot():
+                self._row = project.rows([row_id])[0]
+                self._show_parts(project, self._row)
         self.body.setVisible(self._row is not None)
         self.empty.setVisible(self._row is None)
-        if self._row is None or project is None:
-            return
-        row = self._row
+        self._count_tokens()
+
+    def _show_parts(self, project: Project, row: Row) -> None:
         self.title.setText(f"Row {row.position + 1:,}")
         facts = [length_of(row.text)] if not row.blank else []
         if same := project.count_same_text(row.id, MOST_COUNTED + 1):
@@ -177,7 +186,6 @@ class RowPanel(QWidget):
         self.area.verticalScrollBar().setValue(0)
         self._read_decision()
         self._read_scores()
-        self._count_tokens()
 
     def _read_scores(self) -> None:
         project, row = self._session.project, self._row
@@ -201,29 +209,23 @@ class RowPanel(QWidget):
     def _show_labels(self) -> None:
         labels = self._session.labels
         main = self._scores[0] if self._scores and self._scores[0].run.alias == "sce" else None
-        shares = [_shares(score) for score in self._scores]
+        shares = [_shares(score, labels) for score in self._scores]
         chosen = self._annotation.label_ids if self._annotation else ()
-        keys = self._session.keymap.label_keys(labels)
         titles = [_title(score) for score in self._scores]
-        lines = [
-            LabelLine(
-                label.id,
-                label.name,
-                colour_of(label, labels),
-                keys.get(label.id, ""),
-                tuple(
-                    Bar(title, of_label[label.id], score is main)
-                    for title, of_label, score in zip(titles, shares, self._scores, strict=True)
-                    if label.id in of_label
-                ),
-                label.id in chosen,
+
+        def line(place: int) -> LabelLine:
+            label = labels[place]
+            assert label.id is not None  # it is the project's
+            bars = tuple(
+                Bar(title, float(of_label[place]), score is main)
+                for title, of_label, score in zip(titles, shares, self._scores, strict=True)
+                if not np.isnan(of_label[place])
             )
-            for label in labels
-            if label.id is not None
-        ]
-        if main is not None:
-            lines.sort(key=lambda line: -shares[0].get(line.label_id, 0.0))
-        self.labels.set_lines(lines, titles)
+            key = self._label_keys.get(label.id, "")
+            return LabelLine(label.id, label.name, colour_of(label, labels), key, bars, label.id in chosen)
+
+        best_first = np.argsort(-np.nan_to_num(shares[0]), kind="stable") if main else range(len(labels))
+        self.labels.set_lines(LazyLines(line, [int(place) for place in best_first]), titles)
         self.labels.setEnabled(not self._session.read_only)
         names = [rows_text.label_of(label_id, labels).name for label_id in self._acceptable()]
         self.decision.set_acceptable(" + ".join(names), read_only=self._session.read_only)
@@ -294,6 +296,7 @@ class RowPanel(QWidget):
 
     def _set_keys(self) -> None:
         keymap, chosen = self._session.keymap, self._session.keymap.keys()
+        self._label_keys = keymap.label_keys(self._session.labels)
         commands: dict[str, Callable[[], object]] = {
             "accept": self.accept,
             "find": self.labels.start_finding,
@@ -311,10 +314,7 @@ class RowPanel(QWidget):
         keys: dict[str, Callable[[], object]] = {
             digit: partial(self.labels.choose_place, place) for place, digit in enumerate(DIGITS)
         }
-        keys |= {
-            key: partial(self.choose_label, label_id)
-            for label_id, key in keymap.label_keys(self._session.labels).items()
-        }
+        keys |= {key: partial(self.choose_label, label_id) for label_id, key in self._label_keys.items()}
         keys |= {chosen[name]: do for name, do in commands.items() if chosen[name]}
         self._keys.set_keys(keys)
         self.decision.show_keys(chosen)
@@ -374,10 +374,15 @@ class RowPanel(QWidget):
             self._session.set_marks([self._row.id], **{mark: value})
 
 
-def _shares(score: Score) -> dict[int | None, float]:
-    return {
-        label.id: float(share) for label, share in zip(score.run.labels, score.probabilities, strict=True)
-    }
+def _shares(score: Score, labels: tuple[Label, ...]) -> FloatArray:
+    """Return the probabilities (K,) in the order of ``labels``; NaN where the run does not know one."""
+    known = [label.id for label in score.run.labels]
+    wanted = [label.id for label in labels]
+    if known == wanted:
+        return score.probabilities
+    places = {label_id: place for place, label_id in enumerate(known)}
+    missing = np.append(score.probabilities, np.float32(np.nan))
+    return missing[[places.get(label_id, -1) for label_id in wanted]]
 
 
 def _title(score: Score) -> str:

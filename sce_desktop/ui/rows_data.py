@@ -110,10 +110,11 @@ def load_rows(
     A row that a run has not reached yet shows what the run before it under the same alias said, as stale.
     """
     progress.check()
-    found = project.rows(ids)
-    annotations = project.annotations(ids)
-    marks = project.marks(ids)
-    scores = [scores_of(project, ids, run, labels) for run in runs]
+    with project.snapshot():
+        found = project.rows(ids)
+        annotations = project.annotations(ids)
+        marks = project.marks(ids)
+        scores = [scores_of(project, ids, run, labels) for run in runs]
     return [
         RowData(
             row.id,
@@ -161,5 +162,6 @@ def _scores(
 def reload_people(project: Project, rows: Sequence[RowData]) -> list[RowData]:
     """Return ``rows`` with the annotations and marks that they have now."""
     ids = [row.id for row in rows]
-    annotations, marks = project.annotations(ids), project.marks(ids)
+    with project.snapshot():
+        annotations, marks = project.annotations(ids), project.marks(ids)
     return [replace(r, annotation=annotations.get(r.id), marks=marks.get(r.id)) for r in rows]

@@ -317,15 +317,13 @@ class RowsModel(QAbstractTableModel):
             self._refresh()
         else:
             self._stale.update(self._fetching)  # they may have been read before
-            changed = {int(i) for i in ids}
-            for number, page in self._pages.items():
-                places = [at for at, row in enumerate(page) if row.id in changed]
-                if not places:
-                    continue
-                rows = rows_data.reload_people(project, [page[at] for at in places])
-                for at, row in zip(places, rows, strict=True):
-                    page[at] = row
-                    self._tell(number * PAGE + at, number * PAGE + at)
+            places = np.flatnonzero(np.isin(self.ids, ids))
+            here = [divmod(int(place), PAGE) for place in places]
+            here = [(number, at) for number, at in here if at < len(self._pages.get(number, ()))]
+            rows = rows_data.reload_people(project, [self._pages[number][at] for number, at in here])
+            for (number, at), row in zip(here, rows, strict=True):
+                self._pages[number][at] = row
+                self._tell(number * PAGE + at, number * PAGE + at)
         self.aged.emit()
 
     def _refresh(self) -> None:

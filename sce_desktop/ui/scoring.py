@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.vectors import KnownVectors
     from sce_desktop.ui.session import Session
 
-EDIT_PAUSE_MS = 120  # a label edit is scored when the user pauses, not at every key
-SHOW_MS = 500  # how often new scores are shown while they come
+EDIT_PAUSE_MS = 0  # edits that come together, before the window is painted again, are scored once
+SHOW_MS = 500  # how often new scores are shown while they come; those on the screen at once
 LONG_SECONDS = 30  # a scoring that takes longer is announced
 SURELY_SHORT = 200  # rows times models: not worth an estimate, unless an LLM is among them
 
@@ -81,6 +81,7 @@ class Scorer(Baselines):
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded
         self.job: Job | None = None
+        self._stage = ""  # of the scoring that runs
         self._estimate: Job | None = None
         self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
         self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
@@ -311,7 +312,7 @@ class Scorer(Baselines):
         job.warned.connect(lambda sentence: session.tell(sentence, "warn"))
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
-        self.job = job
+        self.job, self._stage = job, ""
         self.modelsChanged.emit()
         return job
 
@@ -333,16 +334,21 @@ class Scorer(Baselines):
 
     def refresh(self) -> None:
         """Look up which runs of the project are shown."""
+        if self._look_up():
+            self._session.scoresChanged.emit(None)
+
+    def _look_up(self) -> bool:
+        """Look up which runs are shown and say whether they are other ones."""
         project = self._session.project
         runs: list[Run] = []
         if project is not None:
-            for alias in (MAIN_ALIAS, *(Baseline.parse(text).alias for text in self.baselines)):
-                if (run := project.active_run(alias)) is not None:
-                    runs.append(run)
+            with project.snapshot():
+                for alias in (MAIN_ALIAS, *(Baseline.parse(text).alias for text in self.baselines)):
+                    if (run := project.active_run(alias)) is not None:
+                        runs.append(run)
         shown = [run.id for run in self.runs]
         self.runs = tuple(runs)
-        if shown != [run.id for run in runs]:
-            self._session.scoresChanged.emit(None)
+        return shown != [run.id for run in runs]
 
     def _abandon(self) -> None:
         """Stop the scoring that runs, or is about to, and hear no more of it."""
@@ -355,15 +361,19 @@ class Scorer(Baselines):
             self.modelsChanged.emit()
 
     @Slot(object, object, object)
-    def _on_progressed(self, _done: int, _total: int | None, _stage: str) -> None:
+    def _on_progressed(self, done: int, _total: int | None, stage: str) -> None:
         self.ready = True
-        if not self._show.isActive():
+        before, self._stage = self._stage, stage
+        if done and stage != before:  # the rows on the screen are scored, or a model has seen all rows
+            self._show.stop()
+            self._show_scores()
+        elif not self._show.isActive():
             self._show.start()
 
     @Slot()
     def _show_scores(self) -> None:
         if self._session.project is not None:
-            self.refresh()
+            self._look_up()
             self._session.scoresChanged.emit(None)
             self._session.count_soon()
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
 from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+
+SHOW_MS = 60  # a progress bar paints at once whatever it is told: not while something else waits for it
 
 
 def duration(seconds: float) -> str:
@@ -72,6 +74,8 @@ class StatusBar(QStatusBar):
         self.addPermanentWidget(self.device)
         self.saved = self._label("Saved")
         self.addPermanentWidget(self.saved)
+        self._show_soon = QTimer(self, singleShot=True, interval=SHOW_MS)
+        self._show_soon.timeout.connect(self._show_running)
         self._show_job(None)
         for lane in self._lanes:
             lane.jobSubmitted.connect(self._on_changed)
@@ -101,7 +105,12 @@ class StatusBar(QStatusBar):
         self.saved.setText(text)
 
     @Slot(object)
-    def _on_changed(self, _job: Job) -> None:
+    def _on_changed(self, job: Job) -> None:
+        if not self._show_soon.isActive() and not job.quiet:
+            self._show_soon.start()
+
+    @Slot()
+    def _show_running(self) -> None:
         running = [job for lane in self._lanes for job in lane.jobs if not job.quiet]
         running.sort(key=lambda job: job.started_at is None)  # what runs before what waits
         self._show_job(running[0] if running else None)
@@ -125,4 +134,5 @@ class StatusBar(QStatusBar):
         if self._job is not None:
             job = self._job
             job.cancel()
+            self._show_running()
             self.stopAsked.emit(job)

@@ -106,10 +106,19 @@ def tokens() -> Tokens:
     return DARK if QGuiApplication.palette().color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
 
 
+_measured: tuple[QFont | None, float] = (
+    None,
+    1.0,
+)  # the system's font, and how large it is beside the sketch's
+
+
 def px(length: float) -> int:
     """A length of the sketch in logical pixels at the system's font size; the sketch's text is 13 high."""
-    size = QFontInfo(QGuiApplication.font()).pixelSize()
-    return round(length * max(1.0, size / BODY_SIZE))
+    global _measured  # every painted cell asks several times
+    now = QGuiApplication.font()
+    if now != _measured[0]:
+        _measured = (now, max(1.0, QFontInfo(now).pixelSize() / BODY_SIZE))
+    return round(length * _measured[1])
 
 
 def font(role: Literal["body", "heading", "text", "strong"] = "body") -> QFont:
