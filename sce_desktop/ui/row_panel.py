@@ -168,10 +168,15 @@ class RowPanel(QWidget):
         if project is not None and row_id is not None:
             with project.snapshot():
                 self._row = project.rows([row_id])[0]
+                self._show_body()
                 self._show_parts(project, self._row)
+        self._show_body()
+        self._count_tokens()
+
+    def _show_body(self) -> None:
+        """Show the parts of a row, or that there is none: the text's height is taken from what is laid out."""
         self.body.setVisible(self._row is not None)
         self.empty.setVisible(self._row is None)
-        self._count_tokens()
 
     def _show_parts(self, project: Project, row: Row) -> None:
         self.title.setText(f"Row {row.position + 1:,}")
