@@ -48,6 +48,7 @@ class DoubtsList(QWidget):
         self.table.chosen.connect(self._go_to)
         line = QHBoxLayout()
         line.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        line.setSpacing(px(SPACE_S))
         line.addWidget(self.said, 1)
         line.addWidget(self.all_button)
         line.addWidget(self.look_button)

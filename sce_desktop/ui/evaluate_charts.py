@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LINES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 _NEAR = 14  # the sketch's pixels from the mouse to a point that it asks about
 _TICKS = 5
+_STEPS = (0.1, 0.2, 0.5)  # of the axis that goes up, by the room
 Named = Sequence[tuple[str, "ModelQuality"]]
 
 
@@ -114,9 +115,12 @@ class Chart(QWidget):
             width = painter.fontMetrics().horizontalAdvance(text)
             x = min(at.x() - width / 2, self.width() - width)
             painter.drawText(QPointF(x, field.bottom() + height), text)
-        steps = max(1, min(_TICKS, int(field.height() / (1.2 * height))))
-        for step in range(steps + 1):
-            y = self.lowest + (1 - self.lowest) * step / steps
+        room = field.height() / (1.2 * height)
+        step = next((s for s in _STEPS if (1 - self.lowest) / s <= room), _STEPS[-1])
+        for number in range(round(1 / step) + 1):
+            y = number * step
+            if y < self.lowest - 1e-6:
+                continue
             painter.setPen(QColor(t.line))
             painter.drawLine(self._at(0, y), self._at(1, y))
             painter.setPen(QColor(t.muted))

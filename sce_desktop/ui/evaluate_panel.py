@@ -118,6 +118,8 @@ class EvaluatePanel(QWidget):
         said.setWidgetResizable(True)
         said.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         said.setWidget(self.summary)
+        for widget in (self.summary, said.viewport()):
+            widget.setAutoFillBackground(False)
         column.addWidget(said, 1)
         figures = QSplitter()
         figures.setChildrenCollapsible(False)
@@ -322,7 +324,7 @@ class EvaluatePanel(QWidget):
         if part is None or not part.models:
             return
         covered = coverage(part, float(self._session.settings["threshold"]))
-        self.summary.setText(f"{comparisons(part)}\n\n{covered}".strip())
+        self.summary.setText(f"{comparisons(part)}\n{covered}".strip())
         named = [(model_name(model.alias), model) for model in part.models]
         self.charts.show_quality(named, calibration(part), covered)
 
