@@ -174,7 +174,7 @@ class RowPanel(QWidget):
         self._count_tokens()
 
     def _show_body(self) -> None:
-        """Show the parts of a row, or that there is none: the text's height is taken from what is laid out."""
+        """Show the parts of a row, or that there is none; a text's height comes from what is laid out."""
         self.body.setVisible(self._row is not None)
         self.empty.setVisible(self._row is None)
 
