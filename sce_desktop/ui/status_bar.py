@@ -106,7 +106,9 @@ class StatusBar(QStatusBar):
 
     @Slot(object)
     def _on_changed(self, job: Job) -> None:
-        if not self._show_soon.isActive() and not job.quiet:
+        if job is self._job and not job.active:  # the button must not stop what has ended
+            self._show_running()
+        elif not self._show_soon.isActive() and not job.quiet:
             self._show_soon.start()
 
     @Slot()
@@ -120,6 +122,7 @@ class StatusBar(QStatusBar):
         for widget in (self.bar, self.progress, self.stop_button):
             widget.setVisible(job is not None)
         if job is None:
+            self.progress.clear()
             return
         if job.total:
             self.bar.setRange(0, 1000)
