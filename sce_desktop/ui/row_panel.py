@@ -159,13 +159,15 @@ class RowPanel(QWidget):
         self.decision.save_note()  # of the row before
         self._drop_count()
         row_id = session.current_row
+        shown = project is not None and row_id is not None
+        self.body.setVisible(shown)
+        self.empty.setVisible(not shown)
         self._row = None
-        if project is not None and row_id is not None:
-            with project.snapshot():
-                self._row = project.rows([row_id])[0]
-                self._show_parts(project, self._row)
-        self.body.setVisible(self._row is not None)
-        self.empty.setVisible(self._row is None)
+        if project is None or row_id is None:
+            return
+        with project.snapshot():
+            self._row = project.rows([row_id])[0]
+            self._show_parts(project, self._row)
         self._count_tokens()
 
     def _show_parts(self, project: Project, row: Row) -> None:

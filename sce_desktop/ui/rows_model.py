@@ -63,7 +63,7 @@ class RowsModel(QAbstractTableModel):
         self.ids: IdArray = np.empty(0, np.int64)
         self.query: RowQuery | None = None  # that ``ids`` answer
         self._columns = Column.BASELINE + 1
-        self._label_ids: list[int | None] = []
+        self._label_ids: list[int | None] = []  # that pages were read with last
         self._headings: list[str] = []
         self._pages: OrderedDict[int, list[RowData]] = OrderedDict()
         self._stale: set[int] = set()
@@ -260,6 +260,7 @@ class RowsModel(QAbstractTableModel):
             first=True,
             quiet=True,
         )
+        self._label_ids = [label.id for label in self.labels]
         self._stale.difference_update(numbers)  # what changes from here on makes them stale again
         job.finished.connect(self._on_fetched)
         job.ended.connect(self._on_fetch_ended)
@@ -301,12 +302,10 @@ class RowsModel(QAbstractTableModel):
     @Slot()
     def _on_labels(self) -> None:
         self._tell_headings()
-        label_ids = [label.id for label in self.labels]
-        if label_ids == self._label_ids:
+        if [label.id for label in self.labels] == self._label_ids:
             self._age_scores()
         else:
             self._refresh()
-        self._label_ids = label_ids
         if len(self.ids):
             self._tell(0, len(self.ids) - 1)  # names and colours of labels are not part of a page
 

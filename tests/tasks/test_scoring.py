@@ -225,7 +225,7 @@ def test_progress_counts_over_all_models(project: Project, monkeypatch: pytest.M
     score_project(project, models, progress=progress)
     done = [done for done, _, _ in progress.reports]
     assert done == sorted(done)
-    assert done[0] == 10
+    assert next(number for number in done if number) == 10  # and before it that something begins
     assert progress.reports[-1] == (2 * SCORED, 2 * SCORED, "scoring with near")
 
 
