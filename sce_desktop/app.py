@@ -93,14 +93,44 @@ def real_parts() -> Parts:
         run_bar=RunBar,
         import_dialog=ImportDialog,
         export_dialog=ExportDialog,
-        docks=(DockPart("Findings", "Ctrl+3", _findings),),
+        docks=(
+            DockPart("Fine-tune", "Ctrl+1", _finetune),
+            DockPart("Evaluate", "Ctrl+2", _evaluate),
+            DockPart("Findings", "Ctrl+3", _findings),
+            DockPart("Map", "Ctrl+4", _map),
+            DockPart("Duplicates", "Ctrl+5", _duplicates),
+        ),
     )
+
+
+def _finetune(session: Session) -> QWidget:
+    from sce_desktop.ui.finetune_panel import FineTunePanel
+
+    return FineTunePanel(session)
+
+
+def _evaluate(session: Session) -> QWidget:
+    from sce_desktop.ui.evaluate_panel import EvaluatePanel
+
+    return EvaluatePanel(session)
 
 
 def _findings(session: Session) -> QWidget:
     from sce_desktop.ui.findings_panel import FindingsPanel
 
     return FindingsPanel(session)
+
+
+def _map(session: Session) -> QWidget:
+    from sce_desktop.ui.map_panel import MapPanel
+
+    return MapPanel(session)
+
+
+def _duplicates(session: Session) -> QWidget:
+    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+
+    return DuplicatesPanel(session)
 
 
 def make_application() -> QApplication:

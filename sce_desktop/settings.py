@@ -119,6 +119,15 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("label_cells", bool, True, "Cells of all labels", "A column with every label's probability."),
     Setting("blind", bool, False, "Blind mode", "Hides what models say while you decide."),
     Setting("keys", str, "", "Keys", "Keys other than the usual ones, by command.", shown=False),
+    Setting(
+        "auto_finetune",
+        int,
+        0,
+        "Fine-tune by itself",
+        "After so many newly labelled rows, behind the window; the result is used only where it is better.",
+        least=0,
+        most=100_000,
+    ),
     Setting("offline", bool, True, "Stay offline", "Off: models can be downloaded when you ask for it."),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog
@@ -356,7 +356,7 @@ def main_window(studio: Studio) -> None:
         palette.close()
 
 
-def many_labels(studio: Studio) -> None:
+def many_labels(studio: Studio, *, shot: bool = True) -> None:
     """Two hundred labels."""
     places = ("depot", "driver", "app", "invoice", "locker", "customs", "phone", "label", "van", "shop")
     faults = ("late", "lost", "broken", "rude", "wrong", "slow", "dear", "closed", "full", "missing")
@@ -365,7 +365,8 @@ def many_labels(studio: Studio) -> None:
         studio.table("Two hundred.csv", sample_texts()[:60]), [*names, *(f"not {name}" for name in names)]
     )
     studio.score()
-    studio.shot("labels-200")
+    if shot:
+        studio.shot("labels-200")
 
 
 def long_names(studio: Studio) -> None:
@@ -378,18 +379,19 @@ def long_names(studio: Studio) -> None:
     studio.shot("long-names")
 
 
-def languages(studio: Studio) -> None:
+def languages(studio: Studio, *, shot: bool = True) -> None:
     """Arabic, Chinese, emoji and others."""
     studio.open_table(studio.table("多语言 – لغات.csv", [text for text, _ in LANGUAGES]), LANGUAGE_LABELS)
     studio.score()
     for row_id, name in ((1, "languages-arabic"), (3, "languages-chinese"), (7, "languages-emoji")):
+        if not shot:
+            break
         studio.session.set_current_row(row_id)
         studio.shot(name)
 
 
 def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> None:
     """Show the findings of the sample, a hundred rows of which were drawn at random and decided."""
-    from typing import Any
 
     studio.sample()
     studio.window.strip.hide()
@@ -533,6 +535,240 @@ def llm_column(studio: Studio) -> None:
     studio.session.scorer.hide_baselines("llm")
 
 
+def map_(studio: Studio) -> None:
+    """The map: your labels, the model's with a selection, two hundred labels, many scripts, none yet."""
+    import numpy as np
+
+    from sce_desktop.ui.map_panel import MapPanel
+
+    def shown() -> MapPanel:
+        dock = studio.window.docks["Map"]
+        dock.bring()
+        panel = dock.panel
+        assert isinstance(panel, MapPanel)
+        studio.until(lambda: panel.data.facts is not None or panel.data.failure)
+        studio.rest()
+        return panel
+
+    studio.open_table(studio.table("Not scored yet.csv", [f"{text}!" for text in sample_texts()[:60]]))
+    studio.until(lambda: studio.session.scorer.ready)
+    shown()
+    studio.shot("map-empty")
+    studio.sample()
+    studio.window.strip.hide()
+    panel = shown()
+    studio.shot("map")
+    panel.bar.colour.setCurrentIndex(1)
+    pixels = panel.view.pixels()
+    panel._select(pixels[:, 0] < np.median(pixels[:, 0]), False)
+    studio.shot("map-selected")
+    panel.clear_selection()
+    many_labels(studio, shot=False)
+    shown()
+    studio.shot("map-200")
+    languages(studio, shot=False)
+    shown()
+    studio.shot("map-languages")
+    panel.bar.colour.setCurrentIndex(0)
+    studio.window.docks["Map"].hide()
+
+
+def duplicates(studio: Studio) -> None:
+    """Groups of duplicates: before anything was looked for, and found, some contradictory."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+
+    texts = sample_texts()[:60]
+    near = [f"{text.rstrip('.')}!" for text in texts[:20:2]] + [text.upper() for text in texts[:9:3]]
+    scripts = [text for text, _ in LANGUAGES[:5]] * 2
+    studio.open_table(studio.table("Sent twice.csv", [*texts, *near, *texts[:4], *scripts]), _sample_labels())
+    studio.window.strip.hide()
+    session = studio.session
+    studio.window.show_panel("Duplicates")
+    panel = studio.window.docks["Duplicates"].panel
+    assert isinstance(panel, DuplicatesPanel)
+    studio.shot("duplicates-first")
+    for place, row_id in enumerate((1, 61, 3, 5, 65)):
+        session.decide([row_id], Decision.LABEL, [session.labels[place % 3].id or 0])
+    panel.find_button.click()
+    studio.until(lambda: panel._search is None)
+    studio.shot("duplicates")
+    studio.window.docks["Duplicates"].hide()
+
+
+def finetune(studio: Studio) -> None:
+    """The Fine-tune panel without labels, before, while and after it learns, and with several versions."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.choices import TuneChoices
+    from sce_desktop.ui.finetune_panel import FineTunePanel
+
+    session, dock = studio.session, studio.window.docks["Fine-tune"]
+    studio.open_table(studio.table("Nothing yet.csv", sample_texts()[:40]))
+    dock.bring()
+    studio.rest(1)
+    studio.shot("finetune-empty")
+    studio.sample()
+    studio.window.strip.hide()
+    panel = dock.build()
+    assert isinstance(panel, FineTunePanel)
+    project = session.project
+    assert project is not None
+    gold = project.columns.index("gold")
+    by_name = {label.name: label.id or 0 for label in session.labels}
+
+    def answer(rows: range) -> None:
+        for row in project.rows(list(rows)):
+            if (label := by_name.get(row.cells[gold] or "")) and row.text:
+                session.decide([row.id], Decision.LABEL, [label])
+
+    def learn(choices: TuneChoices) -> None:
+        before = len(session.tuner.versions)
+        session.tuner.start(choices)
+        studio.until(lambda: session.tuner.job is None and len(session.tuner.versions) > before)
+        studio.rest(0.5)
+
+    answer(range(1, 61))
+    studio.rest(1)
+    studio.shot("finetune")
+    panel.start.settings_button.setChecked(True)
+    studio.shot("finetune-settings")
+    panel.start.settings_button.setChecked(False)
+    session.tuner.start(TuneChoices())
+    studio.until(lambda: len(session.tuner.watch.measured) > 12 or session.tuner.job is None)
+    studio.shot("finetune-running", rest=0)
+    studio.until(lambda: session.tuner.job is None)
+    studio.rest(1)
+    studio.window.strip.hide()
+    studio.shot("finetune-done")
+    panel.result.tabs.setCurrentIndex(2)
+    studio.shot("finetune-labels")
+    panel.result.tabs.setCurrentIndex(3)
+    studio.shot("finetune-changed")
+    panel.result.tabs.setCurrentIndex(0)
+    session.scorer.use_version(session.tuner.versions[-1].id)
+    studio.until(lambda: session.scorer.job is None)
+    answer(range(61, 141))
+    studio.rest(1)
+    learn(TuneChoices())
+    learn(TuneChoices(seed=1))
+    studio.window.strip.hide()
+    studio.shot("versions")
+    panel.versions.list.selectAll()
+    panel.versions.list.clearSelection()
+    for place in (0, 2):
+        item = panel.versions.list.topLevelItem(place)
+        assert item is not None
+        item.setSelected(True)
+    studio.rest(0.3)
+    studio.shot("versions-compared")
+    dock.hide()
+
+
+def evaluate_empty(studio: Studio) -> None:
+    """Nothing to measure yet: no scores, then no decisions."""
+    studio.open_table(studio.table("Nothing decided.csv", sample_texts()[:60]), _sample_labels())
+    dock = studio.window.docks["Evaluate"]
+    dock.bring()
+    studio.rest(1)
+    studio.shot("evaluate-unscored")
+    studio.score()
+    studio.rest(1)
+    studio.shot("evaluate-empty")
+    dock.hide()
+
+
+def evaluate(studio: Studio) -> None:
+    """The sample with an audit of forty rows, decided as its gold labels say; every tab of the panel."""
+    panel = _measured(studio, "Audited.csv", _sample_labels(), 120, audit=80)
+    studio.shot("evaluate")
+    for place, name in enumerate(("labels", "confusions", "charts", "doubts")):
+        panel.tabs.setCurrentIndex(place)
+        if name == "doubts":
+            panel.doubts.look()
+            studio.until(lambda: panel.doubts.found is not None)
+        if place:
+            studio.shot(f"evaluate-{name}")
+    panel.tabs.setCurrentIndex(0)
+    studio.window.docks["Evaluate"].hide()
+
+
+def evaluate_many(studio: Studio) -> None:
+    """Two hundred labels, some nested, and names in many scripts."""
+    places = ("depot", "driver", "app", "invoice", "locker", "السائق", "电话", "label 📦", "van", "shop")
+    faults = ("late", "lost", "broken", "rude", "wrong", "slow", "dear", "closed", "full", "missing")
+    names = [f"{place} > {fault}" for place in places for fault in faults]
+    names = [*names, *LONG_LABELS, *LANGUAGE_LABELS, *(f"not {name}" for name in names[:89])]
+    panel = _measured(studio, "Many labels.csv", names, 120, audit=0)
+    studio.shot("evaluate-many")
+    panel.tabs.setCurrentIndex(1)
+    studio.shot("evaluate-many-confusions")
+    panel.bar.rolled.setChecked(True)
+    studio.until(lambda: panel.found is not None)
+    studio.shot("evaluate-rolled-up")
+    panel.bar.rolled.setChecked(False)
+    panel.tabs.setCurrentIndex(0)
+    studio.window.docks["Evaluate"].hide()
+
+
+def audit(studio: Studio) -> None:
+    """Drawing a random sample, and the review of its rows."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.audit_dialog import AuditDialog
+
+    studio.sample()
+    session, window = studio.session, studio.window
+    window.docks["Evaluate"].bring()
+    studio.rest(1)
+    window.docks["Evaluate"].panel.ask_sample()  # type: ignore[union-attr]
+    dialog = window.findChildren(AuditDialog)[-1]
+    studio.until(lambda: dialog.plan is not None)
+    studio.shot("audit-dialog", dialog)
+    dialog.accept()
+    studio.until(lambda: session.audit.shown)
+    studio.rest()
+    assert session.audit.state is not None
+    for row_id in session.audit.state.row_ids[:12].tolist():
+        session.decide([row_id], Decision.LABEL, [session.labels[row_id % 5].id or 0])
+    session.set_current_row(int(session.audit.state.row_ids[12]))
+    window.strip.hide()
+    studio.rest(2)
+    studio.shot("audit")
+    window.docks["Evaluate"].hide()
+
+
+def _measured(studio: Studio, name: str, labels: Sequence[str], count: int, *, audit: int) -> Any:
+    """Score a table, decide rows mostly as the model does, and return the panel that measures it."""
+    import numpy as np
+
+    from sce_desktop.core.types import Decision
+    from sce_desktop.store.query import AUDIT
+
+    session = studio.session
+    studio.open_table(studio.table(name, sample_texts()[:count]), labels)
+    studio.score()
+    if audit:
+        session.audit.draw(audit)
+        studio.until(lambda: session.audit.shown)
+    assert session.project is not None
+    tops = session.project.run_arrays(session.runs[0].id)
+    best = dict(zip(tops.row_ids.tolist(), tops.top.tolist(), strict=True))
+    chosen = list(session.query.given) or sorted(best)
+    rng = np.random.default_rng(0)
+    for row_id in chosen[: len(chosen) - 5]:
+        right = rng.random() < 0.7
+        place = best[row_id] if right else int(rng.integers(len(session.labels)))
+        ids = [session.labels[place].id or 0]
+        session.project.decide([row_id], Decision.LABEL, ids, queue=AUDIT if audit else "file")
+    session.annotationsChanged.emit(None)
+    dock = studio.window.docks["Evaluate"]
+    dock.bring()
+    panel = dock.build()
+    studio.until(lambda: panel.found is not None and panel.found.quality.parts)  # type: ignore[attr-defined]
+    studio.window.strip.hide()
+    studio.rest(1)
+    return panel
+
+
 def _sample_labels() -> list[str]:
     return (SAMPLE.parent / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
 
@@ -555,19 +791,30 @@ SCENES: tuple[Callable[[Studio], None], ...] = (
     labels_grouped,
     models,
     llm_column,
+    map_,
+    duplicates,
+    finetune,
+    evaluate_empty,
+    evaluate,
+    evaluate_many,
+    audit,
 )
+
+
+def _name(scene: Callable[[Studio], None]) -> str:
+    return scene.__name__.rstrip("_")
 
 
 def main() -> int:
     """Make the scenes that were asked for."""
-    names = [scene.__name__ for scene in SCENES]
+    names = [_name(scene) for scene in SCENES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "screenshots")
     parser.add_argument("--format", choices=("webp", "png"), default="webp", help="webp is a third as large")
     parser.add_argument("--scene", action="append", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--scale", choices=("100", "200"), help="per cent; both where none is given")
     args = parser.parse_args()
-    scenes = [scene for scene in SCENES if args.scene is None or scene.__name__ in args.scene]
+    scenes = [scene for scene in SCENES if args.scene is None or _name(scene) in args.scene]
     args.folder.mkdir(parents=True, exist_ok=True)
     if SCALED not in os.environ and args.scale != "100":
         subprocess.run([sys.executable, __file__, *sys.argv[1:]], check=True, env=os.environ | {SCALED: "2"})

@@ -110,15 +110,22 @@ def _index(project: Project, progress: Progress, done: str) -> None:
 
 
 def score(args: argparse.Namespace, progress: Progress) -> int:
-    """Score what has no score yet, after taking new labels if there are some."""
+    """Score what has no score yet, after taking new labels if there are some.
+
+    Without ``--model`` the project's model version in use does it, if there is one.
+    """
     labels = options.given_labels(args, progress)
 
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
+    from sce_desktop.tasks.versions import project_models
 
     with _open(args.project) as project:
         source, baselines, cache = options.open_models(args)
-        loaded = load_models(source, [args.model or DEFAULT_MODEL], baselines, progress)
+        if args.model:
+            loaded = load_models(source, [args.model], baselines, progress)
+        else:
+            loaded = project_models(project, source, DEFAULT_MODEL, baselines, progress)
         with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
@@ -136,6 +143,11 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
         f"{facts['duplicates']:,} repeated), text from {', '.join(map(repr, facts['text_columns']))}",
         f"labels: {', '.join(map(repr, facts['labels'])) or 'none yet'}",
         "decided: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
+    ]
+    lines += [
+        f"{version['name']} of {version['base']}: {version['train_rows']:,} rows"
+        + (", in use" if version["active"] else "")
+        for version in facts["versions"]
     ]
     lines += [
         f"scored by {run['alias']} ({run['model']}): {run['scored']:,} rows, {len(run['labels'])} labels"
@@ -234,6 +246,17 @@ def _facts(project: Project) -> dict[str, Any]:
                 "labels": list(run.label_names),
             }
             for run in project.runs()
+        ],
+        "versions": [
+            {
+                "number": version.number,
+                "name": version.name,
+                "base": version.base,
+                "train_rows": version.train_rows,
+                "created_at": version.created_at,
+                "active": version.active,
+            }
+            for version in project.versions()
         ],
     }
 

@@ -34,7 +34,7 @@ class Difference:
     def sentence(self) -> str:
         """What that means, in plain words."""
         if not self.rows:
-            return "Not measured: every label has a single example."
+            return "Not measured: no row was left out of training."
         if self.rows < FEWEST_ROWS:
             return f"No difference shown yet: {self.rows:,} rows are too few."
         if not self.shown:

@@ -34,6 +34,11 @@ class Share:
     interval: tuple[float, float] | None = None
 
     @property
+    def counted(self) -> bool:
+        """Whether nothing of it is estimated: every row is known."""
+        return self.interval is not None and self.interval[0] == self.interval[1]
+
+    @property
     def width(self) -> float | None:
         """The width of the interval."""
         return None if self.interval is None else self.interval[1] - self.interval[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -187,6 +188,11 @@ class Run:
         return tuple(label.name for label in self.labels)
 
 
+def version_title(base: str, number: int) -> str:
+    """What runs of a model version are called, as in "sce-mini + version 3"."""
+    return f"{PurePath(base).name or base} + version {number}"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelVersion:
     """The immutable result of a fine-tune; its weights stay in the project until they are asked for."""
@@ -205,6 +211,11 @@ class ModelVersion:
     metrics: Mapping[str, Any]  # before and after, on the same rows
     seconds: float
     active: bool  # scores come from this version instead of its base
+
+    @property
+    def title(self) -> str:
+        """What its runs are called."""
+        return version_title(self.base, self.number)
 
 
 @dataclass(frozen=True, slots=True)

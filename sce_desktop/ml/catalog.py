@@ -135,7 +135,12 @@ def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[st
 
 
 def brings_code(folder: Path) -> bool:
-    """Whether the model in ``folder`` has program code of its own, which a person must allow."""
+    """Whether the model in ``folder`` has program code of its own, which a person must allow.
+
+    Raises:
+        UserError: It is no model folder.
+    """
+    kind_of(folder)  # before a whole disk is searched
     config = folder / folders.CONFIG
     return any(folder.rglob("*.py")) or (config.is_file() and "auto_map" in folders.read_json(config))
 

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
 from sce_desktop.ml.fitting import Examples, Fitted, Fitter, Recipe
+from sce_desktop.ml.logistic import logistic_probabilities
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.versions import with_correction
 
@@ -40,6 +42,8 @@ ENOUGH_TO_CALIBRATE = 50
 """From so many rows on the temperature counts as fitted (MODEL.md 4)."""
 TEMPERATURE_PRIOR = 10.0
 """Draws the logarithm of the temperature to 0, as hard as so many rows would."""
+SECONDS_AFTER_STOP = 1.0
+"""How long the fit that is kept may still take once the user has had enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +57,36 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
+class Epoch:
+    """One pass over the examples, told while it goes on.
+
+    ``stage``: choosing the strength, measuring (``held_out`` is the loss on the rows left out, ``fold`` which
+    ones, from 1), or fitting what is kept.
+    """
+
+    stage: Literal["choosing", "measuring", "keeping"]
+    number: int
+    loss: float
+    held_out: float | None = None
+    fold: int = 0
+
+
+OnEpoch = Callable[[Epoch], bool]
+
+
+class _Enough(Exception):  # noqa: N818 - no error: the user wants what there is
+    """The user asked to stop and keep."""
+
+
+@dataclass(frozen=True, slots=True)
 class FineTuned:
     """A fine-tuned model, and what it was measured by.
 
     ``measured`` are places among the rows given; ``before`` and ``after`` their probabilities (m, K) over the
     labels given, by models that had not seen them; ``logistic`` those of a logistic regression on the same
     text vectors, fitted on the same rows as the correction. ``losses``: of the last fit, by epoch.
-    ``untested``: names of labels with a single text, which is trained on and not measured.
+    ``untested``: names of labels with a single text, which is trained on and not measured. ``cut_short``: the
+    user stopped it, so that fewer rows may have been measured than could have been.
     """
 
     model: SCEModel
@@ -75,6 +102,7 @@ class FineTuned:
     losses: list[float]
     stopped: str
     untested: tuple[str, ...] = ()
+    cut_short: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -91,26 +119,57 @@ class Strength:
 class Trainer:
     """Fits one correction after the other under the same settings, and can be cancelled at every epoch."""
 
-    def __init__(self, settings: Settings, progress: Progress) -> None:
+    def __init__(self, settings: Settings, progress: Progress, on_epoch: OnEpoch | None = None) -> None:
         self.settings = settings
         self.progress = progress
         self.random = np.random.default_rng(settings.seed)
+        self._on_epoch = on_epoch
+        self.fits, self.all_fits = 0, 0  # done and foreseen; 0: nobody is told
 
     def fit(
         self,
         examples: Examples,
         recipes: Sequence[Recipe],
-        on_epoch: Callable[[int, float], bool] | None = None,
+        stage: Literal["choosing", "measuring", "keeping"] = "choosing",
+        *,
+        held_out: Examples | None = None,
+        fold: int = 0,
+        deadline: float | None = None,
     ) -> Fitted:
-        """Fit to ``examples`` under each of ``recipes``."""
+        """Fit to ``examples`` under each of ``recipes``.
 
-        def watch(epoch: int, loss: float) -> bool:
+        Args:
+            examples: To learn from.
+            recipes: How strongly.
+            stage: What for; a stop ends what is kept where it is, and all other work at once.
+            held_out: Rows to be watched.
+            fold: Which ones these are, from 1.
+            deadline: When to end, by `time.perf_counter`; nobody is asked any more then.
+        """
+
+        def watch(epoch: int, loss: float, apart: float | None) -> bool:
             self.progress.check()
-            return on_epoch is None or on_epoch(epoch, loss)
+            if deadline is not None:
+                return time.perf_counter() < deadline
+            if self._on_epoch is None or self._on_epoch(Epoch(stage, epoch, loss, apart, fold)):
+                return True
+            if stage != "keeping":
+                raise _Enough
+            return False
 
         self.progress.check()
         fitter = Fitter(examples, balanced=self.settings.balanced)
-        return fitter.fit(recipes, epochs=self.settings.epochs, lr=self.settings.lr, on_epoch=watch)
+        fitted = fitter.fit(
+            recipes, epochs=self.settings.epochs, lr=self.settings.lr, on_epoch=watch, held_out=held_out
+        )
+        self.reached(self.fits + 1)
+        return fitted
+
+    def reached(self, fits: int) -> None:
+        """Tell that so many fits are done."""
+        self.fits = min(fits, self.all_fits)
+        if self.all_fits:
+            self.progress.report(self.fits, self.all_fits, stage="fine-tuning")
 
     def choose(self, examples: Examples, groups: IdArray) -> Strength:
         """Return the recipe under which rows left out are most probable, by cross-validation."""
@@ -153,7 +212,7 @@ def finetune(
     settings: Settings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
-    on_epoch: Callable[[int, float], bool] | None = None,
+    on_epoch: OnEpoch | None = None,
 ) -> FineTuned:
     """Return ``model`` with a correction for every label that has examples; ``model`` stays as it is.
 
@@ -165,7 +224,8 @@ def finetune(
         settings: See `Settings`.
         cache: Of text vectors.
         progress: Told of embedding and fitting; asked every epoch whether to go on.
-        on_epoch: Told (epoch, loss) of the last fit; where it returns False that ends with what it has.
+        on_epoch: Told of every epoch; where it returns False no more is measured, and the model is fitted on
+            all rows as well as a second allows.
 
     Raises:
         UserError: Fewer than two labels have examples, or the model gives no numbers for a text.
@@ -195,34 +255,41 @@ def finetune(
         labels=sentences.cpu(),
         alpha=model.config.sce.alpha / model.config.temperature,
     )
-    trainer = Trainer(settings, progress)
+    trainer = Trainer(settings, progress, on_epoch)
     few = len(texts) <= MOST_TO_MEASURE_BY_FOLDS
     fold_of = folds(answers, groups, FOLDS, trainer.random)
     tested = [np.flatnonzero(fold_of == fold) for fold in range(FOLDS if few else 1)]
     tested = [rows for rows in tested if len(rows)]
+    trainer.all_fits = len(tested) * (FOLDS + 1) + few * FOLDS + 1
     after, logistic = before.copy(), np.zeros_like(before)
-    strength: Strength | None = None
+    strength = Strength(CAUTIOUS, 1.0, 0, 0.0)
+    done: list[IdArray] = []
+    deadline: float | None = None
     # Threads that wait for one another cost more than they bring where there is little to do.
     with threadpool_limits(1 if len(texts) * len(some) < MANY else None):
-        for number, rows in enumerate(tested):
-            progress.report(number, len(tested) + 1, stage="fine-tuning")
-            others = np.setdiff1d(np.arange(len(texts)), rows)
-            strength = trainer.choose(every.part(others), groups[others])
-            fitted = trainer.fit(every.part(others), [strength.recipe])
-            changed = every.part(rows).corrected(fitted.weights[0])
-            after[rows] = F.softmax(changed / strength.temperature, -1).numpy()
-            logistic[rows] = _logistic(vectors, answers, others, rows, len(labels))
-        progress.report(len(tested), len(tested) + 1, stage="fine-tuning")
-        if few or strength is None:  # what was chosen without the rows held out serves for all of them too
-            strength = trainer.choose(every, groups)
-        last = trainer.fit(every, [strength.recipe], on_epoch)
-        progress.report(len(tested) + 1, len(tested) + 1, stage="fine-tuning")
+        try:
+            for number, rows in enumerate(tested, 1):
+                others = np.setdiff1d(np.arange(len(texts)), rows)
+                learned, apart = every.part(others), every.part(rows)
+                strength = trainer.choose(learned, groups[others])
+                fitted = trainer.fit(learned, [strength.recipe], "measuring", held_out=apart, fold=number)
+                changed = apart.corrected(fitted.weights[0])
+                after[rows] = F.softmax(changed / strength.temperature, -1).numpy()
+                logistic[rows] = logistic_probabilities(vectors, answers, others, rows, len(labels), progress)
+                done.append(rows)
+                trainer.reached(number * (FOLDS + 1))
+            if few or not tested:  # what was chosen without the rows held out serves for all of them too
+                strength = trainer.choose(every, groups)
+        except _Enough:
+            deadline = time.perf_counter() + SECONDS_AFTER_STOP
+        last = trainer.fit(every, [strength.recipe], "keeping", deadline=deadline)
+        trainer.reached(trainer.all_fits)
     if last.stopped == "non-finite":
         progress.warn(
             f"The training left the range of numbers at epoch {len(last.losses) + 1}: "
             "the best weights until then are kept; lower the learning rate."
         )
-    measured = np.concatenate(tested) if tested else np.empty(0, dtype=np.int64)
+    measured = np.concatenate(done) if done else np.empty(0, dtype=np.int64)
     tuned = with_correction(
         model,
         [label.name for label in known],
@@ -231,7 +298,7 @@ def finetune(
         temperature=model.config.temperature * strength.temperature,
     )
     _tell_collapse(answers[measured], after[measured].argmax(1), labels, progress)
-    done = time.perf_counter()
+    ended = time.perf_counter()
     return FineTuned(
         model=tuned,
         measured=measured,
@@ -246,7 +313,8 @@ def finetune(
         losses=[float(loss[0]) for loss in last.losses],
         stopped=last.stopped,
         untested=tuple(labels[k].name for k in some if (fold_of[answers == k] < 0).all()),
-        seconds={"embed": embedded - started, "train": done - embedded},
+        cut_short=deadline is not None,
+        seconds={"embed": embedded - started, "train": ended - embedded},
     )
 
 
@@ -287,17 +355,6 @@ def fitted_temperature(scores: torch.Tensor, gold: torch.Tensor) -> tuple[float,
         lambda x: len(gold) * loss(x) + 0.5 * TEMPERATURE_PRIOR * x * x, bounds=(-3, 3), method="bounded"
     )
     return math.exp(found.x), loss(found.x)
-
-
-def _logistic(vectors: FloatArray, gold: IdArray, train: IdArray, test: IdArray, labels: int) -> FloatArray:
-    """Return the probabilities (m, K) by the simplest learner, which knows no label's name."""
-    from sklearn.linear_model import LogisticRegression
-
-    learner = LogisticRegression(C=10, class_weight="balanced", max_iter=1000)
-    learner.fit(vectors[train], gold[train])
-    result = np.zeros((len(test), labels), dtype=np.float32)
-    result[:, learner.classes_] = learner.predict_proba(vectors[test])
-    return result
 
 
 def _check(settings: Settings, some: IdArray, labels: Sequence[Label]) -> None:

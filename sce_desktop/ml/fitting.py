@@ -70,6 +70,12 @@ class Examples:
         added = self.vectors @ weight.mT
         return self.scores.expand(*added.shape[:-1], -1).index_add(-1, self.known, added)
 
+    def loss(self, weights: Tensor) -> float:
+        """Return the mean cross entropy with the corrections ``weights`` (R, C, d_q)."""
+        scores = self.corrected(weights)
+        gold = self.known[self.gold].expand(len(weights), -1)
+        return float(F.cross_entropy(scores.flatten(0, 1), gold.flatten()))
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
@@ -112,7 +118,8 @@ class Fitter:
         *,
         epochs: int = 100,
         lr: float = 1.0,
-        on_epoch: Callable[[int, float], bool] | None = None,
+        on_epoch: Callable[[int, float, float | None], bool] | None = None,
+        held_out: Examples | None = None,
     ) -> Fitted:
         """Fit a correction under each of ``recipes``.
 
@@ -120,7 +127,9 @@ class Fitter:
             recipes: How strongly to hold on to the zero-shot scores.
             epochs: Passes over the examples at most.
             lr: Multiplies the steps; 1 cannot overshoot, above 2 they may grow without bound.
-            on_epoch: Told (epoch, mean loss) after each one; where it returns False the fits end.
+            on_epoch: Told (epoch, mean loss, loss on ``held_out``) after each one; where it returns False the
+                fits end.
+            held_out: Rows to be watched and not fitted to; None: there are none.
 
         Returns:
             The last weights; the best ones where losses or weights were no numbers any more.
@@ -136,7 +145,7 @@ class Fitter:
         losses: list[Tensor] = []
         stopped = "done"
         for epoch in range(epochs):
-            scores = torch.cat([offsets + self.x @ ahead, others], -1)
+            scores = torch.cat([offsets + _product(self.x, ahead), others], -1)
             log_p = F.log_softmax(scores, -1)[..., :-1]  # (R, n, C)
             misses = -((log_p * self.target).sum(-1) @ self.weights)
             loss = (misses + 0.5 * ridge[:, 0, 0] * ahead.square().sum((1, 2))) / len(self.x)
@@ -149,10 +158,12 @@ class Fitter:
                 torch.where(better, loss[:, None, None], best_loss),
             )
             losses.append(loss)
-            if on_epoch is not None and not on_epoch(epoch + 1, float(loss.mean())):
+            apart = None if held_out is None else held_out.loss(self._correction(drawn, ahead))
+            if on_epoch is not None and not on_epoch(epoch + 1, float(loss.mean()), apart):
                 stopped = "early"
                 break
-            slope = self.x.T @ (self.weights[:, None] * (log_p.exp() - self.target)) + ridge * ahead
+            misfit = self.weights[:, None] * (log_p.exp() - self.target)
+            slope = _product(self.x.T, misfit) + ridge * ahead
             new = ahead - step * slope
             moved = new - w
             overshot = ((ahead - new) * moved).sum((1, 2), keepdim=True) > 0
@@ -166,9 +177,13 @@ class Fitter:
         if not w.isfinite().all():
             stopped = "non-finite"
         last = best if stopped == "non-finite" else w
-        pulled = self.examples.alpha * (torch.stack(drawn) - self.examples.labels)
-        weights = pulled + (self.basis @ last).mT
-        return Fitted(weights - weights.mean(1, keepdim=True), losses, stopped)
+        return Fitted(self._correction(drawn, last), losses, stopped)
+
+    def _correction(self, drawn: Sequence[Tensor], w: Tensor) -> Tensor:
+        """Return the corrections (R, C, d_q) that go with w (R, r, C)."""
+        pulled = self.examples.alpha * (torch.stack(list(drawn)) - self.examples.labels)
+        weights = pulled + (self.basis @ w).mT
+        return weights - weights.mean(1, keepdim=True)
 
     def _drawn_labels(self, hold: float) -> tuple[Tensor, Tensor]:
         """Return m_k (C, d_q), and the scores with it (n, C), each row's own vector left out of them."""
@@ -180,6 +195,12 @@ class Fitter:
         cosines[torch.arange(len(gold)), gold] = (q * others).sum(-1)
         before = self.examples.scores[:, self.examples.known]
         return drawn, before + self.examples.alpha * (cosines - q @ labels.T)
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    """Return a (m, k) times each of b (R, k, C) by one product: a batched one copies ``a`` R times."""
+    several, k, c = b.shape
+    return (a @ b.transpose(0, 1).reshape(k, several * c)).view(len(a), several, c).transpose(0, 1)
 
 
 def _basis(x: Tensor) -> tuple[Tensor, Tensor]:

@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core.types import Annotation, ChangeKind, Decision, Origin, RowMarks
+from sce_desktop.core.types import Annotation, ChangeKind, Decision, IdArray, Origin, RowMarks
 from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
 from sce_desktop.store.query import RowState
-from sce_desktop.store.sql import LAST_ROW, Ids, fetch_ids, id_list, json_ids
+from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, json_ids
 
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
 _marks = schema.marks
+
+NO_LABEL, SKIPPED = 0, -1
+
+
+class Answers(NamedTuple):
+    """What is decided, one record (m,) a row and label; rows in file order, labels in the order of the set.
+
+    Instead of a label there is `NO_LABEL` where none fits and `SKIPPED` where the row was skipped.
+    """
+
+    row_ids: IdArray
+    label_ids: IdArray
 
 
 _FETCH = """
@@ -115,6 +128,27 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
         if decision is not Decision.LABEL or label_ids:
             found[row_id] = Annotation(row_id, decision, label_ids, Origin(origin), decided_at, queue)
     return found
+
+
+def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:
+    """Return the answers about ``row_ids``, about every row if None; labels out of use are left out."""
+    of, about = _labels_of.c, _annotations.c
+    labelled = sa.select(of.row_id, of.label_id).where(of.label_id.in_(active_ids()))
+    code = sa.case((about.decision == Decision.NONE.value, NO_LABEL), else_=SKIPPED)
+    bare = sa.select(about.row_id, code).where(
+        about.decision.in_((Decision.NONE.value, Decision.SKIPPED.value))
+    )
+    if row_ids is not None:
+        labelled = labelled.where(of.row_id.in_(id_list(row_ids)))
+        bare = bare.where(about.row_id.in_(id_list(row_ids)))
+    parts = [fetch_columns(connection, part, (np.int64, np.int64)) for part in (labelled, bare)]
+    rows, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
+    label_set = active_set(connection)
+    ordered = [label.id for label in label_set.labels if label.id is not None] if label_set else []
+    places = np.zeros(max(ordered, default=0) + 2, np.int64)  # of each label id; the last is that of SKIPPED
+    places[ordered] = np.arange(len(ordered))
+    order = np.lexsort((places[labels], rows))
+    return Answers(rows[order], labels[order])
 
 
 def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:

@@ -193,6 +193,11 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         with self._database.read() as connection:
             return rows.same_text(connection, row_id)
 
+    def count_same_text(self, row_id: int, most: int) -> int:
+        """Return how many rows `same_text_ids` would find; no more than ``most`` are counted."""
+        with self._database.read() as connection:
+            return rows.count_same_text(connection, row_id, most)
+
     def build_search_index(self, progress: Progress | None = None) -> None:
         """Make searching fast, in short transactions; searching works before, during and without it."""
         search.build_index(self._database, progress or SilentProgress())

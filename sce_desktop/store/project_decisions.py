@@ -16,6 +16,7 @@ from sce_desktop.core.types import (
 )
 from sce_desktop.store import audits, coders, decisions, history
 from sce_desktop.store.database import Database
+from sce_desktop.store.decisions import Answers
 from sce_desktop.store.sql import Ids, now
 
 
@@ -80,6 +81,11 @@ class DecisionMethods:
         """
         with self._database.read() as connection:
             return decisions.fetch(connection, ids)
+
+    def answers(self, ids: Ids | None = None) -> Answers:
+        """Return what is decided about ``ids`` (None: every row) as arrays, for who looks at many rows."""
+        with self._database.read() as connection:
+            return decisions.answers(connection, ids)
 
     def has_bare_decisions(self) -> bool:
         """Whether a row was decided as none or skipped, and not by hand: its decision hides its origin."""

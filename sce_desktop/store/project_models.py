@@ -126,7 +126,7 @@ class ModelMethods:
         """Keep the result of a fine-tune; it is not active yet.
 
         Args:
-            name: As the user calls it.
+            name: As the user calls it; empty: "version" and its number.
             base: Name or folder of the model that was fine-tuned.
             base_fingerprint: Its fingerprint: the weights fit no other model.
             data_hash: Of the rows and answers that it learned from.
@@ -168,6 +168,11 @@ class ModelMethods:
         """Return the version that scores come from, None if it is a model as it was."""
         with self._database.read() as connection:
             return versions.active(connection)
+
+    def active_title(self) -> str:
+        """Return what runs of the version in use are called; empty if there is none."""
+        with self._database.read() as connection:
+            return versions.active_title(connection)
 
     def activate_version(self, version_id: int | None) -> None:
         """Let scores come from a version, or (None) from a model as it was. KeyError if there is none."""

@@ -48,6 +48,11 @@ class CellFilter:
     values: tuple[Cell, ...]
 
 
+AUDIT = "audit"
+"""`RowQuery.name` of a random sample in the order of its draw, decided without seeing predictions."""
+OPEN_AUDIT = "audit, not blind"
+
+
 _QUOTED = re.compile(r'(?:^|(?<=\s))"([^"]+)"(?=\s|$)')
 
 
@@ -86,6 +91,7 @@ class RowQuery:
     descending: bool = False  # turns the order round; rows that lack what is ordered by stay at the end
     seed: int = 0
     given: tuple[int, ...] = ()  # rows, for RowOrder.GIVEN; others follow in file order
+    name: str = ""  # what the rows of ``given`` are, as it is kept with decisions about them: `AUDIT`, ...
 
     def __post_init__(self) -> None:
         needs_run = bool(self.predicted_ids) or self.confidence is not None

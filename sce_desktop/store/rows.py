@@ -120,12 +120,21 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int) -> list[Row]
 
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:
     """Return the other rows that have exactly the text of ``row_id``, in file order."""
-    found = raw(connection).execute(
-        "SELECT id FROM rows WHERE blank = 0 AND text_hash = (SELECT text_hash FROM rows WHERE id = :id)"
-        f" AND id != :id AND id <= {LAST_ROW} ORDER BY id",
-        {"id": int(row_id)},
-    )
+    found = raw(connection).execute(f"{_SAME_TEXT} ORDER BY id", {"id": int(row_id)})
     return np.array([id_ for (id_,) in found], np.int64)
+
+
+def count_same_text(connection: sa.Connection, row_id: int, most: int) -> int:
+    """Return how many other rows have exactly the text of ``row_id``; no more than ``most`` are counted."""
+    statement = f"SELECT count(*) FROM ({_SAME_TEXT} LIMIT :most)"
+    (count,) = raw(connection).execute(statement, {"id": int(row_id), "most": most}).fetchone()
+    return int(count)
+
+
+_SAME_TEXT = (
+    "SELECT id FROM rows WHERE blank = 0 AND text_hash = (SELECT text_hash FROM rows WHERE id = :id)"
+    f" AND id != :id AND id <= {LAST_ROW}"
+)
 
 
 def _unpack(text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.types import ModelVersion, version_title
 from sce_desktop.store import schema
 from sce_desktop.store.sql import insert, now
 
@@ -18,6 +18,7 @@ _described = [column for column in _versions.c if column is not _versions.c.weig
 def add(
     connection: sa.Connection,
     *,
+    name: str,
     settings: Mapping[str, Any],
     metrics: Mapping[str, Any],
     **facts: Any,
@@ -26,12 +27,17 @@ def add(
     version_id = insert(
         connection,
         _versions,
+        name=name,
         settings=dict(settings),
         metrics=dict(metrics),
         created_at=now(),
         active=False,
         **facts,
     )
+    if not name:
+        connection.execute(
+            _versions.update().where(_versions.c.id == version_id).values(name=f"version {version_id}")
+        )
     return get(connection, version_id)
 
 
@@ -52,6 +58,13 @@ def active(connection: sa.Connection) -> ModelVersion | None:
     """Return the version that scores come from, None if it is a model as it was."""
     found = connection.execute(sa.select(*_described).where(_versions.c.active == sa.true())).one_or_none()
     return None if found is None else _version(found)
+
+
+def active_title(connection: sa.Connection) -> str:
+    """Return what runs of the version in use are called; empty if it is a model as it was."""
+    chosen = sa.select(_versions.c.base, _versions.c.id).where(_versions.c.active == sa.true())
+    found = connection.execute(chosen).one_or_none()
+    return "" if found is None else version_title(found.base, found.id)
 
 
 def weights(connection: sa.Connection, version_id: int) -> bytes:

@@ -20,6 +20,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 
 UNDECIDED = -1
+_BATCH = 5000
 
 
 class Source(IntEnum):
@@ -198,8 +199,13 @@ def _scores(
     ids, matrix = project.run_matrix(run.id)
     kept = np.isin(ids, row_ids)
     rows = places_of(row_ids, ids[kept])
+    known = [column for column, label in enumerate(run.labels) if label.id in place_of]
+    to = [place_of[run.labels[column].id] for column in known]
+    if known == to == list(range(len(place_of))) and len(rows) == len(row_ids) == len(ids):
+        return matrix  # as it is for most projects; with 200 labels the copy would take seconds
     found = np.full((len(row_ids), len(place_of)), np.nan, dtype=np.float32)
-    for column, label in enumerate(run.labels):
-        if label.id in place_of:
-            found[rows, place_of[label.id]] = matrix[kept, column]
+    from_ = np.flatnonzero(kept)
+    for start in range(0, len(rows), _BATCH):  # by rows: their columns lie side by side
+        batch = slice(start, start + _BATCH)
+        found[rows[batch, None], to] = matrix[from_[batch, None], known]
     return found

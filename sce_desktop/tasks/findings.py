@@ -120,8 +120,9 @@ def basis(evidence: Evidence, model: bool) -> str:
             f"The intervals hold in 95 of 100 such samples{others}."
         )
     if model:
+        counted = f"{decided:,} decided rows and, for the rest, from " if decided else ""
         return (
-            f"Counted from {decided:,} decided rows and, for the rest, from the model's own probabilities. "
+            f"Counted from {counted}the model's own probabilities. "
             "Nothing here corrects the model's bias: draw a random sample for intervals that hold."
         )
     return (

@@ -23,6 +23,27 @@ if TYPE_CHECKING:
     from sce_desktop.ml.finetune import FineTuned
 
 
+def measures_json(found: Measures) -> dict[str, Any]:
+    """Return plain values of how one model fares."""
+    return {
+        "accuracy": found.accuracy,
+        "interval": list(found.accuracy_interval),
+        "macro_f1": found.macro_f1,
+        "ece": found.ece,
+    }
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    """Return plain values of a difference."""
+    return {
+        "mean": found.mean,
+        "interval": list(found.interval),
+        "won": found.won,
+        "lost": found.lost,
+        "sentence": found.sentence,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a fine-tune changed on the rows that it was measured by; ``before`` is None where there are none.
@@ -39,13 +60,7 @@ class Outcome:
         """Return plain values."""
         result: dict[str, Any] = {
             "measured": self.difference.rows,
-            "difference": {
-                "mean": self.difference.mean,
-                "interval": list(self.difference.interval),
-                "won": self.difference.won,
-                "lost": self.difference.lost,
-                "sentence": self.difference.sentence,
-            },
+            "difference": difference_json(self.difference),
             "before": None,
             "after": None,
         }
@@ -56,12 +71,7 @@ class Outcome:
             ("after", self.after),
             ("logistic_regression", self.logistic),
         ):
-            result[name] = {
-                "accuracy": found.accuracy,
-                "interval": list(found.accuracy_interval),
-                "macro_f1": found.macro_f1,
-                "ece": found.ece,
-            }
+            result[name] = measures_json(found)
         result["labels_changed"] = {
             label: {"rows": old.rows, "before": {"f1": old.f1}, "after": {"f1": new.f1}}
             for label, old, new in zip(labels, self.before.labels, self.after.labels, strict=True)

@@ -240,7 +240,11 @@ def fetched_so_far(name: str) -> int:
 
 
 def brings_code(folder: Path) -> bool:
-    """Whether the model in ``folder`` has program code of its own, which a person must allow."""
+    """Whether the model in ``folder`` has program code of its own, which a person must allow.
+
+    Raises:
+        UserError: It is no model folder.
+    """
     from sce_desktop.ml import catalog
 
     return catalog.brings_code(folder)

@@ -129,7 +129,9 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
     return sorted(found, key=lambda group: (-len(group), int(group[0])))
 
 
-def suspects(vectors: FloatArray, labels: IdArray, count: int, *, seed: int = 0) -> Suspects:
+def suspects(
+    vectors: FloatArray, labels: IdArray, count: int, *, seed: int = 0, progress: Progress | None = None
+) -> Suspects:
     """Find decided rows whose label does not fit what the other decided rows teach.
 
     Every row's probabilities come from a logistic regression on its vector that was fitted without it
@@ -141,6 +143,10 @@ def suspects(vectors: FloatArray, labels: IdArray, count: int, *, seed: int = 0)
         labels: (n,) their label indices.
         count: How many labels there are.
         seed: Of the folds.
+        progress: Checked before each fold.
+
+    Raises:
+        Cancelled: The user stopped.
     """
     sizes = np.bincount(labels, minlength=count)
     few = tuple(np.flatnonzero((sizes > 0) & (sizes < FOLDS)).tolist())
@@ -151,22 +157,27 @@ def suspects(vectors: FloatArray, labels: IdArray, count: int, *, seed: int = 0)
         return Suspects(nothing, nothing, nothing, np.zeros(0, dtype=np.float32), few)
     from cleanlab.filter import find_label_issues
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.model_selection import StratifiedKFold
 
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     model = LogisticRegression(C=10, max_iter=300)
-    p = cross_val_predict(model, vectors[rows], y, cv=folds, method="predict_proba")
+    judged, p = vectors[rows], np.zeros((len(rows), len(kinds)))
+    for fold, (others, own) in enumerate(folds.split(judged, y)):
+        if progress is not None:
+            progress.check()
+            progress.report(fold, FOLDS, stage="judging decisions")
+        p[own] = model.fit(judged[others], y[others]).predict_proba(judged[own])
     # One process: a pool of them starts the whole program again where it is frozen.
     worst = find_label_issues(
         y, p, filter_by="prune_by_noise_rate", return_indices_ranked_by="self_confidence", n_jobs=1
     )
     worst = np.asarray(worst, dtype=np.int64)
-    others = p[worst].copy()
-    others[np.arange(len(worst)), y[worst]] = -1
+    rivals = p[worst].copy()
+    rivals[np.arange(len(worst)), y[worst]] = -1
     return Suspects(
         rows[worst],
         kinds[y[worst]],
-        kinds[others.argmax(axis=1)],
+        kinds[rivals.argmax(axis=1)],
         p[worst, y[worst]].astype(np.float32),
         few,
     )

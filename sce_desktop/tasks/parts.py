@@ -32,7 +32,7 @@ class Columns:
     """The columns that can part the rows, by 0-based place: all but the text, and the first offers."""
 
     places: tuple[int, ...]
-    by_value: int | None  # a column of few values; else the first one
+    by_value: int | None  # a column of few values; else the first one, without dates if there is one
     by_date: int | None  # a column of dates; else the first one
 
 
@@ -62,5 +62,7 @@ def columns(project: Project) -> Columns:
             dates.append(place)
         elif 2 <= len(set(cells)) <= min(MOST_GROUPS, max(2, len(cells) // 2)):
             few.append(place)
-    first = places[0] if places else None
-    return Columns(tuple(places), few[0] if few else first, dates[0] if dates else first)
+    undated = [place for place in places if place not in dates]
+    offers = ((*few, *undated, *places), (*dates, *places))
+    by_value, by_date = (next(iter(offer), None) for offer in offers)
+    return Columns(tuple(places), by_value, by_date)

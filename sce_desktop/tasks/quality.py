@@ -6,11 +6,12 @@ random sample speaks for the table; a model's own answers accepted in bulk speak
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.estimates import suggested_sample
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.scoring import top
@@ -65,6 +66,9 @@ class ModelQuality:
     confusions: tuple[Confusion, ...]  # the most frequent first
     reliability: tuple[ReliabilityBin, ...]
     curve: tuple[AtThreshold, ...]  # the coverage is that of all rows
+    gold: IdArray  # (n,) the right answer of each of the part's rows; of several the predicted one
+    predicted: IdArray  # (n,) the label that the model puts first
+    behind: Difference | None = None  # the first model's accuracy less this one's; None: it is the first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +81,12 @@ class Part:
     none: int  # decided as "none of these": not in the measures, but wrong in the coverage curve
     worth: str  # a sentence: what figures on these rows say
     models: tuple[ModelQuality, ...]
+    row_ids: IdArray  # (n,) the rows that are measured
+
+    def cell(self, place: int, gold: int, predicted: int) -> IdArray:
+        """Return the rows of label ``gold`` that the model at ``place`` gives label ``predicted``."""
+        model = self.models[place]
+        return self.row_ids[(model.gold == gold) & (model.predicted == predicted)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,12 +105,12 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
     Several labels a row: a model is right if it puts one of them first.
     """
     chosen = list(evidence.probabilities if aliases is None else aliases)
+    # What is not scored is nan, and so is its maximum: no copy of a matrix that may be large.
+    best = {alias: evidence.probabilities[alias].max(axis=1, initial=0) for alias in chosen}
     scored = np.ones(len(evidence.row_ids), dtype=bool)
     for alias in chosen:
-        scored &= ~np.isnan(evidence.probabilities[alias]).any(axis=1)
-    confidences = {
-        alias: np.nanmax(evidence.probabilities[alias][scored], axis=1, initial=0) for alias in chosen
-    }
+        scored &= ~np.isnan(best[alias])
+    confidences = {alias: best[alias][scored] for alias in chosen}
     none = len(evidence.labels)
     parts = []
     for source in _WORTH:
@@ -111,7 +121,7 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
         unfitting = np.flatnonzero(decided & scored & (evidence.answer == none))
         measured: tuple[ModelQuality, ...] = ()
         if len(rows) and source is not Source.BULK:
-            measured = tuple(
+            measured = _against_first(
                 _model(evidence, alias, rows, unfitting, confidences[alias], confusions) for alias in chosen
             )
         parts.append(
@@ -122,6 +132,7 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
                 int((decided & (evidence.answer == none)).sum()),
                 _WORTH[source],
                 measured,
+                evidence.row_ids[rows] if measured else np.zeros(0, dtype=np.int64),
             )
         )
     return Quality(evidence.names, tuple(parts), evidence.waiting)
@@ -142,7 +153,19 @@ def _model(
         _confusions(evidence, rows, gold, predicted, most),
         reliability(confidence, right),
         coverage_curve(accepted, np.concatenate([right, np.zeros(len(none), dtype=bool)]), every),
+        gold,
+        predicted,
     )
+
+
+def _against_first(models: Iterable[ModelQuality]) -> tuple[ModelQuality, ...]:
+    measured: list[ModelQuality] = []
+    for model in models:
+        if measured:
+            first = measured[0].gold == measured[0].predicted
+            model = replace(model, behind=compare(model.gold == model.predicted, first))
+        measured.append(model)
+    return tuple(measured)
 
 
 def _gold(evidence: Evidence, rows: IdArray, predicted: IdArray) -> IdArray:

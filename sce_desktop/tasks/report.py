@@ -333,6 +333,8 @@ def _percent(value: float) -> str:
 
 
 def _range(share: Share) -> str:
+    if share.counted:
+        return "(counted)"
     return "" if share.interval is None else f"({share.interval[0]:.1%} to {share.interval[1]:.1%})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,16 +40,25 @@ def project_vectors(
         Cancelled: The user stopped.
     """
     wanted = project.row_ids(RowQuery(blank=False)) if row_ids is None else row_ids
-    ids: list[IdArray] = []
-    parts: list[FloatArray] = []
-    for start in range(0, len(wanted), _BATCH):
+    found = list(vector_batches(project, known, wanted, progress=progress))
+    if not found:
+        raise UserError("The model has not read these texts yet: score the rows first.")
+    ids, parts = zip(*found, strict=True)
+    return np.concatenate(ids), np.concatenate(parts)
+
+
+def vector_batches(
+    project: Project, known: KnownVectors, row_ids: IdArray, *, progress: Progress
+) -> Iterator[tuple[IdArray, FloatArray]]:
+    """Yield ids and vectors of those of ``row_ids`` that have one, 5,000 rows at a time.
+
+    Raises:
+        Cancelled: The user stopped.
+    """
+    for start in range(0, len(row_ids), _BATCH):
         progress.check()
-        batch = wanted[start : start + _BATCH]
+        batch = row_ids[start : start + _BATCH]
         there, vectors = known.cache.get(known.embedder, project.texts(batch))
         if vectors is not None:
-            ids.append(batch[there])
-            parts.append(vectors)
-        progress.report(min(start + _BATCH, len(wanted)), len(wanted), stage="reading text vectors")
-    if not parts:
-        raise UserError("The model has not read these texts yet: score the rows first.")
-    return np.concatenate(ids), np.concatenate(parts)
+            yield batch[there], vectors
+        progress.report(min(start + _BATCH, len(row_ids)), len(row_ids), stage="reading text vectors")

@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.metrics import measure
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, IdArray, Label, ModelVersion, Origin, VectorCache
+from sce_desktop.core.types import FloatArray, IdArray, ModelVersion, Origin, VectorCache
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.tasks.finetune import Outcome, outcome
-from sce_desktop.tasks.models import ModelSource
+from sce_desktop.tasks.finetune import Outcome, difference_json, measures_json, outcome
+from sce_desktop.tasks.models import MAIN_ALIAS, Baseline, Loaded, ModelSource, NamedModel, load_models
+from sce_desktop.tasks.training import TrainingRows, cost, training_rows
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.finetune import FineTuned, Settings
+    from sce_desktop.ml.finetune import FineTuned, OnEpoch, Settings
     from sce_desktop.ml.model import SCEModel
 
 MOST_CHANGES_KEPT = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingRows:
-    """Rows to learn from; ``gold`` (n,) are places among ``labels``. ``left_out``: other rows, by reason."""
-
-    ids: IdArray
-    texts: list[str]
-    gold: IdArray
-    labels: tuple[Label, ...]
-    left_out: dict[str, int]
-
-    @property
-    def data_hash(self) -> str:
-        """Hash of the texts and their labels, whatever the order of the rows."""
-        lines = sorted(
-            json.dumps([text, self.labels[place].name], ensure_ascii=False)
-            for text, place in zip(self.texts, self.gold.tolist(), strict=True)
-        )
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +36,35 @@ class ChangedRow:
     gold: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A fine-tune that was measured and is not kept yet.
+
+    ``baselines``: how the project's other models fare on the same rows, by alias. ``since``: against the
+    version in use (its number), on the measured rows decided after that was made, which neither had seen.
+    """
+
+    rows: TrainingRows
+    tuned: FineTuned
+    outcome: Outcome
+    changed: list[ChangedRow]
+    baselines: dict[str, dict[str, Any]]
+    since: tuple[int, Difference] | None
+
+    @property
+    def better(self) -> bool:
+        """Whether it should be used without being asked for.
+
+        Against the model as it was the interval must lie above 0; against the version in use, on the rows
+        decided since, the mean must.
+        """
+        difference = self.outcome.difference
+        if not (difference.shown and difference.mean > 0):
+            return False
+        return self.since is None or self.since[1].mean > 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NewVersion:
     """A version that was made, and what it was measured by."""
 
@@ -64,34 +72,6 @@ class NewVersion:
     outcome: Outcome
     changed: list[ChangedRow]
     tuned: FineTuned
-
-
-def training_rows(project: Project, origins: Collection[Origin] = tuple(Origin)) -> TrainingRows:
-    """Return the rows that were given exactly one label by one of ``origins`` and have a text.
-
-    Raises:
-        UserError: The project has no labels, or lets a row have several.
-    """
-    label_set = project.label_set()
-    if label_set is None or not label_set.labels:
-        raise UserError("The project has no labels yet: type some, and label rows to learn from.")
-    if label_set.multi_label:
-        raise UserError("Fine-tuning learns one label a row: it is not there for several labels a row.")
-    place_of = {label.id: place for place, label in enumerate(label_set.labels)}
-    ids = project.row_ids(RowQuery(state=RowState.LABELLED, blank=False))
-    left_out = {"origin": 0, "blank": len(project.row_ids(RowQuery(state=RowState.LABELLED))) - len(ids)}
-    used: list[int] = []
-    gold: list[int] = []
-    for row_id, annotation in project.annotations(ids).items():
-        if annotation.origin not in origins:
-            left_out["origin"] += 1
-        elif annotation.decision is Decision.LABEL and len(annotation.label_ids) == 1:
-            used.append(row_id)
-            gold.append(place_of[annotation.label_ids[0]])
-    chosen = np.array(used, dtype=np.int64)
-    return TrainingRows(
-        chosen, project.texts(chosen), np.array(gold, dtype=np.int64), label_set.labels, left_out
-    )
 
 
 def finetune_project(
@@ -104,12 +84,12 @@ def finetune_project(
     settings: Settings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
-    on_epoch: Callable[[int, float], bool] | None = None,
+    on_epoch: OnEpoch | None = None,
 ) -> NewVersion:
     """Fine-tune ``base`` on the project's annotations and keep the result as a version, not active yet.
 
     It begins at the model as it was before any fine-tune: all annotations are there, old ones too, and none
-    counts twice.
+    counts twice. Rows of random samples are not learned from: claims about the whole table rest on them.
 
     Args:
         project: Whose rows, labels and annotations.
@@ -123,14 +103,83 @@ def finetune_project(
         on_epoch: Likewise.
 
     Raises:
-        UserError: There is too little to learn from, or the version cannot be written.
+        UserError: There is too little to learn from or too much for the memory, or it cannot be written.
         Cancelled: The user stopped; nothing was written.
     """
-    from sce_desktop.ml.finetune import Settings, finetune
-    from sce_desktop.ml.versions import changed_weights
+    trial = try_finetune(
+        project,
+        base,
+        origins=origins,
+        settings=settings,
+        cache=cache,
+        progress=progress,
+        on_epoch=on_epoch,
+    )
+    progress.check()
+    version = keep(project, trial, base, base_name, name=name, origins=origins, settings=settings)
+    return NewVersion(version, trial.outcome, trial.changed, trial.tuned)
 
-    settings = settings or Settings()
+
+def improve_project(
+    project: Project,
+    base: SCEModel,
+    base_name: str,
+    *,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> tuple[Trial, ModelVersion | None]:
+    """Fine-tune as `finetune_project` does; keep and activate the result only if it is `Trial.better`.
+
+    Raises:
+        UserError: As there.
+        Cancelled: The user stopped; nothing was written.
+    """
+    trial = try_finetune(project, base, cache=cache, progress=progress)
+    progress.check()
+    if not trial.better:
+        return trial, None
+    version = keep(project, trial, base, base_name)
+    project.activate_version(version.id)
+    return trial, version
+
+
+def base_model(source: ModelSource, name: str) -> SCEModel:
+    """Return the model ``name``, to be fine-tuned on a project.
+
+    Raises:
+        UserError: It is missing or damaged, or cannot be fine-tuned so.
+    """
+    from sce_desktop.ml.model import SCEModel
+
+    model = source.model(name)
+    if not isinstance(model, SCEModel):
+        raise UserError(f"{name} is no SCE and cannot learn from a project: choose another model.")
+    return model
+
+
+def settings_of(*, epochs: int, lr: float, seed: int, balanced: bool) -> Settings:
+    """Return settings of a fine-tune."""
+    from sce_desktop.ml.finetune import Settings
+
+    return Settings(epochs, lr, seed, balanced)
+
+
+def try_finetune(
+    project: Project,
+    base: SCEModel,
+    *,
+    origins: Collection[Origin] = tuple(Origin),
+    settings: Settings | None = None,
+    cache: VectorCache | None = None,
+    progress: Progress,
+    on_epoch: OnEpoch | None = None,
+) -> Trial:
+    """Fine-tune ``base`` and measure the result; arguments and errors are those of `finetune_project`."""
+    from sce_desktop.ml.finetune import finetune
+
     rows = training_rows(project, origins)
+    if sentence := cost(len(rows.texts), len(set(rows.gold.tolist())), len(rows.labels)).too_large:
+        raise UserError(sentence)
     tuned = finetune(
         base,
         rows.texts,
@@ -142,12 +191,39 @@ def finetune_project(
         on_epoch=on_epoch,
     )
     found = outcome(rows.gold[tuned.measured], tuned.before, tuned.after, tuned.logistic)
-    changed = _changed(rows, tuned)
-    names = [label.name for label in rows.labels]
-    number = max((version.number for version in project.versions()), default=0) + 1
-    progress.check()
-    version = project.add_version(
-        name=name or f"version {number}",
+    return Trial(
+        rows,
+        tuned,
+        found,
+        _changed(rows, tuned),
+        _baselines(project, rows, tuned.measured),
+        _since(project, base, rows, tuned, cache, progress),
+    )
+
+
+def keep(
+    project: Project,
+    trial: Trial,
+    base: SCEModel,
+    base_name: str,
+    *,
+    name: str = "",
+    origins: Collection[Origin] = tuple(Origin),
+    settings: Settings | None = None,
+) -> ModelVersion:
+    """Write the result of a trial into the project.
+
+    Raises:
+        UserError: It cannot be written.
+    """
+    from sce_desktop.ml.finetune import Settings
+    from sce_desktop.ml.versions import changed_weights
+
+    settings = settings or Settings()
+    rows, tuned = trial.rows, trial.tuned
+    expected = cost(len(rows.texts), len(set(rows.gold.tolist())), len(rows.labels))
+    return project.add_version(
+        name=name,
         base=base_name,
         base_fingerprint=base.fingerprint,
         data_hash=rows.data_hash,
@@ -161,18 +237,44 @@ def finetune_project(
             "stopped": tuned.stopped,
             "origins": [origin.value for origin in origins],
             "label_ids": {label.name: label.id for label in rows.labels},
+            "expected_seconds": expected.fit,
         },
         seed=settings.seed,
         metrics={
-            **found.as_json(names),
+            **trial.outcome.as_json([label.name for label in rows.labels]),
+            "baselines": trial.baselines,
+            "since": None
+            if trial.since is None
+            else {
+                "version": trial.since[0],
+                "rows": trial.since[1].rows,
+                **difference_json(trial.since[1]),
+            },
+            "left_out": rows.left_out,
+            "cut_short": tuned.cut_short,
             "untested_labels": list(tuned.untested),
             "losses": tuned.losses,
-            "changed_rows": [asdict(one) for one in changed[:MOST_CHANGES_KEPT]],
+            "changed_rows": [asdict(one) for one in trial.changed[:MOST_CHANGES_KEPT]],
         },
         seconds=tuned.seconds["train"],
         weights=changed_weights(tuned.model),
     )
-    return NewVersion(version, found, changed, tuned)
+
+
+def project_models(
+    project: Project, source: ModelSource, name: str, baselines: list[Baseline], progress: Progress
+) -> Loaded:
+    """Load what scores ``project``: the version in use, else the model ``name``, and the ``baselines``.
+
+    Raises:
+        UserError: One is missing or damaged, or the version's base is another one by now.
+    """
+    version = project.active_version()
+    loaded = load_models(source, [version.base if version else name], baselines, progress)
+    if version is not None:
+        model = version_model(project, version, source)
+        loaded.models[0] = NamedModel(MAIN_ALIAS, version.title, model)
+    return loaded
 
 
 def version_model(project: Project, version: ModelVersion, source: ModelSource) -> SCEModel:
@@ -185,7 +287,6 @@ def version_model(project: Project, version: ModelVersion, source: ModelSource) 
         UserError: The base is not here or is another one by now, or the version is damaged.
     """
     from sce_desktop.ml.model import SCEModel
-    from sce_desktop.ml.versions import with_changes
 
     base = source.model(version.base)
     if not isinstance(base, SCEModel) or base.fingerprint != version.base_fingerprint:
@@ -193,6 +294,12 @@ def version_model(project: Project, version: ModelVersion, source: ModelSource) 
             f"{version.name} was made from another model than the {version.base} that is here: "
             "fine-tune again, or install the model that it was made from."
         )
+    return _from_base(project, version, base)
+
+
+def _from_base(project: Project, version: ModelVersion, base: SCEModel) -> SCEModel:
+    from sce_desktop.ml.versions import with_changes
+
     label_set = project.label_set()
     now = {label.id: label.name for label in label_set.labels} if label_set is not None else {}
     names = {
@@ -220,3 +327,46 @@ def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:
         for place, old, new in zip(tuned.measured.tolist(), before, after, strict=True)
         if old != new
     ]
+
+
+def _baselines(project: Project, rows: TrainingRows, measured: IdArray) -> dict[str, dict[str, Any]]:
+    """Return how the project's baselines fare on the measured rows, those that have scored all of them."""
+    if not len(measured):
+        return {}
+    ids, gold = rows.ids[measured], rows.gold[measured]
+    found = {}
+    for alias in dict.fromkeys(run.alias for run in project.runs() if run.alias != MAIN_ALIAS):
+        run = project.active_run(alias)
+        if run is None or run.multi_label:
+            continue
+        place_of = {label.id: place for place, label in enumerate(run.labels)}
+        scores = project.scores(run.id, ids)
+        if len(scores) < len(ids) or any(label.id not in place_of for label in rows.labels):
+            continue
+        columns = [place_of[label.id] for label in rows.labels]
+        matrix: FloatArray = np.stack([scores[row].probabilities for row in ids.tolist()])
+        found[alias] = measures_json(measure(gold, matrix[:, columns]))
+    return found
+
+
+def _since(
+    project: Project,
+    base: SCEModel,
+    rows: TrainingRows,
+    tuned: FineTuned,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> tuple[int, Difference] | None:
+    """Compare with the version in use on what neither of the two has learned from."""
+    version = project.active_version()
+    if version is None or version.base_fingerprint != base.fingerprint:
+        return None
+    new = [n for n, place in enumerate(tuned.measured) if rows.decided_at[place] > version.created_at]
+    if not new:
+        return version.number, compare(np.zeros(0, bool), np.zeros(0, bool))
+    places = tuned.measured[new]
+    gold = rows.gold[places]
+    texts = [rows.texts[place] for place in places]
+    active = _from_base(project, version, base)
+    said = active.probabilities(texts, rows.labels, cache=cache, progress=progress).probabilities
+    return version.number, compare(said.argmax(1) == gold, tuned.after[new].argmax(1) == gold)

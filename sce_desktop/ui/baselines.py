@@ -56,7 +56,8 @@ class Baselines(QObject):
         """Look up which runs are shown."""
         raise NotImplementedError
 
-    def _choice(self) -> ModelChoice:
+    def choice(self) -> ModelChoice:
+        """What a job needs to know of the choices."""
         raise NotImplementedError
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
@@ -85,7 +86,7 @@ class Baselines(QObject):
     def try_baseline(self, spec: str) -> Job:
         """Load the baseline ``spec``, then show it and score with it; one that cannot be changes nothing."""
         baseline = Baseline.parse(spec)
-        choice = replace(self._choice(), baselines=(spec,))
+        choice = replace(self.choice(), baselines=(spec,))
         name = baseline.model or alias_title(baseline.alias)
         job = self._session.lanes.models.submit(self._shelf.load, choice, title=f"Loading {name}")
         job.finished.connect(lambda _: self._on_baseline(spec))
@@ -135,4 +136,4 @@ class Baselines(QObject):
         if not self.llm or self.llm_rows != "screen" or not self.runs or session.read_only:
             return
         if self.job is None and not self.estimating:  # else at its end
-            self._submit(work.ask_llm, self._choice(), "Asking the LLM")
+            self._submit(work.ask_llm, self.choice(), "Asking the LLM")

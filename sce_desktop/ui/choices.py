@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.types import Origin, TableOptions
 from sce_desktop.store.query import RowState
 
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
@@ -45,6 +45,17 @@ class ModelChoice:
     device: str  # auto, cpu, cuda, mps
     threads: int  # cores that torch may use
     llm_on_screen: bool = False  # LLMs among the baselines score the rows on the screen alone
+
+
+@dataclass(frozen=True, slots=True)
+class TuneChoices:
+    """What the Fine-tune panel hands over; see `ml.finetune.Settings`."""
+
+    epochs: int = 100
+    lr: float = 1.0
+    seed: int = 0
+    balanced: bool = True
+    origins: tuple[Origin, ...] = tuple(Origin)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class FilterMenus(QWidget):
     @Slot(object)
     def _on_diverse(self, ids: IdArray) -> None:
         query = replace(self._session.query, order=RowOrder.GIVEN, descending=False)
-        self._set(replace(query, given=tuple(ids.tolist())))
+        self._set(replace(query, given=tuple(ids.tolist()), name=""))
 
     def _add_labels(self, menu: QMenu) -> None:
         """Add the labels to filter by: as the model sees it, and as decided."""

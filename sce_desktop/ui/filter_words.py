@@ -34,7 +34,8 @@ def filters_in_words(
         name = columns[cell.column] if cell.column < len(columns) else "?"
         chosen.append(f"{name}: {values}{more}")
     if query.among is not None:
-        chosen.append(f"{len(query.among):,} chosen rows")
+        count = f"{len(query.among):,}"
+        chosen.append(f"{query.name.capitalize()}: {count} rows" if query.name else f"{count} chosen rows")
     if query.duplicate is not None:
         chosen.append("Duplicates" if query.duplicate else "No duplicates")
     if query.former_ids:

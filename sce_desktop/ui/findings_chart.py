@@ -28,6 +28,7 @@ _DASHES = (
     Qt.PenStyle.DashDotLine,
     Qt.PenStyle.DashDotDotLine,
 )
+_STEPS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _MARKS = ("o", "s", "t", "d", "t1")
 _PLACE = Qt.ItemDataRole.UserRole
 
@@ -139,10 +140,12 @@ class TimeChart(QWidget):
 
     def _scale(self, most: float, names: Sequence[str]) -> None:
         item = self.plot.getPlotItem()
-        step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if most / step <= 5)
+        step = next(step for step in _STEPS if most / step <= 5)
         top = step * np.ceil(most / step)
-        ends = [(number * step, f"{number * step:.0%}") for number in range(round(top / step) + 1)]
-        item.getAxis("left").setTicks([ends])
+        heights = [number * step for number in range(round(top / step) + 1)]
+        item.getAxis("left").setTicks([[(at, f"{at:.1%}" if step < 0.01 else f"{at:.0%}") for at in heights]])
+        for at in heights:  # the grid of pyqtgraph hides the numbers at both ends
+            item.addLine(y=at, pen=pg.mkPen(tokens().line)).setZValue(-1)
         width = QFontMetrics(font("body")).horizontalAdvance(max(names, key=len)) + px(14)
         every = max(1, -(-len(names) * width // max(width, self.plot.width() - px(60))))
         ticks = [(place, name) for place, name in enumerate(names) if place % every == 0]
@@ -210,7 +213,7 @@ class TimeChart(QWidget):
             axis.setPen(pg.mkPen(t.line))
             axis.setTextPen(pg.mkPen(t.muted))
             axis.setStyle(tickFont=small, tickLength=-px(4), hideOverlappingLabels=False)
-        self.plot.getPlotItem().showGrid(y=True, alpha=0.15)
+        self.plot.getPlotItem().getAxis("left").setWidth(px(44))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the theme."""

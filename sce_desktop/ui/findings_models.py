@@ -23,7 +23,7 @@ MostRole = Qt.ItemDataRole.UserRole + 1  # the end of the scale: the largest sha
 NAMES = 190  # pixels of the column of names
 PART = 112  # pixels of a part's column
 _COLUMNS = ("Share", "95% interval", "", "Decided", "Predicted")
-BAR = 2
+INTERVAL, BAR = 1, 2
 _TIPS = (
     "The part of the rows that has this label",
     "Where the true share lies in 95 of 100 samples; empty where no random sample stands behind it",
@@ -44,6 +44,8 @@ def percent(value: float) -> str:
 
 def interval(share: Share) -> str:
     """The ends of an interval; nothing where there is none."""
+    if share.counted:
+        return "counted"
     return "" if share.interval is None else f"{share.interval[0]:.1%} to {share.interval[1]:.1%}"
 
 
@@ -184,6 +186,12 @@ class PartsModel(_Figures):
         """One column a part."""
         return 0 if parent.isValid() or self._answer is None else len(self._answer.findings.groups)
 
+    @staticmethod
+    def _part_name(name: str) -> str:
+        """A name as it fits in: values of a column often begin alike."""
+        name = " ".join(name.split())
+        return QFontMetrics(font("strong")).elidedText(name, Qt.TextElideMode.ElideMiddle, px(PART - 16))
+
     def _heading(self, section: int, role: int) -> Any:
         assert self._answer is not None
         group = self._answer.findings.groups[section]
@@ -191,7 +199,7 @@ class PartsModel(_Figures):
             return QSize(px(PART), 2 * QFontMetrics(font("body")).height() + px(10))
         rows = f"{group.rows:,} row{'' if group.rows == 1 else 's'}"
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{elided_name(QFontMetrics(font('strong')), group.name, px(PART - 16))}\n{rows}"
+            return f"{self._part_name(group.name)}\n{rows}"
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(f"{group.name}\n{rows}, {group.sampled:,} of the random sample")
         if role == Qt.ItemDataRole.AccessibleTextRole:

@@ -301,6 +301,9 @@ class FindingsPanel(QWidget):
         view = answer.wanted.view if answer else "shares"
         in_chart = view == "time" and not self.bar.table.isChecked()
         self.shares_model.show_answer(answer if view == "shares" else None, colours)
+        self.shares.show_intervals(
+            answer is None or answer.findings.whole.shares[0].share.interval is not None
+        )
         self.parts_model.show_answer(None if view == "shares" or in_chart else answer, colours)
         self.basis.setVisible(answer is not None and not answer.nothing)
         self.sample.setVisible(answer is not None and not answer.nothing and answer.calls_for_sample)

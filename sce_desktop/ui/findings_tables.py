@@ -15,7 +15,16 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.estimates import Share
-from sce_desktop.ui.findings_models import BAR, NAMES, PART, MostRole, PartsModel, ShareRole, SharesModel
+from sce_desktop.ui.findings_models import (
+    BAR,
+    INTERVAL,
+    NAMES,
+    PART,
+    MostRole,
+    PartsModel,
+    ShareRole,
+    SharesModel,
+)
 from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_M, SPACE_S, font, px, set_role, tokens
 
 Index = QModelIndex | QPersistentModelIndex
@@ -41,7 +50,7 @@ class BarDelegate(QStyledItemDelegate):
         bar = QRectF(room.left(), middle - px(_BAR_HEIGHT) / 2, share.value * scale, px(_BAR_HEIGHT))
         painter.setBrush(QColor(t.accent))
         painter.drawRect(bar)
-        if share.interval is not None:
+        if share.interval is not None and not share.counted:
             low, high = (room.left() + end * scale for end in share.interval)
             half = px(_WHISKER)
             painter.setPen(QPen(QColor(t.ink), 1.4))
@@ -81,9 +90,8 @@ class PartDelegate(QStyledItemDelegate):
             painter.setFont(small)
             painter.setPen(QColor(t.muted))
             low, high = share.interval
-            painter.drawText(
-                text, int(Qt.AlignmentFlag.AlignLeft | middle), f"{low * 100:.0f}–{high * 100:.0f}"
-            )
+            ends = "counted" if share.counted else f"{low * 100:.0f}–{high * 100:.0f}"
+            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft | middle), ends)
         painter.restore()
 
 
@@ -164,6 +172,10 @@ class FiguresTable(QTableView):
         """Choose no cell and no order: other parts are to be shown."""
         self._chosen = None
         self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+
+    def show_intervals(self, on: bool) -> None:
+        """Show or hide the column of intervals of the shares."""
+        self.setColumnHidden(INTERVAL, not on)
 
     def choose(self, answer: int, part: int) -> None:
         """Make a cell the current one, where it is still there."""

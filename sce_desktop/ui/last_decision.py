@@ -16,10 +16,12 @@ class LastDecision(QFrame):
 
     undoAsked = Signal()
     copiesAsked = Signal()
+    cleared = Signal()  # the moment is over, and with it what was offered
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Last decision")
+        self._words = ""
         self.words = QLabel()
         self.words.setTextFormat(Qt.TextFormat.PlainText)
         self.words.setAccessibleName("What was decided last")
@@ -47,27 +49,34 @@ class LastDecision(QFrame):
         self._moment.timeout.connect(self.clear)
         self.clear()
 
-    @property
-    def offers_copies(self) -> bool:
-        """Whether duplicates can be decided alike now."""
-        return not self.copies.isHidden()
+    def show_words(self, words: str) -> None:
+        """Say what was decided, for a moment."""
+        self._words = words
+        self.copies.hide()
+        self.button.show()
+        self._fit_words()
+        self._moment.start()
 
-    def show_words(self, words: str, copies: int = 0, key: str = "") -> None:
-        """Say what was decided, for a moment; ``copies`` undecided rows have the same text."""
-        self.copies.setVisible(copies > 0)
-        same = "1 duplicate" if copies == 1 else f"{copies:,} duplicates"
-        self.copies.setText(f"+{copies:,}  {key}".rstrip())  # the panel is narrow
+    @Slot(object, object)
+    def offer_copies(self, count: int, key: str) -> None:
+        """Offer, beside what was said, to decide ``count`` undecided rows of the same text alike."""
+        if not self._moment.isActive():
+            return
+        same = "1 duplicate" if count == 1 else f"{count:,} duplicates"
+        self.copies.setText(f"+{count:,}  {key}".rstrip())  # the panel is narrow
         self.copies.setToolTip(f"Decide {same} alike ({key})" if key else f"Decide {same} alike")
         self.copies.setAccessibleName(f"Decide {same} alike")
+        self.copies.setVisible(count > 0)
+        self._fit_words()
+
+    def _fit_words(self) -> None:
         beside = self.button.sizeHint().width() + px(SPACE_S)
-        if copies:
+        if not self.copies.isHidden():
             beside += self.copies.sizeHint().width() + px(SPACE_S)
         room = max(px(60), self.width() - beside)
-        self.words.setText(self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room))
-        self.words.setToolTip(words)
-        self.words.setAccessibleDescription(words)
-        self.button.show()
-        self._moment.start()
+        self.words.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
+        self.words.setToolTip(self._words)
+        self.words.setAccessibleDescription(self._words)
 
     @Slot()
     def clear(self) -> None:
@@ -77,3 +86,4 @@ class LastDecision(QFrame):
         self.words.setToolTip("")
         self.button.hide()
         self.copies.hide()
+        self.cleared.emit()

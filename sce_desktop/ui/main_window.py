@@ -96,6 +96,7 @@ class MainWindow(QMainWindow):
         self.start_page.pathChosen.connect(self.open_path)
         self.start_page.sampleAsked.connect(session.open_sample)
         session.told.connect(self.strip.show_message)
+        session.offered.connect(self.strip.show_offer)
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -143,6 +144,8 @@ class Menus(QObject):
         self._add(menu, "&Unsure below…", self._opener(ThresholdDialog), icon="unsure", project=True)
         menu.addSeparator()
         self._add(menu, "&Similar rows", similar, icon="search", project=True)
+        duplicates = partial(session.panelAsked.emit, "Duplicates")
+        self._add(menu, "Find near &duplicates…", duplicates, icon="copy", project=True)
         self._add(menu, "Filter by a &column…", self._opener(ColumnFilterDialog), icon="filter", project=True)
         menu.addSeparator()
         self._add(
@@ -177,16 +180,13 @@ class Menus(QObject):
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
         menu.addSeparator()
-        blind = self._add(menu, "&Blind mode", self._toggle_blind, keys="Ctrl+B", project=True)
+        blind = self._add(menu, "&Blind mode", session.toggle_blind, keys="Ctrl+B", project=True)
         blind.setCheckable(True)
         blind.setChecked(session.blind)
         blind.setToolTip("Hide what models say while you decide")
         session.settingsChanged.connect(lambda _: blind.setChecked(session.blind))
         menu.addSeparator()
         self._add(menu, "&Full screen", window.toggle_full_screen, keys="F11")
-
-    def _toggle_blind(self) -> None:
-        self._session.change_setting("blind", not self._session.blind)
 
     def _opener(self, dialog: Callable[[Session, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._session, self._window))

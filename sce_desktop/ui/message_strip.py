@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from sce_desktop.ui.icons import icon, set_icon
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
@@ -41,6 +43,12 @@ class MessageStrip(QFrame):
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(self._icon)
         layout.addWidget(self.text, 1)
+        self.button = QPushButton()
+        self.button.setAccessibleName("Go back")
+        self.button.clicked.connect(self._on_button)
+        self.button.hide()
+        self._do: Callable[[], object] | None = None
+        layout.addWidget(self.button)
         layout.addWidget(close)
         self._timer = QTimer(self, singleShot=True, interval=INFO_MS)
         self._timer.timeout.connect(self.hide)
@@ -53,6 +61,28 @@ class MessageStrip(QFrame):
     @Slot(object, object)
     def show_message(self, sentence: str, tone: str = "info") -> None:
         """Show ``sentence``; ``tone`` is "info" or "warn"."""
+        self._do = None
+        self.button.hide()
+        self._show(sentence, tone)
+
+    @Slot(object, object, object)
+    def show_offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+        """Show ``sentence`` and a button that does something about it; both stay until they are closed."""
+        self._do = do
+        self.button.setText(button)
+        self.button.setAccessibleName(button)
+        self.button.show()
+        self._show(sentence, "info")
+        self._timer.stop()
+
+    @Slot()
+    def _on_button(self) -> None:
+        do, self._do = self._do, None
+        self.hide()
+        if do is not None:
+            do()
+
+    def _show(self, sentence: str, tone: str) -> None:
         warn = tone == "warn"
         self.text.setText(sentence)
         self._warn = warn

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.tasks.models import go_online
 from sce_desktop.ui.dialog_parts import dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.icons import icon, set_icon
+from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.status_bar import progress_text
@@ -50,6 +51,7 @@ class ModelsDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self._store = session.models
+        self._asked: Job | None = None  # a question about a model that the dialog waits for
         self.setWindowTitle("Models")
         self.setAccessibleName("Models")
         self.list = flat_list("Models", ("Model", "Part", "Size", "Licence", ""))
@@ -330,12 +332,27 @@ class ModelsDialog(QDialog):
         name = self.hub_name.text().strip()
         if not name or not self.hub_get.isEnabled():
             return
-        self.hub_get.setEnabled(False)
         self.problem.hide()
-        job = self._store.look_up(name)
+        job = self._wait(self._store.look_up(name))
+        self.hub_get.setEnabled(False)
         job.finished.connect(self._ask_terms)
         job.failed.connect(self._say)
         job.ended.connect(lambda: self.hub_get.setEnabled(True))
+
+    def _wait(self, job: Job) -> Job:
+        """Hear of the newest question alone, and of none once the dialog is gone."""
+        if self._asked is not None:
+            self._asked.detach()
+        self._asked = job
+        self.hub_get.setEnabled(True)
+        return job
+
+    def done(self, result: int) -> None:
+        """Close; downloads and the like go on."""
+        if self._asked is not None:
+            self._asked.detach()
+            self._asked.cancel()
+        super().done(result)
 
     @Slot(object)
     def _say(self, error: object) -> None:
@@ -360,7 +377,7 @@ class ModelsDialog(QDialog):
     def add_folder(self, folder: str) -> None:
         """Add the model in ``folder``; its own program code only after a yes."""
         self.problem.hide()
-        job = self._store.look_into(Path(folder))
+        job = self._wait(self._store.look_into(Path(folder)))
         job.finished.connect(lambda code: self._on_looked_into(Path(folder), code))
         job.failed.connect(self._say)
 

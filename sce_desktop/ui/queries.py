@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sce_desktop.core.types import Run
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
+from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery, RowState
 
 BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
 ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
@@ -39,6 +39,11 @@ def has_filters(query: RowQuery) -> bool:
 def is_selection(query: RowQuery) -> bool:
     """Whether ``query`` shows given rows in their own order: similar ones, not a queue to decide."""
     return query.order is RowOrder.GIVEN and query.among is not None and query.among == query.given
+
+
+def in_audit(query: RowQuery) -> bool:
+    """Whether ``query`` shows a random sample in the order in which it was drawn."""
+    return is_selection(query) and query.name in (AUDIT, OPEN_AUDIT)
 
 
 def without_filters(query: RowQuery) -> RowQuery:
@@ -74,7 +79,7 @@ def order_by(
         if len(runs) <= place:
             return None
         query = replace(query, compare=(runs[0].id, runs[place].id))
-    return replace(query, order=order, descending=descending, seed=seed)
+    return replace(query, order=order, descending=descending, seed=seed, name="")
 
 
 def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQuery | None:
@@ -87,7 +92,7 @@ def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQue
 def order_name(query: RowQuery) -> str:
     """What people call the order of ``query``."""
     if is_selection(query):
-        return CHOSEN
+        return query.name or CHOSEN
     for name, order, descending in ORDERS:
         if query.order is order and query.descending == descending:
             return name

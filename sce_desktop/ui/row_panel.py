@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.types import Annotation, Decision, FloatArray, Label, Origin, Row, RowMarks
+from sce_desktop.core.types import Annotation, Decision, FloatArray, Label, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
+from sce_desktop.ui.copies_offer import CopiesOffer
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.keymap import DIGITS, shown_key
+from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.last_decision import LastDecision
 from sce_desktop.ui.row_cells import OriginalCells
 from sce_desktop.ui.row_decision import DecisionBar
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 SURE_TOKENS = 256  # read by the bundled model; others say how many
+MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
 MULTI_LABEL_FROM = 0.5  # independent probabilities from here up are accepted
 
 
@@ -53,8 +56,8 @@ class RowPanel(QWidget):
         self._tokens: Job | None = None
         self._limit = SURE_TOKENS
         self._leaving = False
+        self._copies = CopiesOffer(session)
         self._label_keys: dict[int, str] = {}
-        self._copies: tuple[int, list[int]] = (0, [])  # the row decided last, and its undecided duplicates
         self.setAccessibleName("Row")
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -141,7 +144,9 @@ class RowPanel(QWidget):
         session.settingsChanged.connect(self._on_labels)
         session.decided.connect(self._say_decided)
         self.last.undoAsked.connect(session.undo)
-        self.last.copiesAsked.connect(self._decide_copies)
+        self.last.copiesAsked.connect(self._copies.take)
+        self.last.cleared.connect(self._copies.withdraw)
+        self._copies.found.connect(self.last.offer_copies)
         session.changed.connect(self.last.clear)
         self.labels.left.connect(session.rowsFocusAsked)
         session.scorer.modelsChanged.connect(self._count_tokens)
@@ -159,22 +164,26 @@ class RowPanel(QWidget):
         self.decision.save_note()  # of the row before
         self._drop_count()
         row_id = session.current_row
-        shown = project is not None and row_id is not None
-        self.body.setVisible(shown)
-        self.empty.setVisible(not shown)
         self._row = None
-        if project is None or row_id is None:
-            return
-        with project.snapshot():
-            self._row = project.rows([row_id])[0]
-            self._show_parts(project, self._row)
+        if project is not None and row_id is not None:
+            with project.snapshot():
+                self._row = project.rows([row_id])[0]
+                self._show_body()
+                self._show_parts(project, self._row)
+        self._show_body()
         self._count_tokens()
+
+    def _show_body(self) -> None:
+        """Show the parts of a row, or that there is none; a text's height comes from what is laid out."""
+        self.body.setVisible(self._row is not None)
+        self.empty.setVisible(self._row is None)
 
     def _show_parts(self, project: Project, row: Row) -> None:
         self.title.setText(f"Row {row.position + 1:,}")
         facts = [length_of(row.text)] if not row.blank else []
-        if same := len(project.same_text_ids(row.id)):
-            facts.append(f"{same:,} duplicate{'' if same == 1 else 's'}")
+        if same := project.count_same_text(row.id, MOST_COUNTED + 1):
+            shown = f"{same:,}" if same <= MOST_COUNTED else f"over {MOST_COUNTED:,}"
+            facts.append(f"{shown} duplicate{'' if same == 1 else 's'}")
         self.facts.setText(" · ".join(facts))
         self.text.set_text(row.text)
         self.labels.start_over()
@@ -302,7 +311,7 @@ class RowPanel(QWidget):
             "flag": self.decision.flag.click,
             "note": self.decision.edit_note,
             "back": self._take_back,
-            "copies": self._decide_copies,
+            "copies": self._copies.take,
             "similar": lambda: self._session.show_similar(self._session.current_row),
             "next": lambda: self._session.stepAsked.emit(1),
             "previous": lambda: self._session.stepAsked.emit(-1),
@@ -361,27 +370,8 @@ class RowPanel(QWidget):
         project = self._session.project
         if project is None:
             return
-        if len(row_ids) == 1:
-            who = f"Row {project.rows(row_ids)[0].position + 1:,}"
-            same = [int(row_id) for row_id in project.same_text_ids(row_ids[0])]
-            decided = project.annotations(same) if same else {}
-            self._copies = (row_ids[0], [row_id for row_id in same if row_id not in decided])
-        else:
-            who = f"{len(row_ids):,} rows"
-            self._copies = (0, [])
-        key = shown_key(self._session.keymap.key("copies"))
-        self.last.show_words(f"{who}: {words}", len(self._copies[1]), key)
-
-    @Slot()
-    def _decide_copies(self) -> None:
-        """Give the undecided rows of the same text what was decided a moment ago."""
-        row_id, same = self._copies
-        project = self._session.project
-        if project is None or not self.last.offers_copies:
-            return
-        if (annotation := project.annotations([row_id]).get(row_id)) is not None:
-            self._copies = (0, [])
-            self._session.decide(same, annotation.decision, annotation.label_ids, origin=Origin.BULK)
+        who = f"Row {project.rows(row_ids)[0].position + 1:,}" if len(row_ids) == 1 else rows(len(row_ids))
+        self.last.show_words(f"{who}: {words}")
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:

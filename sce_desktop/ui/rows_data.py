@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,11 +13,13 @@ import numpy as np
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Annotation, FloatArray, IdArray, Label, RowMarks, Run
 from sce_desktop.store.query import RowQuery
+from sce_desktop.tasks.models import MAIN_ALIAS
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 SHOWN_CHARACTERS = 400  # more than two lines of a table ever hold
+_OF_A_VERSION = re.compile(r" \+ version \d+$")  # as `core.types.version_title` writes it
 _STRONG = {"L": False, "R": True, "AL": True}
 
 
@@ -30,6 +33,7 @@ class Score:
     confidence: float
     none: float | None
     stale: bool = False
+    older_model: bool = False  # why it is stale
 
     @property
     def top_id(self) -> int | None:
@@ -39,8 +43,8 @@ class Score:
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Score)
-            and (self.run.id, self.stale, self.top, self.none)
-            == (other.run.id, other.stale, other.top, other.none)
+            and (self.run.id, self.stale, self.older_model, self.top, self.none)
+            == (other.run.id, other.stale, other.older_model, other.top, other.none)
             and np.array_equal(self.probabilities, other.probabilities)
         )
 
@@ -77,6 +81,13 @@ def is_stale(run: Run, labels: Sequence[Label]) -> bool:
         return [(label.id, label.name, label.description, label.synonyms) for label in some]
 
     return asked(run.labels) != asked(labels)
+
+
+def is_of_older_model(run: Run, title: str) -> bool:
+    """Whether ``run`` comes from another model version than the one in use, whose runs bear ``title``."""
+    if run.alias != MAIN_ALIAS:
+        return False
+    return run.model != title if title else _OF_A_VERSION.search(run.model) is not None
 
 
 def find_rows(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
@@ -124,19 +135,26 @@ def scores_of(
 ) -> Mapping[int, Score]:
     """Return what ``run``, or where it says nothing yet the run before it, says about ``ids``, by row."""
     wanted = [int(row_id) for row_id in ids]
-    result = _scores(project, wanted, run, is_stale(run, labels))
+    stale = is_stale(run, labels)
+    other_model = not stale and is_of_older_model(run, project.active_title())
+    result = _scores(project, wanted, run, stale, other_model)
     missing = [row_id for row_id in wanted if row_id not in result]
     if missing and run.finished_at is None:
         older = [other for other in project.runs() if other.alias == run.alias and other.scored]
         older = [other for other in older if other.id != run.id]
         if older:
-            result |= _scores(project, missing, older[-1], True)
+            before = older[-1]
+            other_model = before.fingerprint != run.fingerprint and not is_stale(before, labels)
+            result |= _scores(project, missing, before, True, other_model)
     return result
 
 
-def _scores(project: Project, ids: Sequence[int], run: Run, stale: bool) -> dict[int, Score]:
+def _scores(
+    project: Project, ids: Sequence[int], run: Run, stale: bool, older_model: bool
+) -> dict[int, Score]:
+    stale = stale or older_model
     return {
-        row_id: Score(run, said.probabilities, said.top, said.confidence, said.none, stale)
+        row_id: Score(run, said.probabilities, said.top, said.confidence, said.none, stale, older_model)
         for row_id, said in project.scores(run.id, ids).items()
     }
 

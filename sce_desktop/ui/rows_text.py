@@ -15,6 +15,7 @@ NOT_YET = "–"
 SKIPPED = "Skipped"
 NONE_FITS = "None of these"
 STALE = "from an older label set"
+OLDER_MODEL = "from an older model"
 MOST_CELLS = 30  # labels that a strip of cells has room for; of more it shows the best ones
 TOP_CELLS = 6
 _SPOKEN = 8  # labels of a row that are told one by one
@@ -120,7 +121,12 @@ def cell(
 
 def _said(score: Score, labels: tuple[Label, ...]) -> str:
     text = f"{top_label(score, labels).name}, {per_cent(score.confidence)}"
-    return f"{text}, {STALE}" if score.stale else text
+    return f"{text}, {stale_words(score)}" if score.stale else text
+
+
+def stale_words(score: Score) -> str:
+    """Why a score that is stale is."""
+    return OLDER_MODEL if score.older_model else STALE
 
 
 def _listed(score: Score, labels: tuple[Label, ...]) -> list[str]:
@@ -158,7 +164,7 @@ def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None
             if (rest := len(score.probabilities) - len(lines)) > 0:
                 lines.append(f"and {rest} more")
             if score.stale:
-                lines.append(STALE.capitalize())
+                lines.append(stale_words(score).capitalize())
     return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines) or None
 
 

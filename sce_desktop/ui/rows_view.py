@@ -28,6 +28,7 @@ from sce_desktop.ui.queries import (
     depends_on_people,
     depends_on_scores,
     has_filters,
+    in_audit,
     order_by_column,
     sorted_column,
     without_filters,
@@ -164,7 +165,8 @@ class RowsView(QWidget):
             return
         place = self.model.place_of(self._session.current_row)
         before = self._answered
-        if before is not None and (before.order, before.descending) != (query.order, query.descending):
+        other = before is not None and (before.order, before.descending) != (query.order, query.descending)
+        if other and not in_audit(query):  # which goes on where it was left
             place = 0  # one works down an order from its top
         if place is None:
             place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Slot
@@ -20,6 +19,7 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 
 SIMILARITY = "similarity"
+MOST_VERSIONS = 8  # the newest ones; the Fine-tune panel has all
 LLM = "llm"
 _SIMILARITY_SHOWS = "Also show which label's wording is most similar to the text: to compare with"
 _LLM_SHOWS = "Also show what a language model answers when asked for the label: slow, to compare with"
@@ -83,11 +83,11 @@ class RunBar(QWidget):
         tip = "Stop; scored rows keep their scores (Shift+F5)" if running else "Score every row (F5)"
         self.score_button.setToolTip(reason or tip)
         set_icon(self.score_button, icon, "muted" if reason else "on_accent")
-        name = Path(scorer.model).name or scorer.model
+        name = scorer.title
         shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, px(140))
         self.model_button.setText(f"{shown} ▾")
-        self.model_button.setAccessibleDescription(scorer.model)
-        self.model_button.setToolTip(f"Model that scores: {scorer.model}")
+        self.model_button.setAccessibleDescription(name)
+        self.model_button.setToolTip(f"Model that scores: {name if scorer.version else scorer.model}")
         similarity = bool(self._similarity())
         self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
@@ -164,20 +164,26 @@ class RunBar(QWidget):
         group = QActionGroup(menu)
         names = [name for name, kind in self._models if kind == "sce"]
         for name in dict.fromkeys((*names, *self._folders, self._scorer.model)):
-            self._choice(menu, group, name, self._scorer.model == name, lambda name=name: self._choose(name))
+            chosen = self._scorer.version is None and self._scorer.model == name
+            self._choice(menu, group, name, chosen, lambda name=name: self._choose(name))
+        for version in self._session.tuner.versions[-MOST_VERSIONS:]:
+            use = version.id == (self._scorer.version.id if self._scorer.version else None)
+            self._choice(
+                menu, group, version.title, use, lambda id_=version.id: self._scorer.use_version(id_)
+            )
         embedders = [name for name, kind in self._models if kind == "similarity"]
         if embedders:
             menu.addSeparator()
             baselines = menu.addMenu("Similarity by")
             shown = self._similarity()
-            chosen = (Baseline.parse(shown).model or embedders[0]) if shown else ""
+            similar = (Baseline.parse(shown).model or embedders[0]) if shown else ""
             of_baselines = QActionGroup(baselines)
             for name in embedders:
                 self._choice(
                     baselines,
                     of_baselines,
                     name,
-                    name == chosen,
+                    name == similar,
                     lambda name=name: self._choose_baseline(name),
                 )
         menu.addSeparator()

@@ -2,6 +2,8 @@
 
 scorer = session.scorer
 scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
+scorer.version, scorer.title                      the model version in use or None; what scores are from
+scorer.use_version(id or None)                    score with a version, or with the model as it was
 scorer.runs                                       what is shown: the model's run, then the baselines'
 scorer.why_not()                                  why nothing can be scored now; empty if it can
 scorer.start()                                    the button and F5: what takes long is announced first
@@ -21,13 +23,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QTimer, Slot
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import IdArray, Run
+from sce_desktop.core.types import IdArray, ModelVersion, Run
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
@@ -73,6 +76,7 @@ class Scorer(Baselines):
         self.device = str(settings["device"])
         self.llm_rows = str(settings["llm_rows"])
         self.runs: tuple[Run, ...] = ()
+        self.version: ModelVersion | None = None
         self.ready = False
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded
@@ -89,9 +93,43 @@ class Scorer(Baselines):
 
     def set_model(self, model: str) -> None:
         """Score with ``model`` (a name of the catalog or a folder) from the next scoring on."""
+        if self.version is not None:
+            self.use_version(None, score=model == self.model)
         if model != self.model:
             self.model = model
             self.warm_up()
+
+    @property
+    def title(self) -> str:
+        """What scores are from, as people call it: "sce-mini", or "sce-mini + version 3"."""
+        return self.version.title if self.version is not None else Path(self.model).name or self.model
+
+    @property
+    def base(self) -> str:
+        """The model that is loaded: a fine-tune begins there."""
+        return self.version.base if self.version is not None else self.model
+
+    def use_version(self, version_id: int | None, *, score: bool = True) -> None:
+        """Take scores from a version of the project, or (None) from the model as it was; undoable."""
+        session = self._session
+        if session.project is None or session.refuses_edit():
+            return
+        session.project.activate_version(version_id)
+        session.historyChanged.emit()
+        self.follow_version(score=score)
+
+    def follow_version(self, *, score: bool = False) -> None:
+        """Look which version the project uses now; ``score``: rows that have scores get new ones from it."""
+        project = self._session.project
+        found = project.active_version() if project is not None else None
+        if found == self.version:
+            return
+        self.version = found
+        self.modelsChanged.emit()
+        self._session.versionsChanged.emit()
+        self._session.scoresChanged.emit(None)  # those of an older model are marked
+        if score and self.runs and self._session.labels:
+            self.follow()
 
     def set_device(self, device: str) -> None:
         """Score on ``device``: auto, cpu, cuda or mps."""
@@ -110,10 +148,16 @@ class Scorer(Baselines):
             self.model, self.device = str(settings["model"]), str(settings["device"])
             self.warm_up()
 
-    def _choice(self) -> ModelChoice:
+    @property
+    def shelf(self) -> work.ModelShelf:
+        """What the lane of models holds; only jobs of that lane use it."""
+        return self._shelf
+
+    def choice(self) -> ModelChoice:
+        """What is loaded next."""
         threads = int(self._session.settings["threads"]) or window_threads()
         few = self.llm_rows == "screen"
-        return ModelChoice(self.model, self.baselines, self.device, threads, llm_on_screen=few)
+        return ModelChoice(self.base, self.baselines, self.device, threads, llm_on_screen=few)
 
     def _screen(self) -> IdArray:
         return np.array(self._session.visible_rows, dtype=np.int64)
@@ -124,7 +168,7 @@ class Scorer(Baselines):
         if not self.ready:
             return "Model not loaded" if self._load_failed else "Loading the model…"
         if self._shelf.device == "cpu":
-            return f"CPU, {self._choice().threads} of {os.cpu_count()} cores"
+            return f"CPU, {self.choice().threads} of {os.cpu_count()} cores"
         return self._shelf.device.upper()
 
     @property
@@ -141,7 +185,7 @@ class Scorer(Baselines):
         """Load the model behind the window, so that it is there when it is needed."""
         self.ready = self._load_failed = False
         job = self._session.lanes.models.submit(
-            self._shelf.load, replace(self._choice(), baselines=()), title=f"Loading {self.model}"
+            self._shelf.load, replace(self.choice(), baselines=()), title=f"Loading {self.model}"
         )
         model = self.model
         job.finished.connect(lambda _: self._on_loaded(model))
@@ -150,7 +194,7 @@ class Scorer(Baselines):
 
     def count_tokens(self, text: str) -> Job:
         """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
-        choice = replace(self._choice(), baselines=())
+        choice = replace(self.choice(), baselines=())
         submit = self._session.lanes.models.submit
         return submit(
             work.count_tokens, self._shelf, choice, text, title="Counting tokens", quiet=True, first=True
@@ -206,7 +250,7 @@ class Scorer(Baselines):
             work.estimate,
             session.project,
             self._shelf,
-            self._choice(),
+            self.choice(),
             self._screen(),
             title="Estimating how long scoring takes",
             lane="models",
@@ -238,12 +282,12 @@ class Scorer(Baselines):
     @Slot()
     def score(self) -> Job | None:
         """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
-        return self._submit(work.score, self._choice(), "Scoring")
+        return self._submit(work.score, self.choice(), "Scoring")
 
     @Slot()
     def follow(self) -> Job | None:
         """Score as `score` does after an edit of the user's: nobody said that the LLM may take hours."""
-        return self._submit(work.score, replace(self._choice(), llm_on_screen=True), "Scoring")
+        return self._submit(work.score, replace(self.choice(), llm_on_screen=True), "Scoring")
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
         session = self._session

@@ -9,8 +9,10 @@
     session.current_row            a row id or None: session.set_current_row(...)
     session.counts                 Counts of rows by state, labels and predictions, or None; `countsChanged`
     session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
+    session.audit                  the random sample of rows: draw(...), go_on(): see `ui.audit_review`
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
     session.models                 which models are here and can be fetched: see `ui.model_store.ModelStore`
+    session.tuner                  fine-tuning and model versions: see `ui.tuning.Tuner`
     session.decide(...), .clear_decision(...), .set_marks(...), .set_labels(...)    every edit goes here
     session.preview(...), .import_table(...), .export_table(...)                    jobs in the files lane
     session.submit(fn, project, ..., title=...)    own work on the project: it ends before the project closes
@@ -25,6 +27,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,17 +36,19 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, LabelSet, Run, TableOptions
 from sce_desktop.settings import Settings, Value
-from sce_desktop.store.query import RowOrder, RowQuery
+from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
 from sce_desktop.ui import review_work, work
+from sce_desktop.ui.audit_review import AuditReview
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.ui.jobs import Job, Lane, Lanes
 from sce_desktop.ui.keymap import Keymap
 from sce_desktop.ui.model_store import ModelStore
 from sce_desktop.ui.places import Places
 from sce_desktop.ui.project_work import ProjectWork
-from sce_desktop.ui.queries import follow_runs
+from sce_desktop.ui.queries import follow_runs, in_audit
 from sce_desktop.ui.scoring import Scorer
 from sce_desktop.ui.session_edits import Edits, Tone
+from sce_desktop.ui.tuning import Tuner
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
@@ -66,10 +71,12 @@ class Session(Edits):
     queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
+    versionsChanged = Signal()  # model versions came or went, or another one is in use
     settingsChanged = Signal(object)  # keys of the settings that changed
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     panelAsked = Signal(object)  # title of a panel below that is to be shown
     told = Signal(object, object)  # a sentence, "info" or "warn"
+    offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
     def __init__(self, lanes: Lanes, settings: Settings, parent: QObject | None = None) -> None:
@@ -86,6 +93,8 @@ class Session(Edits):
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
         self.models = ModelStore(self)
+        self.tuner = Tuner(self)
+        self.audit = AuditReview(self)
         self._work = ProjectWork(lanes, self)
         self._closing = False
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
@@ -106,18 +115,31 @@ class Session(Edits):
     @property
     def blind(self) -> bool:
         """Whether what models say is hidden from the user, who decides without it."""
-        return bool(self.settings["blind"])
+        return bool(self.settings["blind"]) or (in_audit(self.query) and self.query.name == AUDIT)
+
+    def toggle_blind(self) -> None:
+        """Hide what models say, or show it; decisions of a random sample are kept apart by that."""
+        on = not self.blind
+        if in_audit(self.query):
+            self.set_query(replace(self.query, name=AUDIT if on else OPEN_AUDIT))
+        if not (on and in_audit(self.query)):
+            self.change_setting("blind", on)
 
     def set_query(self, query: RowQuery) -> None:
         """Show the rows of ``query`` in the table."""
         if query != self.query:
-            self.query = query
+            self._take(query)
             self.queryChanged.emit(query)
 
-    def show_ids(self, ids: Iterable[int]) -> None:
-        """Show these rows alone, in this order."""
+    def _take(self, query: RowQuery) -> None:
+        blind, self.query = self.blind, query
+        if self.blind != blind:  # before a row of it is shown
+            self.settingsChanged.emit({"blind"})
+
+    def show_ids(self, ids: Iterable[int], *, name: str = "") -> None:
+        """Show these rows alone, in this order; ``name`` says what they are (see `RowQuery.name`)."""
         rows = tuple(int(row_id) for row_id in ids)
-        self.set_query(RowQuery(among=rows, order=RowOrder.GIVEN, given=rows))
+        self.set_query(RowQuery(among=rows, order=RowOrder.GIVEN, given=rows, name=name))
 
     def show_disagreements(self, coder_id: int) -> None:
         """Show the rows on which a coder and the user differ."""
@@ -162,6 +184,11 @@ class Session(Edits):
         """Show one sentence in the message strip."""
         log.info("Told: %s", sentence)
         self.told.emit(sentence, tone)
+
+    def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+        """Show one sentence in the message strip, with a button beside it."""
+        log.info("Told: %s", sentence)
+        self.offered.emit(sentence, button, do)
 
     # --- jobs ----------------------------------------------------------------------------------------------
 
@@ -277,8 +304,9 @@ class Session(Edits):
         self.project = project
         self.label_set = project.label_set()
         self.scorer.refresh()
+        self.scorer.follow_version()
         query, row = self._places.of(project.path)
-        self.query = follow_runs(query, self.runs)
+        self._take(follow_runs(query, self.runs))
         self.projectOpened.emit(project)
         self.queryChanged.emit(self.query)
         if row is not None and 1 <= row <= project.row_count():
@@ -301,10 +329,11 @@ class Session(Edits):
         project, self.project = self.project, None
         self.label_set = None
         self.counts = None
-        self.query = RowQuery()
         self.visible_rows = ()
+        self._take(RowQuery())
         self.set_current_row(None)
         self.scorer.refresh()
+        self.scorer.follow_version()
         self.projectClosed.emit()
         job = self.lanes.files.submit(
             work.close_project, project, title=f"Closing {project.name}", quiet=True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from PySide6.QtCore import QObject, Signal
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Change, Decision, Label, LabelSet, Origin
+from sce_desktop.core.types import Change, ChangeKind, Decision, Label, LabelSet, Origin
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui.colours import free_colours
 from sce_desktop.ui.queries import queue_name
@@ -163,6 +163,8 @@ class Edits(QObject):
             return
         if change.label_set:
             self._follow_labels()
+        if change.kind is ChangeKind.VERSION:
+            self.scorer.follow_version(score=True)
         self.annotationsChanged.emit(list(change.row_ids) if change.rows == len(change.row_ids) else None)
         self.historyChanged.emit()
         self.count_soon()

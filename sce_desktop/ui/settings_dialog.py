@@ -27,13 +27,17 @@ from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_la
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
-    ("Scoring", ("model", "baseline", "device", "threads", "threshold")),
+    ("Scoring", ("model", "baseline", "device", "threads", "threshold", "auto_finetune")),
     ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
     ("Window", ("theme", "row_height", "label_cells", "blind")),
 )
 _OTHERS = "More"
-_AT_LEAST = {"threads": "All but one", "threshold": "Never"}  # what the least value means, in words
-_UNITS = {"cache_megabytes": " MB"}
+_AT_LEAST = {
+    "threads": "All but one",
+    "threshold": "Never",
+    "auto_finetune": "Never",
+}  # what the least value means, in words
+_UNITS = {"cache_megabytes": " MB", "auto_finetune": " rows"}
 _EDITOR_WIDTH = 250
 _LARGEST_INT = 2**31 - 1  # of a QSpinBox
 

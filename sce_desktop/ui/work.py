@@ -6,21 +6,31 @@ Importing torch, pandas or SQLAlchemy takes from half a second to many; in the l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label, Run, TableOptions, TablePreview, VectorCache
+from sce_desktop.core.types import (
+    IdArray,
+    Label,
+    ModelVersion,
+    Run,
+    TableOptions,
+    TablePreview,
+    VectorCache,
+)
 from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks.models import NamedModel
+from sce_desktop.tasks.models import MAIN_ALIAS, NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.garbage import keep_what_is_loaded
 from sce_desktop.ui.preload import MAPPING, preload_torch
 
 if TYPE_CHECKING:
+    from sce_desktop.ml.model import SCEModel
     from sce_desktop.ml.session import Device, ModelSession
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
@@ -39,6 +49,7 @@ class ModelShelf:
         self._place: tuple[str, int] | None = None
         self._cache: VectorCache | None = None
         self._seen: set[ModelChoice] = set()
+        self._version: tuple[object, SCEModel] | None = None  # the last one that was put together
         self.known_vectors: KnownVectors | None = None  # of the main model, for any thread
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
@@ -67,6 +78,38 @@ class ModelShelf:
             self._seen.add(choice)
             keep_what_is_loaded()
         return models
+
+    def load_for(self, project: Project, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
+        """Load the models of ``choice`` as `load` does, with the project's version in use as the main one."""
+        models = self.load(choice, progress=progress)
+        version = project.active_version()
+        if version is not None:
+            models[0] = NamedModel(MAIN_ALIAS, version.title, self.version_model(project, version))
+        return models
+
+    def version_model(self, project: Project, version: ModelVersion) -> SCEModel:
+        """Return the model of a version; its base is loaded if it is not here yet."""
+        from sce_desktop.tasks.versions import version_model
+
+        assert self._session is not None
+        label_set = project.label_set()
+        names = tuple((label.id, label.name) for label in label_set.labels) if label_set else ()
+        key = (project.path, version.id, names, self._place)
+        if self._version is None or self._version[0] != key:
+            self._version = key, version_model(project, version, self._session)
+        return self._version[1]
+
+    def base(self, choice: ModelChoice, *, progress: Progress) -> SCEModel:
+        """Return the main model of ``choice``, to be fine-tuned.
+
+        Raises:
+            UserError: It is none that can be.
+        """
+        from sce_desktop.tasks.versions import base_model
+
+        self.load(replace(choice, baselines=()), progress=progress)
+        assert self._session is not None
+        return base_model(self._session, choice.model)
 
     def seconds(self, named: NamedModel, texts: Sequence[str], *, rows: int, labels: int) -> float:
         """Return about how many seconds a loaded model needs for ``rows`` rows; ``texts`` are a sample."""
@@ -100,7 +143,7 @@ def score(
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
     from sce_desktop.tasks.scoring import score_project
 
-    models = shelf.load(choice, progress=progress)
+    models = shelf.load_for(project, choice, progress=progress)
     return score_project(
         project,
         models,
@@ -131,7 +174,7 @@ def estimate(
     project: Project, shelf: ModelShelf, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> float:
     """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
-    models = shelf.load(choice, progress=progress)
+    models = shelf.load_for(project, choice, progress=progress)
     few = [named.alias for named in _llms(models)] if choice.llm_on_screen else []
     label_set = project.label_set()
     ids = project.row_ids(RowQuery(blank=False))

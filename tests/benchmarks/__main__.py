@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, store, window, review (these if none is named), and findings, queues, which need
-``--data``, the folder of labelled sets.
+Parts: embed, score, import, store, window, finetune, review (these if none is named), and findings, queues,
+which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-PARTS = ("embed", "score", "import", "store", "window", "review")
+PARTS = ("embed", "score", "import", "store", "window", "finetune", "review")
 DATA_PARTS = ("findings", "queues")
 
 
@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
+    parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
     parser.add_argument(
         "--review-rows", type=int, default=100_000, help="rows of the project (store, review)"
@@ -68,6 +69,8 @@ def main() -> None:
             run_on_sets(part, args)
         elif part == "review":
             review.run(rows=args.review_rows, labels=args.review_labels)
+        elif part == "finetune":
+            window.run_finetune(rows=args.tune_rows)
         else:
             window.run(rows=args.window_rows, seconds=args.window_seconds)
 

@@ -1,10 +1,11 @@
 """How fast a review goes with very many rows and labels: from a key, a filter or an edit to what is painted.
 
 One process, offscreen, a home of its own. A key is timed from before it is sent until the next row has been
-painted in the table and in the panel, with its text and not as a placeholder; that the decision was in the file
-by then is looked up by another connection, outside the time. Keys come at the pace of somebody fast, and then
-without a pause, which nobody can type. A filter or an order is timed until the rows that it finds are painted;
-an edit of a label until the rows on the screen have scores for it, by the bundled model on texts it has read.
+painted in the table and in the panel, with its text and not as a placeholder; that the decision was in the
+file by then is looked up by another connection, outside the time. Keys come at the pace of somebody fast, and
+then without a pause, which nobody can type. A filter or an order is timed until the rows that it finds are
+painted; an edit of a label until the rows on the screen have scores for it, by the bundled model on texts it
+has read.
 """
 
 from __future__ import annotations

@@ -67,6 +67,25 @@ def run(*, rows: int, seconds: float) -> None:
     )
 
 
+def run_finetune(*, rows: int) -> None:
+    """Measure and print how the window feels while a model learns from ``rows``, and how soon it stops."""
+    with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
+        write_table(Path(name) / TABLE, rows)
+        got = run_step(tune, Path(name))
+    print_table(
+        f"Fine-tuning on {rows:,} rows and {len(LABELS)} labels, its panel in sight: GUI thread late, ms",
+        ["while", "seconds", "beats", "median", f"{PERCENTILE}th", "latest"],
+        [
+            [phase, f"{took:.1f}", f"{count:.0f}", *(f"{value:.1f}" for value in (middle, high, most))]
+            for phase, (took, count, middle, high, most) in got["phases"].items()
+        ],
+        [
+            f"A beat every {BEAT_MS} ms. Stop and keep: the version was there after {got['stop']:.2f} s; "
+            f"cancel: nothing ran any more after {got['cancel']:.2f} s."
+        ],
+    )
+
+
 def run_step(step: Callable[..., None], folder: Path, *arguments: str) -> dict[str, Any]:
     """Run a step in a process of its own and return what it prints last."""
     code = f"import sys; from {step.__module__} import {step.__name__} as step; step(*sys.argv[1:])"
@@ -185,6 +204,61 @@ class Heart:
         late = self._late or [0.0]
         high = np.percentile(late, [50, PERCENTILE, 100])
         self.phases[phase] = (time.perf_counter() - begun, len(self._late), *map(float, high))
+
+
+def tune(folder: str) -> None:
+    """Label every row as the model does, fine-tune with a beating heart, then stop and cancel at work."""
+    from sce_desktop.core.types import Decision, Label
+    from sce_desktop.ui.choices import ImportChoices, TuneChoices
+
+    table = Path(folder) / TABLE
+    program, heart = Program(), Heart()
+    session, until = program.session, program.until
+    session.warm_up()
+    with table.open(encoding="utf-8", newline="") as file:
+        text = next(csv.reader(file)).index("text")
+    previews: list[TablePreview] = []
+    session.preview(table).finished.connect(previews.append)
+    until(lambda: previews)
+    session.import_table(ImportChoices(table, previews[0].options, (text,)))
+    until(lambda: session.counts is not None and session.scorer.ready)
+    session.set_labels([Label(name) for name in LABELS])
+    session.scorer.score()
+    until(lambda: session.scorer.job is None)
+    project = session.project
+    assert project is not None
+    ids, tops = project.run_arrays(session.runs[0].id)[:2]
+    for place, label in enumerate(session.labels):
+        if len(mine := ids[tops == place]):
+            session.decide(mine.tolist(), Decision.LABEL, [label.id or 0])
+    program.window.docks["Fine-tune"].bring()
+    until(lambda: not session.lanes.reads.busy)
+    tuner = session.tuner
+
+    def learn() -> None:
+        tuner.start(TuneChoices())
+        until(lambda: tuner.job is None)
+
+    heart.during("a fine-tune runs", learn)
+    took: dict[str, float] = {}
+    for what, stop in (("stop", tuner.stop_and_keep), ("cancel", tuner.cancel)):
+        tuner.start(TuneChoices(seed=1))
+        until(lambda: tuner.job is None or tuner.job.stage == "fine-tuning")
+        wait = time.monotonic() + 0.5
+        until(lambda wait=wait: time.monotonic() > wait)
+        begun = time.perf_counter()
+        stop()
+        until(lambda: tuner.job is None)
+        took[what] = time.perf_counter() - begun
+    version = tuner.versions[0]
+
+    def use() -> None:
+        session.scorer.use_version(version.id)
+        until(lambda: session.scorer.job is None)
+
+    heart.during("its version scores every row", use)
+    print(json.dumps({"phases": heart.phases, **took}))
+    program.end()
 
 
 def work(folder: str, seconds: str) -> None:

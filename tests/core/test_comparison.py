@@ -42,7 +42,7 @@ def test_few_rows_show_nothing() -> None:
 
 def test_no_rows() -> None:
     nothing = np.empty(0, dtype=bool)
-    assert compare(nothing, nothing).sentence == "Not measured: every label has a single example."
+    assert compare(nothing, nothing).sentence == "Not measured: no row was left out of training."
 
 
 def test_a_narrow_interval_has_a_decimal() -> None:

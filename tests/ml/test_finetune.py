@@ -9,7 +9,7 @@ import torch
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml.finetune import FineTuned, Settings, finetune, fitted_temperature, folds
+from sce_desktop.ml.finetune import Epoch, FineTuned, Settings, finetune, fitted_temperature, folds
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.versions import changed_weights, with_changes
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -217,9 +217,59 @@ def test_it_can_be_cancelled_at_every_stage(base: SCEModel) -> None:
 
 
 def test_stop_and_keep(base: SCEModel) -> None:
-    tuned, _ = tune(base, TEXTS, GOLD, on_epoch=lambda epoch, loss: epoch < 2)
+    tuned, _ = tune(base, TEXTS, GOLD, on_epoch=lambda e: e.stage != "keeping" or e.number < 2)
     assert (tuned.stopped, len(tuned.losses)) == ("early", 2)
     assert tuned.model.correction is not None
+    assert not tuned.cut_short  # everything had been measured
+
+
+@pytest.mark.parametrize("stage", ["choosing", "measuring"])
+def test_stop_while_it_measures_keeps_a_model_of_all_rows(base: SCEModel, stage: str) -> None:
+    tuned, _ = tune(base, TEXTS, GOLD, on_epoch=lambda e: e.stage != stage)
+    assert tuned.cut_short
+    assert len(tuned.measured) == 0
+    assert len(tuned.losses) > 2  # what is kept was fitted after the stop
+    learned = tuned.model.probabilities(TEXTS, LABELS).probabilities
+    assert right(learned, GOLD) > right(base.probabilities(TEXTS, LABELS).probabilities, GOLD) + 0.2
+
+
+def test_stop_in_a_later_fold_keeps_what_was_measured_before(base: SCEModel) -> None:
+    whole, _ = tune(base, TEXTS, GOLD)
+    tuned, _ = tune(base, TEXTS, GOLD, on_epoch=lambda e: e.fold < 3)
+    assert tuned.cut_short
+    count = len(tuned.measured)
+    assert 0 < count < len(TEXTS)
+    assert tuned.measured.tolist() == whole.measured[:count].tolist()
+    np.testing.assert_allclose(tuned.after, whole.after[:count], atol=1e-5)
+
+
+def test_every_epoch_is_told(base: SCEModel) -> None:
+    told: list[Epoch] = []
+
+    def on_epoch(epoch: Epoch) -> bool:
+        told.append(epoch)
+        return True
+
+    tuned, _ = tune(base, TEXTS, GOLD, on_epoch=on_epoch)
+    measuring = [epoch for epoch in told if epoch.stage == "measuring"]
+    assert {epoch.fold for epoch in measuring} == {1, 2, 3, 4, 5}
+    assert all(epoch.held_out is not None for epoch in measuring)
+    keeping = [epoch for epoch in told if epoch.stage == "keeping"]
+    assert [epoch.number for epoch in keeping] == list(range(1, len(tuned.losses) + 1))
+    assert told[-1] is keeping[-1]
+
+
+def test_progress_goes_from_nothing_to_all(base: SCEModel) -> None:
+    reports: list[tuple[int, int | None]] = []
+
+    class Watches(SilentProgress):
+        def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+            if stage == "fine-tuning":
+                reports.append((done, total))
+
+    tune(base, TEXTS, GOLD, progress=Watches())
+    assert [done for done, _ in reports] == sorted(done for done, _ in reports)
+    assert reports[-1][0] == reports[-1][1]
 
 
 def test_skewed_rows_are_learned_from(base: SCEModel) -> None:

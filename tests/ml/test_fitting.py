@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
@@ -87,17 +88,18 @@ def test_rare_labels_count_as_much_as_frequent_ones() -> None:
 
 
 def test_losses_fall_and_the_watcher_may_end_it() -> None:
-    seen: list[tuple[int, float]] = []
+    seen: list[tuple[int, float, float | None]] = []
 
-    def watch(epoch: int, loss: float) -> bool:
-        seen.append((epoch, loss))
+    def watch(epoch: int, loss: float, apart: float | None) -> bool:
+        seen.append((epoch, loss, apart))
         return epoch < 4
 
     fitted = Fitter(examples()).fit([Recipe(10, 0.3)], on_epoch=watch)
     assert (fitted.stopped, len(fitted.losses)) == ("early", 4)
-    assert [epoch for epoch, _ in seen] == [1, 2, 3, 4]
-    losses = [loss for _, loss in seen]
+    assert [epoch for epoch, *_ in seen] == [1, 2, 3, 4]
+    losses = [loss for _, loss, _ in seen]
     assert losses == sorted(losses, reverse=True)
+    assert {apart for *_, apart in seen} == {None}
     assert Fitter(examples()).fit([Recipe(10, 0.3)], epochs=2).stopped == "done"
 
 
@@ -115,3 +117,22 @@ def test_numbers_that_are_none_are_noticed() -> None:
     fitted = Fitter(found).fit([Recipe(3, 0.3)])
     assert (fitted.stopped, fitted.losses) == ("non-finite", [])
     assert fitted.weights.isfinite().all()
+
+
+def test_rows_left_out_are_watched_and_not_learned_from() -> None:
+    whole = examples(120)
+    learned, apart = whole.part(np.arange(60)), whole.part(np.arange(60, 120))
+    seen: list[float] = []
+
+    def watch(_epoch: int, _loss: float, held_out: float | None) -> bool:
+        assert held_out is not None
+        seen.append(held_out)
+        return True
+
+    watched = Fitter(learned).fit([Recipe(10, 0.3)], on_epoch=watch, held_out=apart)
+    alone = Fitter(learned).fit([Recipe(10, 0.3)])
+    torch.testing.assert_close(watched.weights, alone.weights)
+    scores = apart.corrected(watched.weights[0])
+    last = torch.nn.functional.cross_entropy(scores, apart.known[apart.gold])
+    assert seen[-1] == pytest.approx(float(last), abs=0.02)  # told before the last step
+    assert seen[-1] < seen[0]

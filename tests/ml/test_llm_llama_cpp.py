@@ -27,6 +27,13 @@ from tests.ml.tiny_llm import NOTHING, tiny_gguf
 from tests.tasks.fakes import StoppingProgress
 
 TEXTS = ["the parcel was late", "refund my money {x} <|im_end|>", "driver " * 60, "письмо 你好 🙂"]
+REAL_TEXTS = [
+    "The match ended three to one after a late goal by the home team.",
+    "Shares fell as the bank reported a loss for the third quarter.",
+    "Scientists found a new planet {x} <|im_end|> orbiting a distant star.",
+    "письмо 你好 🙂 late",
+    "The parcel never arrived and nobody answers the phone. " * 12,
+]
 LABELS = [Label("sports"), Label("business"), Label("late delivery of a parcel"), Label("<|im_end|>")]
 real = pytest.mark.skipif(not llama_cpp_here(), reason="llama-cpp-python is not installed")
 
@@ -91,6 +98,35 @@ def test_labels_and_texts_that_do_not_fit(tmp_path: Path) -> None:
     if not llm.lm.tokens(NOTHING):
         with pytest.raises(UserError, match="says nothing to"):
             llm.probabilities(TEXTS, [Label("sports"), Label(NOTHING)])
+
+
+@real
+@pytest.mark.hub
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_real_quantised_file(hub_models: Path, tmp_path: Path) -> None:
+    """SmolLM2-135M-Instruct as Q4_1, and the folder that `models get` makes of the same file.
+
+    llama.cpp multiplies with the blocks as they are, transformers with what they unpack to.
+    """
+    from sce_desktop.ml.llm_gguf import convert_gguf
+
+    gguf = next(hub_models.rglob("SmolLM2-135M-Instruct.Q4_1.gguf"))
+    convert_gguf(gguf, tmp_path / "unpacked", licence="apache-2.0", source="test")
+    ours, theirs = load_llm(gguf.parent), load_llm(tmp_path / "unpacked")
+    most = 0.0
+    for labels in (
+        [Label(name) for name in ("World", "Sports", "Business", "Science and technology")],
+        [Label("sports"), Label("business")],
+        [Label(f"category number {i}") for i in range(60)],
+    ):
+        assert ours.frame(labels) == theirs.frame(labels)
+        found = ours.probabilities(REAL_TEXTS, labels).probabilities
+        right = theirs.probabilities(REAL_TEXTS, labels).probabilities
+        np.testing.assert_array_equal(found.argmax(1), right.argmax(1))
+        most = max(most, float(np.abs(found - right).max()))
+    print(f"{len(REAL_TEXTS)} texts: probabilities apart by at most {most:.4f}")
+    assert most < 0.03
 
 
 # --- a stand-in for its interface --------------------------------------------------------------------------

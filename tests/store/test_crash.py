@@ -68,6 +68,22 @@ project.build_search_index()
 """
 )
 
+FINE_TUNE = (
+    START
+    + """
+facts = dict(base="m", base_fingerprint="f", data_hash="d", train_rows=1, held_out_rows=0, settings={},
+             seed=0, metrics={}, seconds=1.0)
+first = project.add_version(name="", weights=b"first", **facts)
+project.activate_version(first.id)
+weights = os.urandom(1) * 20_000_000  # long enough to be hit in the middle
+number = 1
+while True:
+    tell("saving", number)
+    project.add_version(name="", weights=weights, **facts)
+    number += 1
+"""
+)
+
 
 def run_until_death(script: str, path: Path, *, kill_at: str | None = None) -> list[str]:
     """Run ``script`` on the project and return its lines; kill it at the first line that is ``kill_at``."""
@@ -180,3 +196,15 @@ def test_decisions_do_not_wait_for_scoring(filled: Path) -> None:
         assert len(waits) > 10
         assert sorted(waits)[len(waits) // 2] < 0.5
         assert project.verify() == []
+
+
+@pytest.mark.parametrize("kill_at", ["saving 1", "saving 3"])
+def test_the_version_in_use_survives_a_crash_while_another_is_saved(filled: Path, kill_at: str) -> None:
+    run_until_death(FINE_TUNE, filled, kill_at=kill_at)
+    with Project.open(filled) as project:
+        assert project.verify() == []
+        active = project.active_version()
+        assert active is not None
+        assert project.version_weights(active.id) == b"first"
+        for version in project.versions()[1:]:
+            assert len(project.version_weights(version.id)) == 20_000_000

@@ -148,3 +148,24 @@ def test_predictions_never_touch_decisions(project: Project, labels: list[int]) 
     project.add_scores(run.id, [1, 2], Scores(np.array([[0, 0, 1], [0, 0, 1]], np.float32)))
     assert project.annotations([1, 2])[1].label_ids == (labels[0],)
     assert list(project.annotations([1, 2])) == [1]
+
+
+def test_answers_come_as_arrays_in_the_order_of_rows_and_labels(project: Project) -> None:
+    fill(project, ["one", "two", "three", "four", "five", "six"])
+    assert [column.tolist() for column in project.answers()] == [[], []]
+    a, b, c = use_labels(project, "a", "b", "c", multi_label=True)
+    project.decide([4], Decision.LABEL, [b, a])
+    project.decide([2], Decision.LABEL, [c])
+    project.decide([1], Decision.NONE)
+    project.decide([3], Decision.SKIPPED)
+    rows, labels = project.answers()
+    assert list(zip(rows.tolist(), labels.tolist(), strict=True)) == [(1, 0), (2, c), (3, -1), (4, a), (4, b)]
+    assert [column.tolist() for column in project.answers([4, 5, 3])] == [[3, 4, 4], [-1, a, b]]
+    project.set_labels([*project.label_set().labels[1::-1]])  # c goes, b comes before a
+    assert [column.tolist() for column in project.answers()] == [[1, 3, 4, 4], [0, -1, b, a]]
+
+
+def test_counting_equal_texts_stops_in_time(project: Project) -> None:
+    fill(project, ["one", "two", "one", "", "one", "", "one"])
+    assert [project.count_same_text(row, 2) for row in (1, 2, 4)] == [2, 0, 0]
+    assert project.count_same_text(3, 9) == 3 == len(project.same_text_ids(3))

@@ -75,3 +75,11 @@ def test_repair_brings_versions_over(project: Project, tmp_path: Path) -> None:
     with Project.open(copy) as again:
         assert again.versions() == (version,)
         assert again.version_weights(version.id) == b"\x00weights\xff"
+
+
+def test_a_version_without_a_name_is_called_by_its_number(project: Project) -> None:
+    add(project)
+    project.delete_version(add(project).id)
+    version = add(project, name="", base="/models/mine")
+    assert (version.name, version.number) == ("version 3", 3)
+    assert version.title == "mine + version 3"

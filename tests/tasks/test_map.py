@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.store.project import Project
+from sce_desktop.store.vector_cache import VectorCache
 from sce_desktop.tasks import map as maps
-from sce_desktop.tasks.map import has_umap, pca_map, umap_map
+from sce_desktop.tasks.map import has_umap, map_rows, pca_map, umap_map
+from sce_desktop.tasks.vectors import KnownVectors
+from tests.tasks.fakes import StoppingProgress
 
 
 def clusters(rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -57,3 +64,65 @@ def test_umap_is_the_same_every_time() -> None:
     assert (first == umap_map(vectors, progress=SilentProgress())).all()
     middles = np.stack([first[member == k].mean(axis=0) for k in range(3)])
     assert np.ptp(middles, axis=0).max() > 0.5
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path, body: str) -> None:
+    """Let the process find a package umap that does as ``body`` says."""
+    (folder / "umap.py").write_text(
+        "import time\n"
+        "class UMAP:\n"
+        "    def __init__(self, **settings):\n        assert settings['random_state'] == 0\n"
+        f"    def fit_transform(self, x):\n        {body}\n"
+        "    def transform(self, x):\n        return x[:, :2]\n"
+    )
+    root = str(Path(maps.__file__).parents[2])
+    monkeypatch.setenv("PYTHONPATH", f"{folder}:{root}")
+    monkeypatch.setattr(maps, "has_umap", lambda: True)
+
+
+def test_umap_runs_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(monkeypatch, tmp_path, "return x[:, :2]")
+    monkeypatch.setattr(maps, "UMAP_FITTED", 7)  # the others are placed among them
+    vectors = np.random.default_rng(1).normal(size=(20, 4)).astype(np.float32)
+    assert umap_map(vectors, progress=SilentProgress()) == pytest.approx(maps._framed(vectors[:, :2]))
+
+
+def test_umap_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(monkeypatch, tmp_path, "raise ValueError('no such metric')")
+    with pytest.raises(UserError, match="no such metric"):
+        umap_map(np.eye(9, dtype=np.float32), progress=SilentProgress())
+
+
+def test_umap_stops_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(monkeypatch, tmp_path, "time.sleep(600)")
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        umap_map(np.eye(9, dtype=np.float32), progress=StoppingProgress(2))
+    assert time.monotonic() - start < 60
+
+
+def test_rows_are_laid_out_block_by_block_as_all_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spread = np.array([9, 4, 1, 1, 1])
+    vectors = (np.random.default_rng(2).normal(size=(300, 5)) * spread).astype(np.float32)
+    with Project.create(tmp_path / "p.sce") as project, VectorCache(tmp_path / "v.db") as cache:
+        texts = [f"text {n}" for n in range(300)]
+        rows = [[("",), *((text,) for text in texts), ("never read",)]]
+        project.add_rows(["text"], rows, text_columns=[0], source={})
+        known = KnownVectors("e", cache)
+        with pytest.raises(UserError, match="score the rows"):
+            map_rows(project, known, progress=SilentProgress())
+        cache.put("e", texts, vectors)
+        whole = map_rows(project, known, progress=SilentProgress())
+        assert whole.row_ids.tolist() == list(range(2, 302))
+        assert whole.missing == 1
+        assert whole.places == pytest.approx(pca_map(vectors), abs=1e-5)
+        monkeypatch.setattr(maps, "FITTED", 200)
+        blocks = map_rows(project, known, progress=SilentProgress())
+        assert blocks.row_ids.tolist() == whole.row_ids.tolist()
+        assert np.abs(blocks.places - whole.places).max() < 0.2  # the components of two thirds of the rows
+        monkeypatch.setattr(maps, "_LEAST_FITTED", 1000)  # hardly any row of the sample has been read
+        assert map_rows(project, known, progress=SilentProgress()).row_ids.tolist() == list(range(2, 302))
+        with pytest.raises(Cancelled):
+            map_rows(project, known, progress=StoppingProgress(0))

@@ -43,6 +43,10 @@ def test_every_model_on_the_same_rows() -> None:
     assert (sce.curve[0].rows, sce.curve[0].precision) == (5, 0.6)  # the row that fits no label is wrong
     assert (sce.curve[85].rows, sce.curve[85].precision) == (1, 1.0)
     assert sum(b.rows for b in sce.reliability) == 4
+    assert [part.cell(0, *pair).tolist() for pair in ((0, 0), (0, 1), (1, 0))] == [[1], [2], []]
+    assert sce.behind is None
+    assert similarity.behind is not None
+    assert (similarity.behind.won, similarity.behind.lost) == (3, 1)  # by the first model
 
 
 def test_ways_of_deciding_are_kept_apart_and_bulk_measures_nothing() -> None:

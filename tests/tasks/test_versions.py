@@ -9,15 +9,19 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.core.types import Decision, Label, Origin, Scores
 from sce_desktop.ml.finetune import Settings
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.store.project import Project
+from sce_desktop.tasks import training
+from sce_desktop.tasks.scoring import score_project
+from sce_desktop.tasks.training import training_rows
 from sce_desktop.tasks.versions import (
     NewVersion,
     export_version,
     finetune_project,
-    training_rows,
+    improve_project,
+    project_models,
     version_model,
 )
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS, StopsAt
@@ -141,7 +145,7 @@ def test_which_rows_are_learned_from(project: Project) -> None:
     every = training_rows(project)
     assert every.ids.tolist() == [1, 2, *range(5, 19)]
     assert every.gold[:2].tolist() == [1, 1]
-    assert every.left_out == {"origin": 0, "blank": 1}
+    assert every.left_out == {"origin": 0, "blank": 1, "several": 0, "audit": 0}
     by_hand = training_rows(project, [Origin.HAND])
     assert by_hand.ids.tolist() == list(range(5, 19))
     assert by_hand.left_out["origin"] == 2
@@ -191,3 +195,109 @@ def test_a_version_that_cannot_be_written(
     with pytest.raises(UserError, match="disk is full"):
         make(project, base)
     assert [version.id for version in project.versions()] == [first.id]
+
+
+def test_rows_of_a_random_sample_are_not_learned_from(project: Project, base: SCEModel) -> None:
+    project.create_audit([2, 5, 18], seed=1)
+    rows = training_rows(project)
+    assert not {2, 5, 18} & set(rows.ids.tolist())
+    assert rows.left_out["audit"] == 3
+    made = make(project, base)
+    assert made.version.train_rows == 15
+    assert made.version.metrics["left_out"]["audit"] == 3
+
+
+def test_baselines_are_measured_on_the_same_rows(project: Project, base: SCEModel) -> None:
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    run = project.open_run("similarity", "similarity", "m", "f", labels)
+    ids = project.unscored_ids(run.id)
+    table = np.full((len(ids), 4), 0.1, np.float32)
+    table[:, 1] = 0.7
+    project.add_scores(run.id, ids[:-2], Scores(table[:-2]))  # the last labelled row is not scored yet
+    assert make(project, base).version.metrics["baselines"] == {}
+    project.add_scores(run.id, ids[-2:], Scores(table[-2:]))
+    found = make(project, base).version.metrics["baselines"]["similarity"]
+    assert found["accuracy"] == pytest.approx(1 / 3)
+
+
+def test_the_version_in_use_scores_the_project(project: Project, base: SCEModel) -> None:
+    source = OneModel(base)
+    before = project_models(project, source, "tiny", [], SilentProgress()).models[0]
+    assert (before.name, before.model.fingerprint) == ("tiny", base.fingerprint)
+    (old,) = score_project(project, [before], progress=SilentProgress())
+    made = make(project, base)
+    project.activate_version(made.version.id)
+    now = project_models(project, source, "another", [], SilentProgress()).models[0]
+    assert now.name == "tiny + version 1"
+    (new,) = score_project(project, [now], progress=SilentProgress())
+    assert (new.model, new.scored) == ("tiny + version 1", old.scored)
+    assert new.fingerprint == made.tuned.model.fingerprint != old.fingerprint
+    assert old.id in [run.id for run in project.runs()]  # what the base said stays to be compared with
+    project.activate_version(None)
+    back = project_models(project, source, "tiny", [], SilentProgress()).models[0]
+    (again,) = score_project(project, [back], progress=SilentProgress())
+    assert again.id == old.id
+
+
+def test_the_version_in_use_is_compared_on_what_neither_has_seen(project: Project, base: SCEModel) -> None:
+    first = make(project, base)
+    assert first.version.metrics["since"] is None
+    project.activate_version(first.version.id)
+    assert make(project, base).version.metrics["since"]["rows"] == 0
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    decide(project, [1, 2, 20], [labels[0].id])
+    since = make(project, base).version.metrics["since"]
+    assert (since["version"], since["rows"]) == (first.version.number, 3)
+
+
+def test_a_result_that_is_not_shown_to_be_better_is_not_kept(project: Project, base: SCEModel) -> None:
+    trial, version = improve_project(project, base, "tiny", progress=SilentProgress())
+    assert trial.outcome.difference.mean > 0
+    assert not trial.outcome.difference.shown  # 18 rows are too few
+    assert version is None
+    assert project.versions() == ()
+
+
+def test_a_result_that_is_better_is_used(tmp_path: Path, base: SCEModel) -> None:
+    texts = [f"{text} {word}" for word in ("new", "old", "very") for text in TEXTS]
+    with Project.create(tmp_path / "more.sce") as project:
+        project.add_rows(["text"], [[(text,) for text in texts]], text_columns=[0], source={})
+        labels = project.set_labels(clean_labels(NAMES)).labels
+        for row, place in enumerate(GOLD * 3, 1):
+            decide(project, [row], [labels[place].id])
+        trial, version = improve_project(project, base, "tiny", progress=SilentProgress())
+        assert trial.outcome.difference.shown
+        assert version is not None
+        active = project.active_version()
+        assert active is not None
+        assert active.id == version.id
+        # nothing new was decided: it cannot be better than what is in use
+        assert improve_project(project, base, "tiny", progress=SilentProgress())[1] is None
+        assert len(project.versions()) == 1
+
+
+def test_a_table_too_large_for_the_memory_is_refused_before_it_starts(
+    project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "free_memory", lambda: 50_000_000)
+    with pytest.raises(UserError, match="50 MB are free: learn from fewer rows"):
+        make(project, base)
+    assert project.versions() == ()
+
+
+def test_labels_merged_since_the_last_version(project: Project, base: SCEModel) -> None:
+    first = make(project, base).version
+    wet, blue, *_ = project.label_set().labels  # type: ignore[union-attr]
+    project.merge_labels([blue.id], wet.id)
+    found = version_model(project, first, OneModel(base))
+    assert found.config.corrected == ("wet", "fast")
+    assert make(project, base).version.train_rows == 18
+
+
+def test_contradicting_rows_are_told_and_used(project: Project, base: SCEModel) -> None:
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    project.add_rows(["text"], [[(TEXTS[0],)]], text_columns=[0], source={})
+    decide(project, [21], [labels[2].id])
+    progress = SilentProgress()
+    assert make(project, base, progress=progress).version.train_rows == 19
+    assert "bear different labels" in progress.warnings[0]

@@ -414,7 +414,7 @@ def test_nothing_decided_and_nothing_scored(
     wait(qtbot, panel)
     assert panel.shares.isVisible()
     assert panel.sample.isVisible()  # no random sample: the shares have no interval
-    assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["", "", ""]
+    assert panel.shares.isColumnHidden(1)
     with qtbot.waitSignal(session.panelAsked) as asked:
         panel.sample.click()
     assert asked.args == ["Evaluate"]
@@ -455,6 +455,10 @@ def test_several_labels_a_row(
     session.decide([2], Decision.LABEL, [first])
     wait(qtbot, panel)
     assert shown_shares(panel) == ["100.0%", "50.0%", "0.0%"]
+    assert [panel.shares_model.index(row, 1).data() for row in range(3)] == [""] * 3
+    session.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
+    wait(qtbot, panel)
+    assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["counted"] * 3
     assert "need not sum to 100%" in panel.basis.text()
     assert project.label_set().multi_label  # type: ignore[union-attr]
 

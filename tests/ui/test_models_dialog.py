@@ -17,6 +17,7 @@ from sce_desktop.ml import catalog, fetching
 from sce_desktop.ml.known_models import Known
 from sce_desktop.tasks import models as tasks
 from sce_desktop.ui import model_store, work
+from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
 from sce_desktop.ui.models_dialog import ModelsDialog
 from sce_desktop.ui.run_bar import RunBar
@@ -295,6 +296,28 @@ def test_offline_or_out_of_reach_is_one_sentence(
     dialog.hub_name.setText("no owner")
     dialog.hub_name.returnPressed.emit()
     qtbot.waitUntil(lambda: "owner/model" in dialog.problem.text())
+
+
+def test_an_answer_that_comes_after_the_dialog_is_gone(
+    qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def look_up(_name: str, *, progress: Progress) -> Known:
+        asked.set()
+        go_on.wait(10)
+        raise UserError("There is no model somebody/chat on the hub.")
+
+    monkeypatch.setattr(tasks, "look_up", look_up)
+    session.settings["offline"] = False
+    dialog = open_dialog(ModelsDialog(session))
+    dialog.hub_name.setText("somebody/chat")
+    dialog.hub_get.click()
+    qtbot.waitUntil(asked.is_set)
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.reject()
+    go_on.set()
+    qtbot.waitUntil(lambda: not session.lanes.fetch.busy and not session.lanes.files.busy)
 
 
 def test_a_gated_model_without_a_token(

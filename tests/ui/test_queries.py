@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from sce_desktop.core.types import Label, Run
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
+from sce_desktop.store.query import AUDIT, RowOrder, RowQuery, RowState
 from sce_desktop.ui.queries import (
     depends_on_people,
     depends_on_scores,
     follow_runs,
     has_filters,
+    in_audit,
     order_by,
     order_by_column,
     order_name,
@@ -97,6 +98,14 @@ def test_a_selection_is_no_queue() -> None:
     chosen = RowQuery(among=(3, 1), order=RowOrder.GIVEN, given=(3, 1))
     assert (order_name(chosen), queue_name(chosen)) == ("chosen rows", "chosen rows")
     assert without_filters(chosen) == RowQuery()
+    audit = replace(chosen, name=AUDIT)
+    assert (order_name(audit), queue_name(audit), in_audit(audit)) == ("audit", "audit", True)
+    assert in_audit(replace(audit, state=RowState.UNLABELLED))
+    assert not in_audit(chosen)
+    by_length = order_by(audit, RowOrder.LENGTH, ())
+    assert by_length is not None
+    assert (queue_name(by_length), in_audit(by_length)) == ("shortest text", False)
+    assert without_filters(audit).name == ""
     spread = replace(chosen, given=(1, 3))  # of the same rows
     assert (order_name(spread), queue_name(spread)) == ("diverse", "diverse")
     assert without_filters(spread) == RowQuery(order=RowOrder.GIVEN, given=(1, 3))

@@ -83,18 +83,38 @@ def test_marks_and_label_edits_are_undone_too(qtbot: QtBot, session: Session, op
     assert not opened.panel.decision.flag.isChecked()
 
 
-def test_duplicates_are_decided_alike_when_the_user_says_so(session: Session, opened: Bench) -> None:
+def test_duplicates_are_decided_alike_when_the_user_says_so(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
     session.decide([5], Decision.SKIPPED)
     press(opened, Qt.Key.Key_1)
-    assert opened.panel.last.copies.text() == "+1  ="
+    qtbot.waitUntil(lambda: opened.panel.last.copies.text() == "+1  =")
+    assert not opened.panel.last.copies.isHidden()
     assert decided(session, 3) is None
     press(opened, Qt.Key.Key_Equal)
-    assert decided(session, 3) == decided(session, 1)
+    qtbot.waitUntil(lambda: decided(session, 3) == decided(session, 1))
+    settle(qtbot, session)
     assert decided(session, 5) == (Decision.SKIPPED, ())
     press(opened, Qt.Key.Key_Equal)  # nothing is offered any more
     session.undo()
     assert decided(session, 3) is None
     assert decided(session, 1) is not None
+
+
+def test_duplicates_are_not_waited_for(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    press(opened, Qt.Key.Key_1)
+    press(opened, Qt.Key.Key_Equal)  # before they are known
+    assert decided(session, 3) is None
+    qtbot.waitUntil(lambda: decided(session, 5) is not None)
+    assert decided(session, 3) == decided(session, 5) == decided(session, 1)
+    settle(qtbot, session)
+    session.undo()
+    assert decided(session, 3) is decided(session, 5) is None
+    press(opened, Qt.Key.Key_1)
+    opened.panel.last.clear()  # the moment is over before they are known
+    press(opened, Qt.Key.Key_Equal)
+    settle(qtbot, session)
+    assert decided(session, 5) is None
 
 
 def test_the_queue_of_a_decision_is_kept(session: Session, opened: Bench) -> None:

@@ -266,7 +266,7 @@ def test_sample_is_imported_and_scored_at_once(
 
 def ask_estimate(session: Session) -> Job:
     scorer = session.scorer
-    arguments = (session.project, scorer._shelf, scorer._choice(), scorer._screen())
+    arguments = (session.project, scorer.shelf, scorer.choice(), scorer._screen())
     return session.submit(work.estimate, *arguments, title="Estimating", lane="models")
 
 

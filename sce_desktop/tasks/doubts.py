@@ -1,0 +1,84 @@
+"""Decisions of a project that are probably wrong, as far as the text vectors of its rows tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.evidence import gather
+from sce_desktop.tasks.neighbours import suspects
+from sce_desktop.tasks.vectors import KnownVectors, project_vectors
+
+MOST_JUDGED: Final = 5_000
+"""Of more decided rows so many are looked at, drawn at random: the time it takes is bounded."""
+MOST_TOLD: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A decided row whose label does not fit what the other decided rows teach."""
+
+    row_id: int
+    position: int  # 0-based place in the file
+    text: str
+    given: Label
+    proposed: Label
+    confidence: float  # what a model that has not seen the row gives to its label
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """The doubtful rows, the most doubtful first, and what they were found among."""
+
+    rows: tuple[Doubt, ...]
+    judged: int
+    decided: int  # with a label, by a person
+    too_few: tuple[str, ...]  # names of labels with too few rows to be judged
+
+
+def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doubts:
+    """Find the decided rows whose label probably is wrong; answers accepted in bulk are not looked at.
+
+    Raises:
+        UserError: Rows may have several labels, or none of them has a text vector.
+        Cancelled: The user stopped.
+    """
+    evidence = gather(project)
+    if evidence.multi_label:
+        raise UserError("Where a row may have several labels, none of them can be told to be wrong.")
+    places = np.flatnonzero(evidence.decided & (evidence.answer < len(evidence.labels)))
+    decided = len(places)
+    if decided > MOST_JUDGED:
+        places = np.sort(np.random.default_rng(0).choice(places, MOST_JUDGED, replace=False))
+    if not decided:
+        return Doubts((), 0, 0, ())
+    progress.check()
+    ids, vectors = project_vectors(project, known, evidence.row_ids[places], progress=progress)
+    answers = evidence.answer[np.searchsorted(evidence.row_ids, ids)]
+    found = suspects(vectors, answers, len(evidence.labels), progress=progress)
+    told = slice(0, MOST_TOLD)
+    rows = project.rows(ids[found.places[told]])
+    return Doubts(
+        tuple(
+            Doubt(
+                row.id,
+                row.position,
+                row.text,
+                evidence.labels[given],
+                evidence.labels[proposed],
+                float(confidence),
+            )
+            for row, given, proposed, confidence in zip(
+                rows, found.given[told], found.proposed[told], found.confidence[told], strict=True
+            )
+        ),
+        int(np.isin(answers, found.too_few, invert=True).sum()),
+        decided,
+        tuple(evidence.names[place] for place in found.too_few),
+    )

@@ -1,0 +1,140 @@
+"""Groups of rows with the same or nearly the same text: found, and decided alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Annotation, Decision, IdArray, Origin
+from sce_desktop.store.decisions import NO_LABEL, SKIPPED
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.tasks.neighbours import NEAR, copies, near_copies
+
+SHOWN: Final = 400
+_BATCH: Final = 5000
+
+Answer = tuple[int, ...]
+"""Label ids, or (`NO_LABEL`,) where none fits; skipped rows count as undecided here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CopyGroup:
+    """Rows (n,) in file order with like texts; ``exact``: the same but for case, spaces and punctuation."""
+
+    row_ids: IdArray
+    exact: bool
+    text: str  # the beginning of the first row's
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswers:
+    """What is decided about a group: answers with their numbers of rows, the commonest first."""
+
+    answers: tuple[tuple[Answer, int], ...] = ()
+
+    @property
+    def decided(self) -> int:
+        """How many rows are decided."""
+        return sum(count for _, count in self.answers)
+
+    @property
+    def contradictory(self) -> bool:
+        """Whether rows that say the same were decided differently."""
+        return len(self.answers) > 1
+
+
+def find_groups(project: Project, similarity: float = NEAR, *, progress: Progress) -> list[CopyGroup]:
+    """Return the groups of copies and near copies among the rows with text, the largest first.
+
+    Raises:
+        Cancelled: The user stopped.
+    """
+    ids = project.row_ids(RowQuery(blank=False))
+    texts: list[str] = []
+    for start in range(0, len(ids), _BATCH):
+        progress.check()
+        texts += project.texts(ids[start : start + _BATCH])
+        progress.report(len(texts), len(ids), stage="reading texts")
+    progress.check()
+    groups = []
+    for places in near_copies(texts, similarity=similarity, progress=progress):
+        same = copies([texts[place] for place in places.tolist()])
+        exact = bool(same) and len(same[0]) == len(places)
+        groups.append(CopyGroup(ids[places], exact, " ".join(texts[int(places[0])][:SHOWN].split())))
+    return groups
+
+
+def group_answers(project: Project, groups: Sequence[CopyGroup], *, progress: Progress) -> list[GroupAnswers]:
+    """Return what is decided about each of ``groups``."""
+    progress.check()
+    answer_of = _answers(project, groups)
+    found = []
+    for place, group in enumerate(groups):
+        if place % _BATCH == 0:
+            progress.check()
+        answers = (answer_of.get(row_id) for row_id in group.row_ids.tolist())
+        found.append(GroupAnswers(tuple(Counter(answer for answer in answers if answer).most_common())))
+    return found
+
+
+def decide_rest(project: Project, groups: Sequence[CopyGroup], *, queue: str, progress: Progress) -> int:
+    """Give the undecided rows of each group what its decided ones got, in one step; return how many rows.
+
+    Contradictory groups and those without a decision stay as they are, as do the rows of a random sample:
+    those are decided by a person, or they prove nothing.
+    """
+    progress.check()
+    answer_of = _answers(project, groups)
+    samples = [project.audit_rows(audit.id).tolist() for audit in project.audits()]
+    settled = answer_of.keys() | set().union(*samples)
+    wanted: list[tuple[int, Answer]] = []
+    for group in groups:
+        rows = group.row_ids.tolist()
+        known = {answer_of[row_id] for row_id in rows if row_id in answer_of}
+        if len(known) == 1:
+            answer = known.pop()
+            wanted += [(row_id, answer) for row_id in rows if row_id not in settled]
+    return _annotate(project, wanted, queue)
+
+
+def give_all(
+    project: Project, groups: Sequence[CopyGroup], answer: Answer, *, queue: str, progress: Progress
+) -> int:
+    """Give all rows of ``groups`` one answer in one step; return how many got another than they had."""
+    progress.check()
+    answer_of = _answers(project, groups)
+    rows = (row_id for group in groups for row_id in group.row_ids.tolist())
+    return _annotate(project, [(row_id, answer) for row_id in rows if answer_of.get(row_id) != answer], queue)
+
+
+def _answers(project: Project, groups: Sequence[CopyGroup]) -> dict[int, Answer]:
+    """Return the answers about rows of ``groups`` by row; undecided and skipped ones are absent."""
+    if not groups:
+        return {}
+    found = project.answers()
+    wanted = np.isin(found.row_ids, np.concatenate([group.row_ids for group in groups]))
+    wanted &= found.label_ids != SKIPPED
+    answer_of: dict[int, Answer] = {}
+    for row_id, label_id in zip(
+        found.row_ids[wanted].tolist(), found.label_ids[wanted].tolist(), strict=True
+    ):
+        answer_of[row_id] = (*answer_of.get(row_id, ()), label_id)
+    return answer_of
+
+
+def _annotate(project: Project, wanted: Sequence[tuple[int, Answer]], queue: str) -> int:
+    moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+    project.annotate(
+        Annotation(row_id, Decision.NONE, (), Origin.BULK, moment, queue)
+        if answer == (NO_LABEL,)
+        else Annotation(row_id, Decision.LABEL, answer, Origin.BULK, moment, queue)
+        for row_id, answer in wanted
+    )
+    return len(wanted)

@@ -1,0 +1,265 @@
+"""What a fine-tune of a project learns from, and what it will cost: known before it starts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Decision, IdArray, Label, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.vectors import KnownVectors
+
+ORIGINS = tuple(Origin)
+TEXT_SECONDS = 0.025
+"""To read a text of usual length on two cores, where nothing better is known."""
+WIDTH = 384
+"""Of the text vectors, where nothing better is known; costs grow slowly with it."""
+MOST_LOOKED_UP = 500
+"""Texts from which the share of those without a vector is estimated: a plan is made after every edit."""
+EPOCHS = 50
+"""Of a fit, on the average of those that were measured."""
+START_SECONDS, EPOCH_SECONDS, WORK_SECONDS = 1.0, 0.001, 3e-9
+"""Of all, of an epoch, and of a row, recipe and direction in it: measured (docs/fine-tune.md)."""
+BASE_BYTES = 120_000_000
+"""Beyond what the model takes, whatever the number of rows."""
+FOLDS, MOST_BY_FOLDS, MANY = 5, 400, 20_000
+RECIPES, RECIPES_FOR_MANY = 15, 4
+"""As in `ml.finetune`, which cannot be imported here without torch; a test keeps them equal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenRows:
+    """Rows to learn from: ``gold`` (n,) are places among the K ``labels``.
+
+    ``counts`` (K, 3): rows of each label by origin, in the order of `ORIGINS`; those of other origins than
+    were asked for count too. ``left_out``: other labelled rows by reason: origin, blank, several (labels) and
+    audit: the rows of random samples, on which claims about the whole table rest: no model learns from them.
+    """
+
+    ids: IdArray
+    gold: IdArray
+    decided_at: tuple[str, ...]
+    labels: tuple[Label, ...]
+    counts: NDArray[np.int64]
+    left_out: dict[str, int]
+
+    @property
+    def examples(self) -> NDArray[np.int64]:
+        """(K,) how many rows each label is learned from."""
+        return np.bincount(self.gold, minlength=len(self.labels))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """Rows to learn from with their texts; see `ChosenRows`."""
+
+    ids: IdArray
+    texts: list[str]
+    gold: IdArray
+    decided_at: tuple[str, ...]
+    labels: tuple[Label, ...]
+    left_out: dict[str, int]
+
+    @property
+    def data_hash(self) -> str:
+        """Hash of the texts and their labels, whatever the order of the rows."""
+        lines = sorted(
+            json.dumps([text, self.labels[place].name], ensure_ascii=False)
+            for text, place in zip(self.texts, self.gold.tolist(), strict=True)
+        )
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def chosen_rows(project: Project, origins: Collection[Origin] = ORIGINS) -> ChosenRows:
+    """Return the rows that have a text, are in no sample and were given exactly one label by ``origins``.
+
+    Raises:
+        UserError: The project has no labels, or lets a row have several.
+    """
+    label_set = project.label_set()
+    if label_set is None or not label_set.labels:
+        raise UserError("The project has no labels yet: type some, and label rows to learn from.")
+    if label_set.multi_label:
+        raise UserError("Fine-tuning learns one label a row: it is not there for several labels a row.")
+    place_of = {label.id: place for place, label in enumerate(label_set.labels)}
+    ids = project.row_ids(RowQuery(state=RowState.LABELLED, blank=False))
+    left_out = dict.fromkeys(("origin", "blank", "several", "audit"), 0)
+    left_out["blank"] = len(project.row_ids(RowQuery(state=RowState.LABELLED, blank=True)))
+    sampled = {int(row) for audit in project.audits() for row in project.audit_rows(audit.id)}
+    counts = np.zeros((len(place_of), len(ORIGINS)), dtype=np.int64)
+    used: list[tuple[int, int, str]] = []
+    for row_id, annotation in project.annotations(ids).items():
+        if row_id in sampled:
+            left_out["audit"] += 1
+        elif annotation.decision is not Decision.LABEL or len(annotation.label_ids) != 1:
+            left_out["several"] += 1
+        else:
+            place = place_of[annotation.label_ids[0]]
+            counts[place, ORIGINS.index(annotation.origin)] += 1
+            if annotation.origin in origins:
+                used.append((row_id, place, annotation.decided_at))
+            else:
+                left_out["origin"] += 1
+    return ChosenRows(
+        np.array([row_id for row_id, *_ in used], dtype=np.int64),
+        np.array([place for _, place, _ in used], dtype=np.int64),
+        tuple(moment for *_, moment in used),
+        label_set.labels,
+        counts,
+        left_out,
+    )
+
+
+def training_rows(project: Project, origins: Collection[Origin] = ORIGINS) -> TrainingRows:
+    """Return what `chosen_rows` does, with the texts.
+
+    Raises:
+        UserError: As there.
+    """
+    rows = chosen_rows(project, origins)
+    return TrainingRows(
+        rows.ids, project.texts(rows.ids), rows.gold, rows.decided_at, rows.labels, rows.left_out
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a fine-tune takes: seconds to fit and to read texts, bytes at its peak and bytes that are free."""
+
+    fit: float
+    read: float
+    memory: int
+    free: int
+
+    @property
+    def seconds(self) -> float:
+        """All of it."""
+        return self.fit + self.read
+
+    @property
+    def too_large(self) -> str:
+        """Why it cannot be, in one sentence; empty if it can."""
+        if self.memory <= self.free:
+            return ""
+        return (
+            f"This needs about {_gigabytes(self.memory)} of memory, and {_gigabytes(self.free)} are free: "
+            "learn from fewer rows (without those in bulk or imported), or close other programs."
+        )
+
+
+def cost(rows: int, known: int, labels: int, *, unread: int = 0, pace: float = 1.0) -> Cost:
+    """Estimate a fine-tune on ``rows``.
+
+    Args:
+        rows: To learn from.
+        known: Labels that have examples.
+        labels: All of them.
+        unread: Texts that have no vector yet.
+        pace: How much slower than the machine of docs/fine-tune.md this one is.
+    """
+    many = rows * known >= MANY
+    recipes, folds = (RECIPES_FOR_MANY, 3) if many else (RECIPES, FOLDS)
+    tested = FOLDS if rows <= MOST_BY_FOLDS else 1
+    choices = tested + (rows <= MOST_BY_FOLDS)
+    fits = choices * folds + tested + 1
+    learned = 0.64 * rows  # of four fifths four fifths
+    epoch = EPOCH_SECONDS + recipes * learned * min(learned, WIDTH) * (1 + known / 20) * WORK_SECONDS
+    fit = pace * (START_SECONDS + fits * EPOCHS * epoch)
+    memory = BASE_BYTES + 4 * rows * (recipes * (5 * known + 2 * labels) + 6 * WIDTH)
+    return Cost(fit, unread * TEXT_SECONDS, memory, free_memory())
+
+
+def pace_of(project: Project) -> float:
+    """Return how much slower than expected the newest fine-tune of ``project`` was; 1 if there is none."""
+    for version in reversed(project.versions()):
+        expected = version.settings.get("expected_seconds")
+        if expected and not version.metrics.get("cut_short"):
+            return float(np.clip(version.seconds / expected, 0.2, 10.0))
+    return 1.0
+
+
+def free_memory() -> int:
+    """Return how many bytes a program may still take here."""
+    import psutil
+
+    free = int(psutil.virtual_memory().available)
+    try:  # a container may be allowed less
+        most = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return free
+    return min(free, most - used)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What a fine-tune would learn from and take; ``problem``: why it cannot start, in one sentence."""
+
+    rows: ChosenRows | None
+    cost: Cost | None
+    problem: str = ""
+    hint: str = ""  # what would be better, though it can start
+
+    @property
+    def held_out(self) -> str:
+        """What is left out of training to measure, in words."""
+        assert self.rows is not None
+        examples = self.rows.examples
+        single = int((examples == 1).sum())
+        n = len(self.rows.ids) - single
+        if not n:
+            return "None: each label has a single example"
+        words = (
+            f"Each of {n:,} once, in {FOLDS} parts" if n <= MOST_BY_FOLDS else f"{round(n / 5):,}, a fifth"
+        )
+        if single:
+            words += f"; {single} {'label has' if single == 1 else 'labels have'} one example, not measured"
+        return words
+
+
+def plan(
+    project: Project, origins: Collection[Origin], known: KnownVectors | None, *, progress: Progress
+) -> Plan:
+    """Look what a fine-tune on the rows of ``origins`` would be.
+
+    Args:
+        project: Whose rows.
+        origins: Which annotations count.
+        known: The text vectors that are there; None: not known.
+        progress: Asked whether to go on.
+    """
+    try:
+        rows = chosen_rows(project, origins)
+    except UserError as error:
+        return Plan(None, None, str(error))
+    progress.check()
+    examples = rows.examples
+    some = int((examples > 0).sum())
+    if some < 2:
+        only = next((label.name for label, n in zip(rows.labels, examples, strict=True) if n), "")
+        now = f" (now only {only!r})" if only else ""
+        return Plan(
+            rows, None, f"Fine-tuning needs at least two labels with examples{now}: label some more rows."
+        )
+    unread = 0
+    if known is not None and len(rows.ids):
+        sample = rows.ids[:: max(1, len(rows.ids) // MOST_LOOKED_UP)]
+        there, _ = known.cache.get(known.embedder, project.texts(sample))
+        unread = round(float((~there).mean()) * len(rows.ids))
+    found = cost(len(rows.ids), some, len(rows.labels), unread=unread, pace=pace_of(project))
+    few = int((examples[examples > 0] < 5).sum())
+    hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""
+    return Plan(rows, found, found.too_large, hint)
+
+
+def _gigabytes(count: float) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"

@@ -1,0 +1,141 @@
+"""What a model takes for what: a table of all pairs for few labels, a list of the commonest for many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QWidget
+
+from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind, Value, as_tsv
+from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.theme import px, tokens
+
+if TYPE_CHECKING:
+    from sce_desktop.tasks.quality import Part
+
+MOST_SQUARE = 12  # labels of which every pair is shown
+_STRONGEST = 0.5  # of the accent colour behind a number: more would take the number's contrast
+_CELL, _NAMES = 80, 170
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+class _Square(QAbstractTableModel):
+    """Rows by label and by what the model says; the stronger the colour, the more of the label's rows."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.names: tuple[str, ...] = ()
+        self.counts = np.zeros((0, 0), dtype=np.int64)
+
+    def show(self, names: tuple[str, ...], counts: np.ndarray) -> None:
+        self.beginResetModel()
+        self.names, self.counts = names, counts
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self.names)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        return 0 if parent.isValid() else len(self.names)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        across = orientation is Qt.Orientation.Horizontal
+        if role == Qt.ItemDataRole.DisplayRole:
+            return " ".join(self.names[section].split())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return f"The model says: {self.names[section]}" if across else f"Yours: {self.names[section]}"
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            middle = Qt.AlignmentFlag.AlignVCenter
+            return middle | (Qt.AlignmentFlag.AlignHCenter if across else Qt.AlignmentFlag.AlignLeft)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        count = int(self.counts[index.row(), index.column()])
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{count:,}" if count else ""
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignCenter
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            gold, said = self.names[index.row()], self.names[index.column()]
+            return f"{rows(count)} of {gold}: the model says {said}"
+        if role == Qt.ItemDataRole.BackgroundRole and count:
+            colour = QColor(tokens().accent)
+            colour.setAlphaF(_STRONGEST * count / int(self.counts[index.row()].sum()))
+            return colour
+        return None
+
+
+class ConfusionView(QStackedWidget):
+    """Follows one model on the rows of a part."""
+
+    chosen = Signal(object)  # (gold, predicted), places of labels, by click or Enter
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Confusions")
+        self.square = QTableView()
+        self.pairs = _Square(self.square)
+        self.square.setModel(self.pairs)
+        self.square.setAccessibleName("Your labels down, the model's across")
+        self.square.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.square.setTabKeyNavigation(False)
+        self.square.setWordWrap(False)
+        self.square.setCornerButtonEnabled(False)
+        across, down = self.square.horizontalHeader(), self.square.verticalHeader()
+        across.setDefaultSectionSize(px(_CELL))
+        down.setDefaultSectionSize(px(ROW_HEIGHT))
+        down.setFixedWidth(px(_NAMES))
+        for header in (across, down):
+            header.setHighlightSections(False)
+            header.setSectionsClickable(False)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list = FiguresTable("Commonest confusions")
+        self.addWidget(self.square)
+        self.addWidget(self.list)
+        self._found: list[tuple[int, int]] = []
+        for signal in (self.square.clicked, self.square.activated):
+            signal.connect(self._choose_cell)
+        self.list.chosen.connect(lambda number: self.chosen.emit(self._found[number]))
+
+    def show_part(self, names: tuple[str, ...], part: Part, place: int) -> None:
+        """Show what the model at ``place`` of ``part`` takes for what."""
+        model = part.models[place]
+        if len(names) <= MOST_SQUARE:
+            self.pairs.show(names, model.measures.confusion)
+            self.setCurrentWidget(self.square)
+            return
+        number = {name: label for label, name in enumerate(names)}
+        self._found = [(number[one.gold], number[one.predicted]) for one in model.confusions]
+        self.list.show_rows(
+            (
+                Heading("Your label", Kind.NAME, 240),
+                Heading("The model says", Kind.NAME, 0),
+                Heading("Rows", Kind.COUNT, 70),
+                Heading("Of the label", Kind.SHARE, 100, "How much of the rows with your label that is"),
+            ),
+            [
+                (one.gold, one.predicted, one.rows, one.rows / model.measures.labels[number[one.gold]].rows)
+                for one in model.confusions
+            ],
+        )
+        self.setCurrentWidget(self.list)
+
+    def tsv(self) -> str:
+        """What is shown, for the clipboard."""
+        if self.currentWidget() is self.list:
+            return self.list.figures.tsv()
+        names, counts = self.pairs.names, self.pairs.counts.tolist()
+        lines: list[tuple[Value, ...]] = [(name, *line) for name, line in zip(names, counts, strict=True)]
+        return as_tsv(["Yours / the model's", *names], lines)
+
+    @Slot(QModelIndex)
+    def _choose_cell(self, index: QModelIndex) -> None:
+        if self.pairs.counts[index.row(), index.column()]:
+            self.chosen.emit((index.row(), index.column()))

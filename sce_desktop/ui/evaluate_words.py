@@ -1,0 +1,125 @@
+"""What the panel Evaluate says: names, sentences, and the rows of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sce_desktop.tasks.evidence import Source
+from sce_desktop.ui.figures_table import Heading, Kind, Value, share_text
+from sce_desktop.ui.rows_text import alias_title, per_cent
+from sce_desktop.ui.scoring import MAIN_ALIAS
+
+if TYPE_CHECKING:
+    from sce_desktop.tasks.audits import AuditState
+    from sce_desktop.tasks.quality import Part
+
+SOURCES = {
+    Source.AUDIT: "Audit sample",
+    Source.HAND: "Your decisions",
+    Source.BULK: "Accepted in bulk",
+    Source.IMPORTED: "Imported labels",
+}
+_ALONE = 3  # models beside each other with all their figures of a label; of more F1 alone is shown
+
+
+def model_name(alias: str) -> str:
+    """What a model is called."""
+    return "SCE" if alias == MAIN_ALIAS else alias_title(alias)
+
+
+def basis(part: Part, *, multi_label: bool) -> str:
+    """Say which rows the figures rest on, and what that is worth."""
+    said = f"On {part.rows:,} of {part.decided:,} decided rows"
+    left = []
+    if part.none:
+        left.append(f"{part.none:,} with none of these labels")
+    if other := part.decided - part.rows - part.none:
+        left.append(f"{other:,} that not every model has scored")
+    said += f" (without {' and '.join(left)}). " if left else ". "
+    if multi_label:
+        said += "Of several labels a row, a model is right if it puts one of them first. "
+    return said + part.worth
+
+
+def audit_progress(state: AuditState) -> str:
+    """Say how far the random sample has come."""
+    said = f"{state.decided:,} of {len(state.row_ids):,} decided"
+    return said + (f", {state.skipped:,} skipped" if state.skipped else "")
+
+
+def model_rows(part: Part) -> tuple[Sequence[Heading], list[tuple[Value, ...]]]:
+    """The models side by side."""
+    headings = (
+        Heading("Model", Kind.NAME, 0),
+        Heading("Accuracy", width=76),
+        Heading("95 % interval", Kind.NAME, 116, "Where the accuracy lies on all rows like these"),
+        Heading("Macro-F1", width=74, tip="The mean of F1 over labels, rare ones counting as much as others"),
+        Heading("ECE", width=58, tip="Expected calibration error: how far confidence is from being right"),
+    )
+    found: list[tuple[Value, ...]] = []
+    for model in part.models:
+        measures = model.measures
+        low, high = (100 * end for end in measures.accuracy_interval)
+        interval = f"{low:.1f} to {high:.1f} %"
+        found.append((model_name(model.alias), measures.accuracy, interval, measures.macro_f1, measures.ece))
+    return headings, found
+
+
+def comparisons(part: Part) -> str:
+    """Compare the first model with each of the others, in plain words."""
+    first = model_name(part.models[0].alias)
+    said = []
+    for model in part.models:
+        if model.behind is not None:
+            words = model.behind.sentence
+            said.append(f"{first} beside {model_name(model.alias)}: {words[:1].lower()}{words[1:]}")
+    return "\n".join(said)
+
+
+def calibration(part: Part) -> str:
+    """Say how far each model's confidence is from how often it is right."""
+    told = (f"{model_name(model.alias)} {share_text(model.measures.ece)}" for model in part.models)
+    return f"Expected calibration error: {', '.join(told)}."
+
+
+def coverage(part: Part, threshold: float) -> str:
+    """Say how often the first model is right if it answers all, and if it answers from ``threshold`` up.
+
+    Without a threshold (0) it is the one at which it answers about half of the rows.
+    """
+    model = part.models[0]
+    half = min(model.curve, key=lambda point: abs(point.coverage - 0.5))
+    said = []
+    for point in (model.curve[0], model.curve[round(100 * threshold)] if threshold > 0 else half):
+        if point.precision is not None:
+            which = "all rows" if point.threshold == 0 else f"{per_cent(point.coverage)} of them"
+            sure = "" if point.threshold == 0 else f", those from {per_cent(point.threshold)} confidence up"
+            said.append(f"answering {which}{sure}, it is right in {share_text(point.precision)}")
+    return f"{model_name(model.alias)}: {'; '.join(said)}." if said else ""
+
+
+def label_rows(names: Sequence[str], part: Part) -> tuple[tuple[Heading, ...], list[tuple[Value, ...]]]:
+    """Every label with its figures by every model; without rows there is no recall and no F1."""
+    several = len(part.models) > 1
+    all_figures = len(part.models) <= _ALONE
+    headings = [Heading("Label", Kind.NAME, 0), Heading("Rows", Kind.COUNT, 60)]
+    for model in part.models:
+        before = f"{model_name(model.alias)} " if several else ""
+        if all_figures:
+            headings += [
+                Heading(f"{before}precision", width=118 if several else 90),
+                Heading(f"{before}recall", width=98 if several else 80),
+            ]
+        headings.append(Heading(f"{before}F1", width=86 if several else 70))
+    found: list[tuple[Value, ...]] = []
+    for place, name in enumerate(names):
+        values: list[Value] = [name, part.models[0].measures.labels[place].rows]
+        for model in part.models:
+            one = model.measures.labels[place]
+            predicted = bool(model.measures.confusion[:, place].sum())
+            if all_figures:
+                values += [one.precision if predicted else None, one.recall if one.rows else None]
+            values.append(one.f1 if one.rows or predicted else None)
+        found.append(tuple(values))
+    return tuple(headings), found

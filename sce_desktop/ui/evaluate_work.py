@@ -1,0 +1,56 @@
+"""What the lanes run for the panel Evaluate; like `ui.work`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.ui.review_work import NO_VECTORS
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.doubts import Doubts
+    from sce_desktop.tasks.quality import Quality
+    from sce_desktop.tasks.vectors import KnownVectors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """What the panel shows; ``nested``: there are labels "Parent > Child" that can be rolled up."""
+
+    quality: Quality
+    multi_label: bool
+    nested: bool
+
+
+def evaluate(
+    project: Project, aliases: Sequence[str], rolled: bool, *, progress: Progress
+) -> Evaluation | None:
+    """Measure the runs ``aliases`` on what was decided; None: the project has no labels or no text."""
+    from sce_desktop.core.labels import parent_of
+    from sce_desktop.tasks.audits import sample
+    from sce_desktop.tasks.evidence import gather, rolled_up
+    from sce_desktop.tasks.quality import assess
+
+    try:
+        evidence = gather(project, aliases, sample(project))
+    except UserError:
+        return None
+    progress.check()
+    nested = any(parent_of(name) for name in evidence.names)
+    if rolled and nested:
+        evidence = rolled_up(evidence)
+    progress.check()
+    return Evaluation(assess(evidence), evidence.multi_label, nested)
+
+
+def doubts(project: Project, vectors: KnownVectors | None, *, progress: Progress) -> Doubts:
+    """Find decisions that are probably wrong."""
+    from sce_desktop.tasks.doubts import doubts
+
+    if vectors is None:
+        raise UserError(NO_VECTORS)
+    return doubts(project, vectors, progress=progress)

@@ -1,0 +1,197 @@
+"""Fine-tune: what to learn from at the left, what it brought in the middle, the versions at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+
+from sce_desktop.core.types import ModelVersion
+from sce_desktop.store.query import RowQuery
+from sce_desktop.tasks.models import MAIN_ALIAS
+from sce_desktop.tasks.training import Plan
+from sce_desktop.ui import tuning_work
+from sce_desktop.ui.finetune_result import ResultPane
+from sce_desktop.ui.finetune_start import StartPane
+from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px
+from sce_desktop.ui.versions_list import VersionsPane
+
+_PLAN_MS = 300  # edits that follow one another are counted once
+_DRAW_MS = 100
+
+
+class FineTunePanel(QWidget):
+    """Puts the three parts together and keeps them in step with the session's tuner."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._planning: Job | None = None
+        self._stale = True  # the plan is to be made again when the panel is looked at
+        self.setAccessibleName("Fine-tune")
+        self.start = StartPane(session)
+        self.result = ResultPane()
+        self.versions = VersionsPane(session)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        for place, pane in enumerate((self.start, self.result, self.versions)):
+            split.addWidget(pane)
+            split.setStretchFactor(place, 1 if place == 1 else 0)
+            split.setCollapsible(place, False)
+        split.setSizes([px(330), px(580), px(370)])
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(split)
+        self._plan_soon = QTimer(self, singleShot=True, interval=_PLAN_MS)
+        self._plan_soon.timeout.connect(self._plan)
+        self._draw = QTimer(self, interval=_DRAW_MS)
+        self._draw.timeout.connect(self._show_running)
+
+        self.start.choicesChanged.connect(self._replan)
+        self.versions.chosen.connect(self.result.show_versions)
+        self.result.rowAsked.connect(session.rowAsked)
+        self.result.useAsked.connect(lambda version: session.scorer.use_version(version.id))
+        self.result.differencesAsked.connect(self._show_differences)
+        self.result.textsAsked.connect(self._fetch_texts)
+        session.projectOpened.connect(self._on_opened)
+        session.projectClosed.connect(self._on_closed)
+        session.countsChanged.connect(self._replan)
+        session.labelsChanged.connect(self._replan)
+        session.versionsChanged.connect(self._replan)
+        session.tuner.changed.connect(self._follow)
+        session.tuner.made.connect(self._on_made)
+        self._follow()
+
+    def sizeHint(self) -> QSize:
+        """Room for all figures of a version."""
+        return QSize(px(1100), px(320))
+
+    # --- the plan ------------------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Count again what changed while nobody looked."""
+        super().showEvent(event)
+        if self._stale:
+            self._plan_soon.start(0)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Draw no more."""
+        super().hideEvent(event)
+        self._draw.stop()
+
+    @Slot()
+    def _replan(self) -> None:
+        self._stale = True
+        if self.isVisible() and not self._plan_soon.isActive():
+            self._plan_soon.start(_PLAN_MS)
+
+    @Slot()
+    def _plan(self) -> None:
+        session = self._session
+        self._drop_planning()
+        if session.project is None:
+            return
+        self._stale = False
+        job = session.submit(
+            tuning_work.plan,
+            session.project,
+            self.start.choices.origins,
+            session.scorer.known_vectors,
+            title="Counting examples",
+            lane="reads",
+            quiet=True,
+        )
+        job.finished.connect(self._on_plan)
+        self._planning = job
+
+    @Slot(object)
+    def _on_plan(self, plan: Plan) -> None:
+        self._planning = None
+        self.start.show_plan(plan)
+        self.result.show_plan(plan)
+        if not self._session.tuner.versions and not self.result.versions and plan.rows is not None:
+            self.result.tabs.setCurrentWidget(self.result.page)
+
+    def _drop_planning(self) -> None:
+        if self._planning is not None:
+            self._planning.detach()
+            self._planning.cancel()
+            self._planning = None
+
+    # --- what runs and what was made -----------------------------------------------------------------------
+
+    @Slot()
+    def _follow(self) -> None:
+        tuner = self._session.tuner
+        asked = tuner.job is not None and not tuner.by_itself
+        if asked and self.isVisible():
+            self._draw.start()
+            self._show_running()
+            return
+        was_running = self._draw.isActive()
+        self._draw.stop()
+        self.start.show_state()
+        shown = self.result.versions
+        by_id = {version.id: version for version in tuner.versions}
+        now = tuple(by_id[version.id] for version in shown if version.id in by_id)
+        if not was_running and shown and [v.id for v in now] == [v.id for v in shown]:
+            self.result.follow_use(now)  # nothing else of a version ever changes
+        elif now != shown or was_running or (not shown and tuner.versions):
+            if not now and tuner.versions:
+                newest = next((v for v in tuner.versions if v.active), tuner.versions[-1])
+                self.versions.show_versions()
+                self.versions.select(newest)
+                now = (newest,)
+            self.result.show_versions(now)
+
+    @Slot()
+    def _show_running(self) -> None:
+        self.start.show_state()
+        self.result.show_running(self._session.tuner.watch)
+
+    @Slot(object)
+    def _on_made(self, version: ModelVersion) -> None:
+        self.versions.show_versions()
+        self.versions.select(version)
+        self.result.show_versions((version,))
+
+    @Slot(object)
+    def _fetch_texts(self, ids: list[int]) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        job = session.submit(
+            tuning_work.texts, session.project, ids, title="Reading texts", lane="reads", quiet=True
+        )
+        job.finished.connect(self.result.show_texts)
+
+    @Slot(object)
+    def _show_differences(self, versions: tuple[ModelVersion, ...]) -> None:
+        """Show in the table on which rows two versions, or one and its base, differ."""
+        session = self._session
+        if session.project is None:
+            return
+        latest = {run.model: run.id for run in session.project.runs() if run.alias == MAIN_ALIAS}
+        names = {version.title: version.name for version in versions}
+        if len(versions) == 1:
+            names = {versions[0].base: "The model as it was"} | names
+        missing = [name for model, name in names.items() if model not in latest]
+        if missing:
+            session.tell(f"{missing[0]} has scored no rows yet: use it once, and they can be compared.")
+            return
+        ours, theirs = (latest[model] for model in names)
+        session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
+
+    @Slot()
+    def _on_opened(self) -> None:
+        self.result.show_versions(())
+        self._replan()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._plan_soon.stop()
+        self._drop_planning()
+        self.start.show_plan(None)
+        self.result.show_plan(None)
+        self.result.show_versions(())

@@ -1,0 +1,123 @@
+"""What the lanes run for fine-tuning: thin calls of tasks, and the way by which the window watches them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import ModelVersion, Origin
+from sce_desktop.ui.choices import ModelChoice, TuneChoices
+
+if TYPE_CHECKING:
+    from sce_desktop.ml.finetune import Epoch
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.training import Plan
+    from sce_desktop.tasks.vectors import KnownVectors
+    from sce_desktop.ui.work import ModelShelf
+
+_CHARACTERS = 200  # of a text in a list
+
+
+@dataclass(slots=True)
+class Watch:
+    """What the window and the thread know of one fine-tune: it appends, the window reads and says stop.
+
+    ``measured``: (fold, epoch, loss, loss on the rows left out). ``kept``: (epoch, loss) of the last fit.
+    """
+
+    measured: list[tuple[int, int, float, float]] = field(default_factory=list)
+    kept: list[tuple[int, float]] = field(default_factory=list)
+    enough: threading.Event = field(default_factory=threading.Event)
+
+    def on_epoch(self, epoch: Epoch) -> bool:
+        """Take in an epoch; say whether to go on."""
+        if epoch.stage == "measuring":
+            self.measured.append((epoch.fold, epoch.number, epoch.loss, epoch.held_out or 0.0))
+        elif epoch.stage == "keeping":
+            self.kept.append((epoch.number, epoch.loss))
+        return not self.enough.is_set()
+
+
+def plan(
+    project: Project, origins: Sequence[Origin], known: KnownVectors | None, *, progress: Progress
+) -> Plan:
+    """Look what a fine-tune would learn from and take."""
+    from sce_desktop.tasks.training import plan
+
+    return plan(project, origins, known, progress=progress)
+
+
+def finetune(
+    project: Project,
+    shelf: ModelShelf,
+    choice: ModelChoice,
+    choices: TuneChoices,
+    watch: Watch,
+    *,
+    progress: Progress,
+) -> ModelVersion:
+    """Make a version of the model of ``choice``; it is not in use yet."""
+    from sce_desktop.tasks.versions import finetune_project, settings_of
+
+    base = shelf.base(choice, progress=progress)
+    made = finetune_project(
+        project,
+        base,
+        choice.model,
+        origins=choices.origins,
+        settings=settings_of(
+            epochs=choices.epochs, lr=choices.lr, seed=choices.seed, balanced=choices.balanced
+        ),
+        cache=shelf.cache,
+        progress=progress,
+        on_epoch=watch.on_epoch,
+    )
+    return made.version
+
+
+def improve(
+    project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress
+) -> tuple[str, ModelVersion | None]:
+    """Make a version and use it if it is better; say in a sentence what was found."""
+    from sce_desktop.tasks.versions import improve_project
+
+    base = shelf.base(choice, progress=progress)
+    trial, version = improve_project(project, base, choice.model, cache=shelf.cache, progress=progress)
+    if trial.since is not None and trial.outcome.difference.shown and not trial.better:
+        return f"It is not better than version {trial.since[0]} on the rows decided since.", version
+    return trial.outcome.difference.sentence, version
+
+
+def versions(project: Project, *, progress: Progress) -> tuple[ModelVersion, ...]:
+    """Return the project's versions, oldest first; each may have a thousand changed rows with it."""
+    progress.check()
+    return project.versions()
+
+
+def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[int, str]:
+    """Return the beginnings of the texts of rows, by row; rows that are gone are absent."""
+    found = {}
+    for start in range(0, len(ids), 200):
+        progress.check()
+        for row in project.rows(ids[start : start + 200]):
+            found[row.id] = " ".join(row.text[:_CHARACTERS].split())
+    return found
+
+
+def export(
+    project: Project,
+    shelf: ModelShelf,
+    choice: ModelChoice,
+    version: ModelVersion,
+    folder: Path,
+    *,
+    progress: Progress,
+) -> None:
+    """Write the model of a version as a model folder."""
+    shelf.load(choice, progress=progress)
+    progress.check()
+    shelf.version_model(project, version).save_pretrained(folder)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Decision, Origin
+from sce_desktop.ml import finetune
+from sce_desktop.store.project import Project
+from sce_desktop.tasks import training
+from sce_desktop.tasks.training import chosen_rows, cost, pace_of, plan
+from sce_desktop.tasks.vectors import KnownVectors
+from tests.ml.tiny import DictCache
+from tests.store.test_versions import add
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with Project.create(tmp_path / "p.sce") as project:
+        texts = [(f"text {n}",) for n in range(30)]
+        project.add_rows(["text"], [[*texts, ("",)]], text_columns=[0], source={})
+        project.set_labels(clean_labels(["a", "b", "c"]))
+        yield project
+
+
+def decide(project: Project, rows: range, place: int, origin: Origin = Origin.HAND) -> None:
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    project.decide(rows, Decision.LABEL, [labels[place].id or 0], origin=origin)
+
+
+def test_rows_are_counted_by_label_and_origin(project: Project) -> None:
+    decide(project, range(1, 6), 0)
+    decide(project, range(6, 9), 0, Origin.BULK)
+    decide(project, range(9, 10), 1, Origin.IMPORTED)
+    decide(project, range(31, 32), 1)  # no text
+    project.create_audit([1, 9], seed=0)
+    rows = chosen_rows(project, [Origin.HAND, Origin.IMPORTED])
+    assert rows.counts.tolist() == [[4, 3, 0], [0, 0, 0], [0, 0, 0]]
+    assert rows.left_out == {"origin": 3, "blank": 1, "several": 0, "audit": 2}
+    assert rows.ids.tolist() == [2, 3, 4, 5]
+    assert rows.examples.tolist() == [4, 0, 0]
+
+
+def test_a_plan_says_what_stands_in_the_way(project: Project, tmp_path: Path) -> None:
+    def problem() -> str:
+        return plan(project, training.ORIGINS, None, progress=SilentProgress()).problem
+
+    assert problem() == "Fine-tuning needs at least two labels with examples: label some more rows."
+    decide(project, range(1, 11), 0)
+    assert "(now only 'a')" in problem()
+    decide(project, range(11, 12), 1)
+    assert problem() == ""
+    with Project.create(tmp_path / "empty.sce") as empty:
+        found = plan(empty, training.ORIGINS, None, progress=SilentProgress())
+        assert found.rows is None
+        assert "no labels yet" in found.problem
+
+
+def test_a_plan_says_what_is_held_out(project: Project) -> None:
+    decide(project, range(1, 11), 0)
+    decide(project, range(11, 12), 1)
+    found = plan(project, training.ORIGINS, None, progress=SilentProgress())
+    assert found.held_out == "Each of 10 once, in 5 parts; 1 label has one example, not measured"
+    assert found.hint == "1 of 2 labels have fewer than 5 examples."
+
+
+def test_texts_without_a_vector_take_time(project: Project) -> None:
+    decide(project, range(1, 11), 0)
+    decide(project, range(11, 21), 1)
+    cache = DictCache()
+    known = KnownVectors("e", cache)
+
+    def read() -> float:
+        found = plan(project, training.ORIGINS, known, progress=SilentProgress())
+        assert found.cost is not None
+        return found.cost.read
+
+    assert read() == pytest.approx(20 * training.TEXT_SECONDS)
+    cache.put("e", project.texts(list(range(1, 21))), np.zeros((20, 4), np.float32))
+    assert read() == 0
+
+
+def test_a_table_too_large_is_known_beforehand(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    decide(project, range(1, 11), 0)
+    decide(project, range(11, 21), 1)
+    monkeypatch.setattr(training, "free_memory", lambda: 10_000_000)
+    found = plan(project, training.ORIGINS, None, progress=SilentProgress())
+    assert "10 MB are free" in found.problem
+
+
+def test_costs_grow_with_the_rows_and_the_pace() -> None:
+    small, large = cost(100, 5, 5), cost(10_000, 20, 20)
+    assert small.fit < large.fit
+    assert small.memory < large.memory
+    assert cost(100, 5, 5, pace=3.0).fit == pytest.approx(3 * small.fit)
+
+
+def test_the_pace_comes_from_the_newest_whole_version(project: Project) -> None:
+    assert pace_of(project) == 1.0
+    add(project, seconds=6.0, settings={"expected_seconds": 3.0})
+    add(project, seconds=0.1, settings={"expected_seconds": 3.0}, metrics={"cut_short": True})
+    assert pace_of(project) == 2.0
+
+
+def test_the_numbers_are_those_of_the_method() -> None:
+    method = (finetune.FOLDS, finetune.MOST_TO_MEASURE_BY_FOLDS, finetune.MANY)
+    assert method == (training.FOLDS, training.MOST_BY_FOLDS, training.MANY)
+    recipes = (len(finetune.RECIPES), len(finetune.RECIPES_FOR_MANY))
+    assert recipes == (training.RECIPES, training.RECIPES_FOR_MANY)

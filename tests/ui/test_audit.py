@@ -1,0 +1,187 @@
+"""The random sample through the window: drawn, blind, continued after a restart, left at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder
+from sce_desktop.tasks.quality import suggested_audit
+from sce_desktop.ui.audit_dialog import AuditDialog
+from sce_desktop.ui.queries import order_by
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.test_row_panel import Bench, press
+
+TEXTS = tuple(f"text number {n}" for n in range(120))
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[Bench]:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [0, 1, 2] * 40)
+    bench = Bench(session)
+    qtbot.addWidget(bench)
+    bench.resize(900, 900)
+    bench.show()
+    bench.activateWindow()
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    yield bench
+    settle(qtbot, session)
+
+
+def _draw(qtbot: QtBot, session: Session, size: int = 4, *, blind: bool = True) -> list[int]:
+    job = session.audit.draw(size, blind=blind)
+    assert job is not None
+    qtbot.waitUntil(lambda: session.audit.shown and not job.active)
+    assert session.audit.state is not None
+    return [int(row_id) for row_id in session.audit.state.row_ids]
+
+
+def test_the_dialog_suggests_as_many_rows_as_the_interval_takes(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.decide([1, 2], Decision.SKIPPED)
+    session.decide([3], Decision.NONE)
+    dialog = AuditDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
+    assert not ok.isEnabled()
+    qtbot.waitUntil(ok.isEnabled)
+    assert dialog.size_box.value() == suggested_audit(119, width=0.1)
+    assert "1 row that a person has answered before needs no estimate." in dialog.facts.text()
+    dialog.points.setValue(20)
+    assert dialog.size_box.value() == 50  # never fewer
+    dialog.size_box.setValue(60)
+    assert "60 rows of 119 give an interval of ± 8.8 points" in dialog.facts.text()
+    assert ok.text() == "Draw 60 rows"
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.accept()
+    assert session.project is not None
+    assert [audit.size for audit in session.project.audits()] == [60]
+    assert session.query.among == tuple(session.project.audit_rows(1).tolist())
+    larger = AuditDialog(session)
+    qtbot.addWidget(larger)
+    qtbot.waitUntil(lambda: larger.plan is not None)
+    larger.size_box.setValue(70)
+    assert "The present sample stays a part of it: 60 rows" in larger.facts.text()
+
+
+def test_the_rows_of_the_sample_come_blind_in_the_order_of_the_draw(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    assert not session.blind
+    ids = _draw(qtbot, session)
+    assert session.blind
+    assert not session.settings["blind"]  # nothing is left behind when it ends
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == ids)
+    assert opened.rows.table.isColumnHidden(3)
+    opened.rows.table.setFocus()
+    qtbot.waitUntil(opened.rows.table.hasFocus)
+    assert session.current_row == ids[0]
+    press(opened, Qt.Key.Key_1)
+    assert session.project is not None
+    assert session.project.annotations(ids)[ids[0]].queue == AUDIT
+    qtbot.waitUntil(lambda: session.current_row == ids[1])
+    session.show_ids(range(1, 5))
+    assert not session.blind
+    assert not opened.rows.table.isColumnHidden(3)
+
+
+def test_at_its_end_the_sample_is_left_and_what_models_say_is_seen_again(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    ids = _draw(qtbot, session)
+    for row_id in ids[:3]:
+        session.decide([row_id], Decision.NONE)
+    settle(qtbot, session)
+    assert session.audit.shown
+    with qtbot.waitSignal(session.told) as told:
+        session.decide([ids[3]], Decision.SKIPPED)
+    assert "All 4 rows of the random sample are looked at" in told.args[0]
+    assert not session.audit.shown
+    assert not session.blind
+    assert session.audit.state is not None
+    assert (session.audit.state.decided, session.audit.state.skipped) == (3, 1)
+
+
+def test_a_sample_goes_on_after_a_restart(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    ids = _draw(qtbot, session)
+    session.decide(ids[:2], Decision.NONE)
+    assert session.project is not None
+    path = Path(session.project.path)
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert not session.blind
+    assert session.audit.state is None
+    open_in(qtbot, session, path)
+    assert session.blind
+    qtbot.waitUntil(lambda: session.audit.state is not None)
+    assert session.audit.shown
+    session.show_ids([1])
+    session.audit.go_on()
+    assert session.query.among == tuple(ids)
+    settle(qtbot, session)
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == ids)
+    assert session.current_row == ids[2]
+
+
+def test_who_looks_at_the_models_is_blind_no_more_and_it_is_kept(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    ids = _draw(qtbot, session)
+    session.toggle_blind()
+    assert session.audit.shown
+    assert not session.blind
+    session.decide([ids[0]], Decision.NONE)
+    session.toggle_blind()
+    assert session.blind
+    assert not session.settings["blind"]
+    session.decide([ids[1]], Decision.NONE)
+    by_length = order_by(session.query, RowOrder.LENGTH, session.runs)
+    assert by_length is not None
+    session.set_query(by_length)
+    assert not session.blind
+    session.decide([ids[2]], Decision.NONE)
+    assert session.project is not None
+    found = session.project.annotations(ids)
+    assert [found[row_id].queue for row_id in ids[:3]] == [OPEN_AUDIT, AUDIT, "shortest text"]
+
+
+def test_blind_mode_of_the_user_stays_after_the_sample(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.toggle_blind()
+    _draw(qtbot, session)
+    session.show_ids([1])
+    assert session.blind
+    session.toggle_blind()
+    assert not session.blind
+
+
+def test_answers_accepted_in_bulk_are_not_seen_in_the_sample(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.decide(range(1, 121), Decision.LABEL, [session.labels[0].id or 0], origin=Origin.BULK)
+    with qtbot.waitSignal(session.told) as told:
+        ids = _draw(qtbot, session)
+    assert told.args[0].startswith("4 answers accepted in bulk were taken back")
+    assert session.project is not None
+    assert not session.project.annotations(ids)
+
+
+def test_a_draw_that_is_undone_leaves_the_queue(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    _draw(qtbot, session)
+    session.undo()
+    assert not session.audit.shown
+    assert not session.blind
+    qtbot.waitUntil(lambda: session.audit.state is None)

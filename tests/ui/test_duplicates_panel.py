@@ -1,0 +1,159 @@
+"""Duplicates: found by a job that can be stopped, decided once for all, undone in one step."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Decision, Origin
+from sce_desktop.ui import duplicates_work
+from sce_desktop.ui.duplicates_model import DECIDED, LABELS
+from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS as NAMES
+from tests.ui.panels import open_in, settle
+
+LETTER = "The parcel came two weeks late and nobody answered my letters about it"
+TEXTS = (LETTER, "Kind driver", f"{LETTER}!", "", f"{LETTER.replace('letters', 'letter')}?", "kind driver.")
+LATE, DAMAGED = 1, 2  # label ids
+
+
+@pytest.fixture
+def path(make_project: MakeProject) -> Path:
+    return make_project(texts=TEXTS, labels=NAMES)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, session: Session, theme: Theme, path: Path) -> Iterator[DuplicatesPanel]:
+    panel = DuplicatesPanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(1000, 320)
+    panel.show()
+    open_in(qtbot, session, path)
+    yield panel
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    settle(qtbot, session)
+
+
+@pytest.fixture
+def found(qtbot: QtBot, panel: DuplicatesPanel) -> DuplicatesPanel:
+    panel.find_button.click()
+    qtbot.waitUntil(lambda: panel._search is None, timeout=60_000)  # the first import takes long
+    return panel
+
+
+def cells(panel: DuplicatesPanel, column: int) -> list[str]:
+    return [panel.model.index(row, column).data() for row in range(panel.model.rowCount())]
+
+
+def choose(panel: DuplicatesPanel, *names: str) -> None:
+    for action in panel.label_menu().actions():
+        if action.text() in names:
+            action.trigger()
+
+
+def test_groups_are_listed_with_what_is_decided(
+    qtbot: QtBot, session: Session, found: DuplicatesPanel
+) -> None:
+    assert found.facts.text() == "2 groups, 5 rows."
+    table = [[found.model.index(row, column).data() for column in range(5)] for row in range(2)]
+    assert table == [["3", LETTER, "near", "–", "–"], ["2", "Kind driver", "exact", "–", "–"]]
+    session.decide([1], Decision.LABEL, [LATE])
+    session.decide([3], Decision.LABEL, [DAMAGED])
+    qtbot.waitUntil(lambda: cells(found, LABELS)[0] == "contradictory: Late 1, Damaged 1")
+    assert found.facts.text() == "2 groups, 5 rows; 1 contradictory."
+    assert found.model.index(0, LABELS).data(Qt.ItemDataRole.DecorationRole) is not None
+    found.only.setChecked(True)
+    assert found.model.rowCount() == 1
+    found.table.selectRow(0)
+    assert not found.rest_button.isEnabled()  # nobody can know which answer is right
+    found.show_button.click()
+    assert session.query.among == (1, 3, 5)
+
+
+def test_all_get_one_label_and_one_undo_takes_it_back(
+    qtbot: QtBot, session: Session, found: DuplicatesPanel
+) -> None:
+    session.decide([1], Decision.LABEL, [LATE])
+    assert [action.text() for action in found.label_menu().actions()][-1] == "None of these"
+    choose(found, "Damaged")
+    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "3 of 3")
+    assert cells(found, LABELS)[0] == "Damaged"
+    assert session.project is not None
+    assert {a.origin for a in session.project.annotations([1, 3, 5]).values()} == {Origin.BULK}
+    session.undo()
+    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "1 of 3")
+    assert cells(found, LABELS)[0] == "Late"
+
+
+def test_the_rest_of_several_groups_is_decided_alike(
+    qtbot: QtBot, session: Session, found: DuplicatesPanel
+) -> None:
+    session.decide([3], Decision.LABEL, [LATE])
+    session.decide([6], Decision.NONE)
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
+    found.table.selectAll()
+    found.rest_button.click()
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["3 of 3", "2 of 2"])
+    assert cells(found, LABELS) == ["Late", "None of these"]
+    assert not found.rest_button.isEnabled()
+    session.undo()
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
+
+
+def test_a_search_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, panel: DuplicatesPanel
+) -> None:
+    going = threading.Event()
+
+    def endless(project: object, similarity: float, *, progress: Progress) -> None:
+        going.set()
+        while True:
+            progress.check()
+
+    monkeypatch.setattr(duplicates_work, "find", endless)
+    panel.find_button.click()
+    qtbot.waitUntil(going.is_set)
+    assert panel.find_button.text() == "Stop"
+    panel.find_button.click()
+    qtbot.waitUntil(lambda: panel.find_button.text() == "Find")
+    assert panel.facts.text().startswith("Stopped.")
+
+
+def test_a_search_ends_with_the_project(
+    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, session: Session, panel: DuplicatesPanel
+) -> None:
+    going = threading.Event()
+
+    def endless(project: object, similarity: float, *, progress: Progress) -> None:
+        going.set()
+        while True:
+            progress.check()
+
+    monkeypatch.setattr(duplicates_work, "find", endless)
+    panel.find_button.click()
+    qtbot.waitUntil(going.is_set)
+    with qtbot.waitSignal(session.projectClosed, timeout=10_000):
+        session.close_project()
+    assert panel.model.rowCount() == 0
+    assert not panel.find_button.isEnabled()
+
+
+def test_decisions_made_while_nobody_looks_are_seen_later(
+    qtbot: QtBot, session: Session, found: DuplicatesPanel
+) -> None:
+    found.hide()
+    session.decide([2], Decision.SKIPPED)
+    session.decide([6], Decision.LABEL, [LATE])
+    settle(qtbot, session)
+    assert cells(found, DECIDED) == ["–", "–"]
+    found.show()
+    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["–", "1 of 2"])

@@ -1,0 +1,354 @@
+"""The panel Evaluate: figures of `tasks.quality`, what they rest on, and the ways to the rows behind them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import AUDIT
+from sce_desktop.tasks.evidence import Source, gather, rolled_up
+from sce_desktop.tasks.quality import Quality, assess
+from sce_desktop.ui import evaluate_work
+from sce_desktop.ui.evaluate_panel import CONFUSIONS, EvaluatePanel
+from sce_desktop.ui.evaluate_work import Evaluation
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import give_scores, open_in, settle
+
+LABELS = ("Late", "Damaged", "Praise")
+TEXTS = tuple(f"text number {n}" for n in range(12))
+TOPS = [0, 1, 2] * 4
+GOLD = [0, 1, 2, 0, 1, 0, 1, 1, 2, 0]  # rows 6 and 7 are wrong: Praise for Late, Late for Damaged
+
+Open = Callable[..., EvaluatePanel]
+
+
+@pytest.fixture
+def show(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[Open]:
+    """Open a project that was scored, and some of it decided, and show the panel."""
+
+    def show(
+        gold: list[int] = GOLD,
+        *,
+        labels: tuple[str, ...] = LABELS,
+        scored: bool = True,
+        origin: Origin = Origin.HAND,
+        prepare: Callable[[Project], object] = lambda _: None,
+    ) -> EvaluatePanel:
+        path = make_project(texts=TEXTS, labels=labels)
+        with Project.open(path) as project:
+            prepare(project)
+            if scored:
+                give_scores(project, TOPS)
+                give_scores(project, [0] * 12, alias="similarity", share=0.5)
+            label_set = project.label_set()
+            for row_id, place in enumerate(gold, 1):
+                assert label_set is not None
+                project.decide([row_id], Decision.LABEL, [label_set.labels[place].id or 0], origin=origin)
+        open_in(qtbot, session, path)
+        panel = EvaluatePanel(session)
+        qtbot.addWidget(panel)
+        panel.resize(1280, 300)
+        panel.show()
+        if scored:
+            qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)  # scikit-learn is imported
+        return panel
+
+    yield show
+    settle(qtbot, session)
+
+
+def _quality(session: Session, *, rolled: bool = False) -> Quality:
+    assert session.project is not None
+    evidence = gather(session.project, ["sce", "similarity"])
+    return assess(rolled_up(evidence) if rolled else evidence)
+
+
+def _cells(panel: EvaluatePanel, table: str = "models") -> list[list[str]]:
+    model = getattr(panel, table).figures
+    return [
+        [model.data(model.index(row, column)) for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def test_the_figures_are_those_of_the_task(session: Session, show: Open) -> None:
+    panel = show()
+    part = _quality(session).parts[0]
+    assert part.source is Source.HAND
+    measures = part.models[0].measures
+    low, high = measures.accuracy_interval
+    assert _cells(panel)[0] == [
+        "SCE",
+        "80.0 %",
+        f"{100 * low:.1f} to {100 * high:.1f} %",
+        f"{100 * measures.macro_f1:.1f} %",
+        f"{100 * measures.ece:.1f} %",
+    ]
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "80.0 %"], ["Similarity", "40.0 %"]]
+    late = measures.labels[0]
+    assert panel.labels.figures.rows[0][:5] == ("Late", 4, late.precision, late.recall, late.f1)
+    assert panel.labels.figures.rows[1][5] is None  # similarity never says Damaged: it has no precision
+    assert "On 10 of 10 decided rows. " in panel.bar.basis.text()
+    assert part.worth in panel.bar.basis.text()
+    assert "SCE beside Similarity: no difference shown yet" in panel.summary.text()
+
+
+def test_the_charts_say_the_same_in_words(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show()
+    ece = _quality(session).parts[0].models[0].measures.ece
+    assert f"SCE {100 * ece:.1f} %" in panel.charts.reliability.accessibleDescription()
+    assert "answering all rows, it is right in 80.0 %" in panel.summary.text()
+    session.change_setting("threshold", 0.9)  # no row is that certain
+    assert "90 % confidence" not in panel.summary.text()
+    session.change_setting("threshold", 0.8)
+    assert "answering 100 % of them, those from 80 % confidence up" in panel.summary.text()
+    chart = panel.charts.coverage
+    assert [name for name, _ in chart.lines] == ["SCE", "Similarity"]
+    assert (chart.lines[0][1][-1].x, chart.lines[0][1][-1].y) == (1.0, 0.8)
+    panel.tabs.setCurrentWidget(panel.charts)
+    assert chart.grab().size().width() > 200
+    assert chart.told_at(chart._at(1.0, 0.8)).startswith("SCE at 100.0 %: 80.0 % right (")
+    assert chart.told_at(chart._at(0.0, 1.0)) == ""
+
+
+def test_a_click_on_a_confusion_shows_exactly_its_rows(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show()
+    panel.tabs.setCurrentWidget(panel.confusions)
+    square = panel.confusions.square
+    square.clicked.emit(square.model().index(0, 2))
+    assert session.query.among == (6,)
+    assert session.query.name == CONFUSIONS
+    square.setCurrentIndex(square.model().index(1, 0))
+    qtbot.keyClick(square, Qt.Key.Key_Return)
+    assert session.query.among == (7,)
+    square.clicked.emit(square.model().index(2, 1))  # no such row
+    assert session.query.among == (7,)
+    panel.models.selectRow(1)  # similarity always says Late
+    assert panel.tabs.tabText(1) == "Confusions of Similarity"
+    square.clicked.emit(square.model().index(2, 0))
+    assert session.query.among == (3, 9)
+    session.decide([3], Decision.SKIPPED)
+    assert session.project is not None
+    assert session.project.annotations([3])[3].queue == CONFUSIONS
+
+
+def test_of_many_labels_the_commonest_confusions_are_listed(session: Session, show: Open) -> None:
+    panel = show(labels=(*LABELS, *(f"Label {n}" for n in range(20))))
+    assert panel.confusions.currentWidget() is panel.confusions.list
+    assert [row[:3] for row in panel.confusions.list.figures.rows] == [
+        ("Late", "Praise", 1),
+        ("Damaged", "Late", 1),
+    ]
+    panel.confusions.list.chosen.emit(1)
+    assert session.query.among == (7,)
+
+
+def test_labels_are_sorted_and_lead_to_their_rows(session: Session, show: Open) -> None:
+    panel = show()
+    panel.labels.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert [row[0] for row in _cells(panel, "labels")] == ["Praise", "Late", "Damaged"]
+    panel.labels.clicked.emit(panel.labels.figures.index(0, 0))
+    assert session.query.among == (3, 9)
+
+
+def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show()
+    session.decide([11], Decision.LABEL, [session.labels[1].id or 0])
+    qtbot.waitUntil(lambda: "On 11 of 11" in panel.bar.basis.text())
+    panel.hide()
+    session.decide([12], Decision.NONE)
+    settle(qtbot, session)
+    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    assert "On 11 of 11" in panel.bar.basis.text()
+    panel.show()
+    qtbot.waitUntil(lambda: "without 1 with none of these labels" in panel.bar.basis.text())
+
+
+def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Open) -> None:
+    def imported(project: Project) -> None:
+        label_set = project.label_set()
+        assert label_set is not None
+        project.decide([12], Decision.LABEL, [label_set.labels[0].id or 0], origin=Origin.IMPORTED)
+        project.decide([11], Decision.LABEL, [label_set.labels[1].id or 0], origin=Origin.BULK)
+
+    panel = show(prepare=imported)
+    box = panel.bar.source
+    assert [box.itemText(place) for place in range(box.count())] == [
+        "Your decisions (10)",
+        "Accepted in bulk (1)",
+        "Imported labels (1)",
+    ]
+    assert box.currentIndex() == 0
+    box.setCurrentIndex(2)
+    box.activated.emit(2)
+    assert _cells(panel)[0][1] == "0.0 %"
+    assert "On 1 of 1 decided rows. Labels that came with the table" in panel.bar.basis.text()
+    box.activated.emit(box.setCurrentIndex(1) or 1)
+    assert panel.pages.currentWidget() is panel.message
+    assert "agree with the model that gave them by construction" in panel.message.text()
+
+
+def test_children_are_rolled_up(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show(labels=("Late", "Parcel > Damaged", "Parcel > Lost"))
+    assert panel.bar.rolled.isVisible()
+    panel.bar.rolled.setChecked(True)
+    qtbot.waitUntil(lambda: panel.found is not None)
+    assert [row[0] for row in _cells(panel, "labels")] == ["Late", "Parcel"]
+    accuracy = _quality(session, rolled=True).parts[0].models[0].measures.accuracy
+    assert panel.models.figures.rows[0][1] == accuracy
+    panel.bar.rolled.setChecked(False)
+    qtbot.waitUntil(lambda: panel.labels.figures.rowCount() == 3)
+
+
+def test_what_is_shown_is_copied_for_a_spreadsheet(session: Session, show: Open) -> None:
+    panel = show(labels=("Late", "=SUM(1)\tx", "Praise"))
+    panel.bar.copy.click()
+    said, *lines = QGuiApplication.clipboard().text().splitlines()
+    assert said.startswith("On 10 of 10 decided rows.")
+    assert lines[0].split("\t")[:2] == ["Model", "Accuracy"]
+    assert lines[1].split("\t")[:2] == ["SCE", "0.8000"]
+    assert lines[3] == ""
+    assert lines[6].split("\t")[:3] == ["=SUM(1) x", "4", "1.0000"]
+    panel.tabs.setCurrentWidget(panel.confusions)
+    panel.bar.copy.click()
+    assert QGuiApplication.clipboard().text().splitlines()[-3] == "Late\t3\t0\t1"
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"labels": (), "scored": False, "gold": []}, "No labels yet"),
+        ({"scored": False, "gold": []}, "Nothing is scored yet: press Score"),
+        ({"gold": []}, "Nothing is decided yet. Draw an audit sample"),
+        ({"origin": Origin.BULK}, "10 rows accepted in bulk"),
+    ],
+)
+def test_where_there_is_nothing_to_measure_it_says_why(
+    qtbot: QtBot, show: Open, how: dict[str, object], said: str
+) -> None:
+    panel = show(**how)
+    qtbot.waitUntil(lambda: said in panel.message.text())
+    assert panel.pages.currentWidget() is panel.message
+    assert panel.bar.draw.isVisible() == ("No labels" not in said)
+    assert not panel.bar.copy.isVisible()
+
+
+def test_several_labels_a_row_are_measured_by_the_best_one(show: Open) -> None:
+    def several(project: Project) -> None:
+        project.set_labels([Label(name) for name in LABELS], multi_label=True)
+
+        ids = [label.id or 0 for label in project.label_set().labels]  # type: ignore[union-attr]
+        project.decide([11], Decision.LABEL, [ids[0], ids[1]])  # the model says the second
+        project.decide([12], Decision.LABEL, [ids[0], ids[1]])  # the model says the third
+
+    panel = show(labels=(), prepare=several, gold=[0])
+    assert "Of several labels a row, a model is right if it puts one of them first." in panel.bar.basis.text()
+    assert _cells(panel)[0][1] == "66.7 %"
+
+
+def test_the_project_is_closed_while_it_measures(
+    qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = show()
+    begun = threading.Event()
+
+    def slow(*_: object, progress: Progress) -> Evaluation | None:
+        begun.set()
+        while True:
+            progress.check()
+
+    monkeypatch.setattr(evaluate_work, "evaluate", slow)
+    panel.refresh_soon()
+    qtbot.waitUntil(begun.is_set)
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert panel.found is None
+    assert panel.message.text() == ""
+    assert not panel.bar.draw.isVisible()
+
+
+def test_what_was_measured_with_other_labels_is_dropped(
+    qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = show()
+    stale, go = panel.found, threading.Event()
+    monkeypatch.setattr(evaluate_work, "evaluate", lambda *_, progress: stale if go.wait(5) else None)
+    panel.refresh_soon()
+    qtbot.waitUntil(lambda: panel._job is not None)
+    monkeypatch.undo()
+    session.scorer._edit_pause.setInterval(600_000)
+    session.set_labels([*session.labels, Label("Fourth")])
+    go.set()
+    assert panel.found is None
+    settle(qtbot, session)
+    qtbot.waitUntil(lambda: panel.found is not None and panel.found is not stale)
+    assert panel.found is not None
+    assert panel.found.quality.labels == (*LABELS, "Fourth")
+
+
+def test_decisions_that_do_not_fit_are_found_by_vectors(
+    qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sce_desktop.store.vector_cache import VectorCache
+    from sce_desktop.tasks.vectors import KnownVectors
+
+    gold = [0, 1] * 6
+    gold[4] = 1  # its vector says 0
+    panel = show(gold)
+    doubts = panel.doubts
+    doubts.look_button.click()
+    qtbot.waitUntil(lambda: "no text vectors" in doubts.said.text())
+    cache = VectorCache(Path(session.settings.file).with_name("vectors.db"))
+    vectors = np.eye(2, dtype=np.float32)[[0, 1] * 6] + np.linspace(0, 0.1, 12, dtype=np.float32)[:, None]
+    cache.put("e", list(TEXTS), vectors)
+    monkeypatch.setattr(session.scorer._shelf, "known_vectors", KnownVectors("e", cache))
+    doubts.look_button.click()
+    qtbot.waitUntil(lambda: doubts.found is not None)
+    assert doubts.found is not None
+    assert [(one.row_id, one.given.name, one.proposed.name) for one in doubts.found.rows] == [
+        (5, "Damaged", "Late")
+    ]
+    assert "1 row of 12 judged" in doubts.said.text()
+    with qtbot.waitSignal(session.rowAsked) as asked:
+        doubts.table.clicked.emit(doubts.table.figures.index(0, 0))
+    assert asked.args == [5]
+    doubts.all_button.click()
+    assert (session.query.among, session.query.name) == ((5,), "probably wrong")
+    session.decide([5], Decision.LABEL, [session.labels[0].id or 0])
+    assert "Decisions have changed since" in doubts.said.text()
+
+
+def test_work_functions_need_labels(tmp_path: Path) -> None:
+    with Project.create(tmp_path / "p.sce") as project:
+        assert evaluate_work.evaluate(project, ["sce"], False, progress=SilentProgress()) is None
+
+
+def test_the_sample_alone_is_measured_once_it_is_begun(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show(gold=[0, 0])
+    assert panel.part is not None
+    assert panel.part.source is Source.HAND
+    session.audit.draw(6)
+    qtbot.waitUntil(lambda: session.audit.shown)
+    assert session.audit.state is not None
+    ids = session.audit.state.row_ids.tolist()
+    for row_id in ids[:4]:
+        session.decide([row_id], Decision.LABEL, [session.labels[TOPS[row_id - 1]].id or 0])
+    qtbot.waitUntil(lambda: "On 4 of 4" in panel.bar.basis.text())
+    assert panel.part.source is Source.AUDIT
+    assert sorted(panel.part.row_ids.tolist()) == sorted(ids[:4])
+    assert _cells(panel)[0][1] == "100.0 %"
+    assert panel.bar.source.currentText() == "Audit sample (4)"
+    qtbot.waitUntil(lambda: panel.bar.progress.text() == "Sample: 4 of 6 decided")
+    assert session.project is not None
+    assert {one.queue for one in session.project.annotations(ids[:4]).values()} == {AUDIT}

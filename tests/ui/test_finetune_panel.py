@@ -1,0 +1,515 @@
+"""The Fine-tune panel and the tuner behind it, with a stand-in for the method that the lane would run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Decision, ModelVersion, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.ui import tuning_work, work
+from sce_desktop.ui.choices import TuneChoices
+from sce_desktop.ui.finetune_panel import FineTunePanel
+from sce_desktop.ui.finetune_result import EMPTY
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.tuning_work import Watch
+from tests.store.test_versions import add
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.test_scoring import FakeEngine
+
+TEXTS = tuple(f"text {n}" for n in range(1, 41))
+
+
+def metrics(**changes: Any) -> dict[str, Any]:
+    one = {"accuracy": 0.5, "interval": [0.4, 0.6], "macro_f1": 0.5, "ece": 0.1}
+    return {
+        "measured": 40,
+        "difference": {
+            "mean": 0.2,
+            "interval": [0.1, 0.3],
+            "won": 8,
+            "lost": 0,
+            "sentence": "Better by 10 to 30 points on 40 rows.",
+        },
+        "before": one,
+        "after": one | {"accuracy": 0.7},
+        "logistic_regression": one | {"accuracy": 0.6},
+        "baselines": {"similarity": one | {"accuracy": 0.4}},
+        "since": None,
+        "left_out": {},
+        "cut_short": False,
+        "untested_labels": ["Praise"],
+        "losses": [1.0, 0.6, 0.5],
+        "labels_changed": {"Late": {"rows": 20, "before": {"f1": 0.5}, "after": {"f1": 0.75}}},
+        "changed_rows": [{"row_id": 3, "before": "Late", "after": "Damaged", "gold": "Damaged"}],
+        **changes,
+    }
+
+
+def make_version(project: Project, **changes: Any) -> ModelVersion:
+    facts = {
+        "name": "",
+        "metrics": metrics(),
+        "settings": {"epochs": 100, "calibrated": True},
+        "train_rows": 40,
+    }
+    return add(project, **facts | changes)
+
+
+class FakeMethod:
+    """Makes versions as slowly as a test wants."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.error: Exception | None = None
+        self.choices: list[TuneChoices] = []
+        self.better = True
+        self.improved = 0
+
+    def finetune(
+        self,
+        project: Project,
+        _shelf: object,
+        choice: object,
+        choices: TuneChoices,
+        watch: Watch,
+        *,
+        progress: Progress,
+    ) -> ModelVersion:
+        self.choices.append(choices)
+        if self.error is not None:
+            raise self.error
+        progress.report(1, 31, stage="fine-tuning")
+        watch.measured += [(1, 1, 1.0, 1.2), (1, 2, 0.8, 1.1)]
+        while not self.go_on.wait(0.002) and not watch.enough.is_set():
+            progress.check()
+        return make_version(project, metrics=metrics(cut_short=watch.enough.is_set()))
+
+    def improve(
+        self, project: Project, _shelf: object, choice: object, *, progress: Progress
+    ) -> tuple[str, ModelVersion | None]:
+        self.improved += 1
+        while not self.go_on.wait(0.002):
+            progress.check()
+        if not self.better:
+            return "No difference shown yet: 12 rows are too few.", None
+        version = make_version(project)
+        project.activate_version(version.id)
+        return "Better by 10 to 30 points on 40 rows.", version
+
+
+@pytest.fixture
+def method(monkeypatch: pytest.MonkeyPatch) -> FakeMethod:
+    method = FakeMethod()
+    monkeypatch.setattr(tuning_work, "finetune", method.finetune)
+    monkeypatch.setattr(tuning_work, "improve", method.improve)
+    return method
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    engine = FakeEngine()
+    monkeypatch.setattr(work, "score", engine.score)
+    monkeypatch.setattr(
+        work.ModelShelf, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
+    )
+    return engine
+
+
+@pytest.fixture
+def project(
+    qtbot: QtBot, session: Session, make_project: MakeProject, method: FakeMethod, engine: FakeEngine
+) -> Project:
+    return open_in(qtbot, session, make_project(texts=TEXTS, labels=LABELS))
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, session: Session, project: Project, theme: object) -> FineTunePanel:
+    panel = FineTunePanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(1280, 320)
+    panel.show()
+    wait_for_plan(qtbot, panel)
+    return panel
+
+
+def wait_for_plan(qtbot: QtBot, panel: FineTunePanel) -> None:
+    qtbot.waitUntil(lambda: not panel._stale and panel._planning is None, timeout=10_000)
+
+
+def label(session: Session, rows: range, place: int, origin: Origin = Origin.HAND) -> None:
+    session.decide(list(rows), Decision.LABEL, [session.labels[place].id or 0], origin=origin)
+
+
+def label_enough(qtbot: QtBot, panel: FineTunePanel) -> None:
+    label(panel._session, range(1, 11), 0)
+    label(panel._session, range(11, 21), 1)
+    qtbot.waitUntil(panel.start.start_button.isEnabled, timeout=10_000)
+
+
+def click(qtbot: QtBot, button: Any) -> None:
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def made(qtbot: QtBot, panel: FineTunePanel) -> ModelVersion:
+    tuner = panel._session.tuner
+    with qtbot.waitSignal(tuner.made, timeout=10_000) as signal:
+        click(qtbot, panel.start.start_button)
+    qtbot.waitUntil(lambda: tuner.job is None)
+    settle(qtbot, panel._session)
+    version: ModelVersion = signal.args[0]
+    return version
+
+
+# --- before ------------------------------------------------------------------------------------------------
+
+
+def test_without_labelled_rows_it_says_what_to_do(panel: FineTunePanel) -> None:
+    assert panel.result.sentence.text() == EMPTY
+    assert not panel.start.start_button.isEnabled()
+    assert "at least two labels with examples" in panel.start.problem.text()
+    assert panel.versions.list.topLevelItemCount() == 1  # the model as it was
+
+
+def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePanel) -> None:
+    session = panel._session
+    label(session, range(1, 8), 0)
+    label(session, range(8, 11), 1, Origin.BULK)
+    qtbot.waitUntil(lambda: panel.start.origins[Origin.HAND].text() == "By hand 7", timeout=10_000)
+    assert panel.start.origins[Origin.BULK].text() == "In bulk 3"
+    first = panel.result.examples.topLevelItem(0)
+    assert first is not None
+    assert [first.text(column) for column in range(5)] == ["Late", "7", "0", "0", "7"]
+    assert panel.start.held_out.text() == "Each of 10 once, in 5 parts"
+    assert panel.start.takes.text().startswith("About ")
+    panel.start.origins[Origin.BULK].setChecked(False)
+    qtbot.waitUntil(lambda: "(now only 'Late')" in panel.start.problem.text(), timeout=10_000)
+    assert not panel.start.start_button.isEnabled()
+
+
+def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineTunePanel) -> None:
+    assert panel._session.project is not None
+    panel._session.project.create_audit([1, 2], seed=0)
+    label_enough(qtbot, panel)
+    qtbot.waitUntil(lambda: panel.start.left_out.text() != "", timeout=10_000)
+    assert panel.start.left_out.text() == "2 of a random sample (figures rest on them)"
+
+
+def test_settings_are_folded_away_and_handed_over(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
+) -> None:
+    label_enough(qtbot, panel)
+    assert not panel.start.settings.isVisible()
+    click(qtbot, panel.start.settings_button)
+    assert panel.start.settings.isVisible()
+    panel.start.epochs.setValue(7)
+    panel.start.rate.setValue(1.5)
+    panel.start.seed.setValue(3)
+    panel.start.balanced.setChecked(False)
+    panel.start.origins[Origin.IMPORTED].setChecked(False)
+    wait_for_plan(qtbot, panel)
+    made(qtbot, panel)
+    assert method.choices == [TuneChoices(7, 1.5, 3, False, (Origin.HAND, Origin.BULK))]
+
+
+def test_a_table_too_large_cannot_be_started(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sce_desktop.tasks.training.free_memory", lambda: 1_000_000)
+    label(panel._session, range(1, 11), 0)
+    label(panel._session, range(11, 21), 1)
+    qtbot.waitUntil(lambda: "are free" in panel.start.problem.text(), timeout=10_000)
+    assert not panel.start.start_button.isEnabled()
+
+
+# --- while it runs -----------------------------------------------------------------------------------------
+
+
+def test_what_comes_is_shown_and_stop_keeps_a_version(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
+) -> None:
+    label_enough(qtbot, panel)
+    method.go_on.clear()
+    click(qtbot, panel.start.start_button)
+    qtbot.waitUntil(lambda: panel.result.curve._held_out == [1.2, 1.1], timeout=10_000)
+    assert panel.start.keep_button.isVisible()
+    assert not panel.start.start_button.isVisible()
+    assert "part 1" in panel.start.problem.text()
+    with qtbot.waitSignal(panel._session.tuner.made, timeout=2000):
+        click(qtbot, panel.start.keep_button)
+    qtbot.waitUntil(lambda: panel._session.tuner.job is None)
+    assert "stopped before all was measured" in panel.result.notes.text()
+    assert panel.start.start_button.isVisible()
+
+
+def test_cancel_keeps_nothing(qtbot: QtBot, panel: FineTunePanel, method: FakeMethod) -> None:
+    label_enough(qtbot, panel)
+    method.go_on.clear()
+    click(qtbot, panel.start.start_button)
+    job = panel._session.tuner.job
+    assert job is not None
+    qtbot.waitUntil(lambda: panel.start.cancel_button.isVisible() and job.state == "running")
+    with qtbot.waitSignal(job.cancelled, timeout=2000):
+        click(qtbot, panel.start.cancel_button)
+    qtbot.waitUntil(lambda: panel._session.tuner.job is None)
+    assert panel._session.project is not None
+    assert panel._session.project.versions() == ()
+    assert panel.result.sentence.text() == EMPTY
+
+
+def test_a_failure_is_told_and_the_version_in_use_stays(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
+) -> None:
+    session = panel._session
+    label_enough(qtbot, panel)
+    first = made(qtbot, panel)
+    session.scorer.use_version(first.id)
+    method.error = UserError("The disk is full: make room.")
+    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+        click(qtbot, panel.start.start_button)
+    assert told.args == ["The disk is full: make room.", "warn"]
+    qtbot.waitUntil(lambda: session.tuner.job is None)
+    assert session.scorer.version is not None
+    assert session.scorer.version.id == first.id
+
+
+def test_closing_the_project_while_it_runs(qtbot: QtBot, panel: FineTunePanel, method: FakeMethod) -> None:
+    session = panel._session
+    label_enough(qtbot, panel)
+    method.go_on.clear()
+    click(qtbot, panel.start.start_button)
+    with qtbot.waitSignal(session.projectClosed, timeout=5000):
+        session.close_project()
+    assert session.tuner.job is None
+    assert session.tuner.versions == ()
+    assert not panel.start.start_button.isEnabled()
+
+
+# --- what it brought ---------------------------------------------------------------------------------------
+
+
+def test_before_and_after_stand_beside_the_baselines(qtbot: QtBot, panel: FineTunePanel) -> None:
+    label_enough(qtbot, panel)
+    made(qtbot, panel)
+    assert panel.result.title.text() == "version 1, from 40 rows"
+    assert panel.result.sentence.text() == "Better by 10 to 30 points on 40 rows."
+    assert [line[:2] for line in panel.result.figures.texts] == [
+        ["Before: sce-mini", "50.0 %"],
+        ["Similarity", "40.0 %"],
+        ["Logistic regression", "60.0 %"],
+        ["After: version 1", "70.0 %"],
+    ]
+    assert "Not measured for want of examples: “Praise”." in panel.result.notes.text()
+    change = panel.result.by_label.topLevelItem(0)
+    assert change is not None
+    assert [change.text(column) for column in range(5)] == ["Late", "20", "0.50", "0.75", "+0.25"]
+
+
+def test_a_changed_row_is_gone_to(qtbot: QtBot, panel: FineTunePanel) -> None:
+    label_enough(qtbot, panel)
+    made(qtbot, panel)
+    item = panel.result.changed.topLevelItem(0)
+    assert item is not None
+    qtbot.waitUntil(lambda: item.text(1) == "text 3")
+    with qtbot.waitSignal(panel._session.rowAsked) as asked:
+        panel.result.changed.itemActivated.emit(item, 0)
+    assert asked.args == [3]
+
+
+def test_what_is_not_calibrated_is_said_to_be(qtbot: QtBot, panel: FineTunePanel, project: Project) -> None:
+    version = make_version(project, settings={"calibrated": False, "stopped": "non-finite"})
+    panel._session.versionsChanged.emit()
+    qtbot.waitUntil(lambda: panel.result.versions == (version,))
+    assert "not calibrated yet" in panel.result.notes.text()
+    assert "lower the learning rate" in panel.result.notes.text()
+
+
+# --- versions ----------------------------------------------------------------------------------------------
+
+
+def two_versions(qtbot: QtBot, panel: FineTunePanel) -> tuple[ModelVersion, ModelVersion]:
+    session = panel._session
+    assert session.project is not None
+    two = make_version(session.project), make_version(session.project, train_rows=80)
+    session.versionsChanged.emit()
+    qtbot.waitUntil(lambda: session.tuner.versions == two)
+    settle(qtbot, session)
+    return two
+
+
+def test_a_version_is_used_and_the_model_as_it_was_comes_back(qtbot: QtBot, panel: FineTunePanel) -> None:
+    session = panel._session
+    assert session.project is not None
+    give_scores(session.project, [0, 1, 2])
+    session.scorer.refresh()
+    first, _ = two_versions(qtbot, panel)
+    panel.versions.select(first)
+    with qtbot.waitSignal(session.scorer.modelsChanged):
+        click(qtbot, panel.versions.use_button)
+    assert session.scorer.title == "sce-mini + version 1"
+    assert session.scorer.job is not None  # what was scored gets new scores
+    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=10_000)
+    assert not panel.result.use_button.isEnabled()
+    assert panel.result.use_button.text() == "In use"
+    session.undo()
+    assert session.scorer.version is None
+    session.redo()
+    assert session.scorer.title == "sce-mini + version 1"
+    panel.versions.select(None)
+    assert panel.versions.use_button.text() == "Go back to it"
+    click(qtbot, panel.versions.use_button)
+    assert session.project.active_version() is None
+    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=10_000)
+
+
+def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
+    session = panel._session
+    two = two_versions(qtbot, panel)
+    panel.versions.list.clearSelection()
+    for place in (0, 1):
+        item = panel.versions.list.topLevelItem(place)
+        assert item is not None
+        item.setSelected(True)
+    assert sorted(version.id for version in panel.result.versions) == [version.id for version in two]
+    assert panel.result.title.text() == "version 1 and version 2"
+    assert len(panel.result.figures.texts) == 4
+    with qtbot.waitSignal(session.told) as told:
+        click(qtbot, panel.result.differ_button)
+    assert "has scored no rows yet" in told.args[0]
+    assert session.project is not None
+    runs = [
+        give_scores(session.project, tops, fingerprint=f"f{n}") for n, tops in enumerate(([0, 1], [0, 2]))
+    ]
+    titles = {f"f{n}": version.title for n, version in enumerate(two)}
+    rename(session.project, {run.id: titles[run.fingerprint] for run in runs})
+    click(qtbot, panel.result.differ_button)
+    assert session.project.row_ids(session.query).tolist() == [2]
+    give_scores(session.project, [0, 1, 1], fingerprint="base")  # of "sce-mini", the base of both
+    panel.versions.select(two[1])
+    click(qtbot, panel.result.differ_button)
+    assert session.project.row_ids(session.query).tolist() == [2]
+
+
+def rename(project: Project, models: dict[int, str]) -> None:
+    """Let runs be of other models: what really scores them needs one."""
+    import sqlalchemy as sa
+
+    from sce_desktop.store import schema
+
+    with project._database.write() as connection:
+        for run_id, model in models.items():
+            connection.execute(sa.update(schema.runs).where(schema.runs.c.id == run_id).values(model=model))
+
+
+def test_a_version_is_deleted_after_a_question(qtbot: QtBot, panel: FineTunePanel) -> None:
+    session = panel._session
+    first, second = two_versions(qtbot, panel)
+    session.scorer.use_version(second.id)
+    panel.versions.select(second)
+    panel.versions.ask_delete()
+    (box,) = panel.versions.findChildren(QMessageBox)
+    click(qtbot, box.button(QMessageBox.StandardButton.Yes))
+    qtbot.waitUntil(lambda: [v.id for v in session.tuner.versions] == [first.id])
+    assert session.scorer.version is None
+    assert session.project is not None
+    assert session.project.active_version() is None
+
+
+def test_a_version_is_exported(
+    qtbot: QtBot, panel: FineTunePanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[str, Path]] = []
+
+    def export(
+        _project: object, _shelf: object, _choice: object, version: ModelVersion, folder: Path, **_: object
+    ) -> None:
+        written.append((version.name, folder))
+
+    monkeypatch.setattr(tuning_work, "export", export)
+    first, _ = two_versions(qtbot, panel)
+    panel.versions.select(first)
+    panel.versions.ask_export()
+    (dialog,) = panel.versions.findChildren(QFileDialog)
+    with qtbot.waitSignal(panel._session.told, timeout=10_000):
+        dialog.fileSelected.emit(str(tmp_path))
+    dialog.reject()
+    assert written == [("version 1", tmp_path / "sce-mini-+-version-1")]
+
+
+# --- by itself ---------------------------------------------------------------------------------------------
+
+
+def wait_counted(qtbot: QtBot, session: Session, act: Callable[[], object]) -> None:
+    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+        act()
+
+
+def ready_by_itself(qtbot: QtBot, session: Session, every: int = 10) -> None:
+    session.scorer.ready = True
+    session.settings["auto_finetune"] = every
+    settle(qtbot, session)
+
+
+def test_it_is_off_unless_asked_for(
+    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+) -> None:
+    ready_by_itself(qtbot, session, 0)
+    wait_counted(qtbot, session, lambda: label(session, range(1, 31), 0))
+    assert session.tuner.job is None
+    assert method.improved == 0
+
+
+def test_it_goes_by_itself_and_one_click_goes_back(
+    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+) -> None:
+    ready_by_itself(qtbot, session)
+    wait_counted(qtbot, session, lambda: label(session, range(1, 10), 0))
+    assert session.tuner.job is None  # nine are fewer than ten
+    with qtbot.waitSignal(session.offered, timeout=10_000) as offered:
+        label(session, range(10, 11), 1)
+    sentence, button, go_back = offered.args
+    assert "version 1 is in use now. Better by 10 to 30 points" in sentence
+    assert button == "Go back to the model as it was"
+    assert session.scorer.version is not None
+    go_back()
+    assert session.scorer.version is None
+    settle(qtbot, session)
+    assert method.improved == 1
+
+
+def test_what_is_not_better_is_told_and_not_used(
+    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+) -> None:
+    method.better = False
+    ready_by_itself(qtbot, session)
+    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+        label(session, range(1, 13), 0)
+    assert told.args[0].startswith("Fine-tuned by itself, and not used. No difference shown yet")
+    assert session.scorer.version is None
+    wait_counted(qtbot, session, lambda: label(session, range(13, 15), 1))
+    assert method.improved == 1  # not again before ten more
+
+
+def test_scoring_goes_first(qtbot: QtBot, session: Session, project: Project, method: FakeMethod) -> None:
+    ready_by_itself(qtbot, session)
+    method.go_on.clear()
+    label(session, range(1, 13), 0)
+    qtbot.waitUntil(lambda: session.tuner.job is not None and session.tuner.job.state == "running")
+    scoring = session.scorer.score()
+    assert scoring is not None
+    with qtbot.waitSignal(scoring.finished, timeout=10_000):
+        pass
+    method.go_on.set()
+    qtbot.waitUntil(lambda: method.improved == 2, timeout=10_000)  # again, once that is done
+    qtbot.waitUntil(lambda: session.tuner.job is None, timeout=10_000)

@@ -1,0 +1,111 @@
+"""A user's way through a fine-tune in the real window on the real model: label, learn, use, go back."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from sce_desktop import cli, paths
+from sce_desktop.app import make_window
+from sce_desktop.core.types import Decision
+from sce_desktop.settings import Settings
+from sce_desktop.store.project import Project
+from sce_desktop.ui import rows_text
+from sce_desktop.ui.finetune_panel import FineTunePanel
+from sce_desktop.ui.jobs import Lanes
+from sce_desktop.ui.main_window import MainWindow
+from sce_desktop.ui.rows_data import load_rows
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
+from tests.ui.conftest import MakeProject
+
+pytestmark = pytest.mark.model
+PATIENCE_MS = 120_000
+
+
+@pytest.fixture
+def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWindow, Session]]:
+    with Lanes() as lanes:
+        session = Session(lanes, Settings(tmp_path / "settings.json"))
+        window = make_window(session, theme)
+        window.show()
+        session.warm_up()
+        yield window, session
+        window.close()
+        qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE_MS)
+        window.deleteLater()
+
+
+def test_label_learn_use_and_go_back(
+    qtbot: QtBot,
+    whole: tuple[MainWindow, Session],
+    make_project: MakeProject,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    window, session = whole
+    sample = paths.resources_dir() / "sample"
+    labels = (sample / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
+    with (sample / "parcel_feedback.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["gold"] in labels][:60]
+    with qtbot.waitSignal(session.projectOpened, timeout=PATIENCE_MS):
+        session.open_project(make_project(texts=tuple(row["message"] for row in rows), labels=tuple(labels)))
+    project = session.project
+    assert project is not None
+    session.scorer.score()
+    qtbot.waitUntil(lambda: bool(session.runs) and session.scorer.job is None, timeout=PATIENCE_MS)
+    by_name = {label.name: label.id or 0 for label in session.labels}
+    for row_id, row in enumerate(rows[:40], 1):
+        session.decide([row_id], Decision.LABEL, [by_name[row["gold"]]])
+
+    window.docks["Fine-tune"].bring()
+    panel = window.docks["Fine-tune"].build()
+    assert isinstance(panel, FineTunePanel)
+    qtbot.waitUntil(panel.start.start_button.isEnabled, timeout=PATIENCE_MS)
+    with qtbot.waitSignal(session.tuner.made, timeout=PATIENCE_MS) as signal:
+        qtbot.mouseClick(panel.start.start_button, Qt.MouseButton.LeftButton)
+    (version,) = signal.args
+    assert version.metrics["measured"] > 30
+    assert "similarity" in version.metrics["baselines"]
+    qtbot.waitUntil(lambda: session.tuner.job is None and not session.lanes.reads.busy)
+    assert session.scorer.version is None  # nothing is used unasked
+
+    (zero_shot,) = session.runs[:1]
+    qtbot.mouseClick(panel.result.use_button, Qt.MouseButton.LeftButton)
+    job = session.scorer.job
+    assert job is not None
+    stale = load_rows(project, [1], (zero_shot,), session.labels, progress=_Progress())[0].scores[0]  # type: ignore[arg-type]
+    assert stale is not None
+    assert rows_text.stale_words(stale) == "from an older model"
+    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
+    run = session.runs[0]
+    assert (run.model, run.scored) == ("sce-mini + version 1", zero_shot.scored)
+    assert run.fingerprint != zero_shot.fingerprint
+    fresh = load_rows(project, [1], (run,), session.labels, progress=_Progress())[0].scores[0]  # type: ignore[arg-type]
+    assert fresh is not None
+    assert not fresh.stale
+
+    session.undo()
+    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
+    assert session.runs[0].id == zero_shot.id
+    session.redo()
+    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
+
+    with qtbot.waitSignal(session.projectClosed, timeout=PATIENCE_MS):
+        session.close_project()
+    qtbot.waitUntil(lambda: not session.lanes.files.busy, timeout=PATIENCE_MS)
+    capsys.readouterr()
+    assert cli.main(["project", "score", str(project.path), "--json"]) == 0
+    with Project.open(project.path) as again:  # the command line goes on with the version in use
+        active = again.active_run("sce")
+        assert active is not None
+        assert (active.id, active.model) == (run.id, "sce-mini + version 1")
+
+
+class _Progress:
+    def check(self) -> None:
+        """Go on."""

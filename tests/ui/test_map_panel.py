@@ -1,0 +1,333 @@
+"""The map: what is selected on it, what it follows, and what it says where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolTip
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.store.vector_cache import VectorCache
+from sce_desktop.tasks import map as maps
+from sce_desktop.tasks.map import NO_UMAP
+from sce_desktop.tasks.vectors import KnownVectors
+from sce_desktop.ui import map_raster
+from sce_desktop.ui.colours import label_colour
+from sce_desktop.ui.map_panel import MapPanel
+from sce_desktop.ui.map_raster import Looks, Mark, argb
+from sce_desktop.ui.map_view import MapView
+from sce_desktop.ui.map_work import NONE, SKIPPED, UNKNOWN
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, give_scores, open_in, settle
+
+TEXTS = (*(f"parcel {n}" for n in range(12)), "", "never read")
+READ = 12
+
+
+@pytest.fixture
+def path(make_project: MakeProject) -> Path:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [n % 3 for n in range(READ)])
+    return path
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Iterator[KnownVectors]:
+    """Vectors of the first rows: two far groups of six."""
+    with VectorCache(tmp_path / "vectors.db") as cache:
+        rng = np.random.default_rng(0)
+        vectors = rng.normal(size=(READ, 8)) + np.repeat([[20.0], [-20.0]], 6, axis=0)
+        cache.put("e", TEXTS[:READ], vectors.astype(np.float32))
+        yield KnownVectors("e", cache)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, session: Session, theme: Theme) -> Iterator[MapPanel]:
+    panel = MapPanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(1100, 320)
+    panel.show()
+    qtbot.waitExposed(panel)
+    yield panel
+    settle(qtbot, session)
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, panel: MapPanel, path: Path, known: KnownVectors) -> MapPanel:
+    session.scorer._shelf.known_vectors = known
+    open_in(qtbot, session, path)
+    wait_for_map(qtbot, panel)
+    return panel
+
+
+def wait_for_map(qtbot: QtBot, panel: MapPanel) -> None:
+    qtbot.waitUntil(lambda: panel.data.facts is not None and not panel.data._soon.isActive(), timeout=60_000)
+    qtbot.waitUntil(lambda: panel.data._facts_job is None)
+
+
+def legend(panel: MapPanel) -> dict[str, int]:
+    return {entry.name: entry.count for entry in panel.side.legend.entries}
+
+
+def drag(
+    view: MapView, corners: list[QPointF], modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+) -> None:
+    left = Qt.MouseButton.LeftButton
+    points = [corner.toPoint() for corner in corners]
+    QTest.mousePress(view, left, modifier, points[0])
+    for point in points[1:]:
+        QTest.mouseMove(view, point)
+    QTest.mouseRelease(view, left, modifier, points[-1])
+
+
+def around(view: MapView, points: list[int], margin: float = 15) -> list[QPointF]:
+    """The corners of a box round some points."""
+    pixels = view.pixels()[points]
+    (left, top), (right, bottom) = pixels.min(axis=0) - margin, pixels.max(axis=0) + margin
+    return [QPointF(left, top), QPointF(right, top), QPointF(right, bottom), QPointF(left, bottom)]
+
+
+def test_a_lasso_selects_exactly_the_points_inside(session: Session, opened: MapPanel) -> None:
+    view = opened.view
+    drag(view, around(view, list(range(6))))
+    assert opened.selected.tolist() == [1, 2, 3, 4, 5, 6]
+    assert opened.bar.count.text() == "6 rows selected"
+    assert view._looks.faded.tolist() == [False] * 6 + [True] * 6
+    drag(view, around(view, [7], 6), Qt.KeyboardModifier.ShiftModifier)
+    assert 8 in opened.selected.tolist()
+    assert {1, 2, 3, 4, 5, 6} <= set(opened.selected.tolist())
+    opened.bar.show_button.click()
+    assert session.query.among == tuple(opened.selected.tolist())
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Escape)
+    assert not len(opened.selected)
+    assert not view._looks.faded.any()
+
+
+def test_a_rectangle_selects_after_zooming_and_moving(opened: MapPanel) -> None:
+    view = opened.view
+    opened.bar.tools["rectangle"].click()
+    before = view.pixels().copy()
+    view.zoom(4, QPointF(*before[8]))
+    assert view.pixels()[8] == pytest.approx(before[8])  # what is under the mouse stays there
+    view.pan(-5, 7)
+    assert view.pixels()[8] == pytest.approx(before[8] + (-5, 7))
+    box = around(view, [8], 6)
+    drag(view, [box[0], box[2]])
+    assert opened.selected.tolist() == [9]
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert view.pixels() == pytest.approx(before)
+
+
+def test_a_click_chooses_the_row_and_the_mark_moves_along(session: Session, opened: MapPanel) -> None:
+    view = opened.view
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPointF(*view.pixels()[4]).toPoint())
+    assert session.current_row == 5
+    assert view._current == 4
+    session.set_current_row(9)
+    assert view._current == 8
+    session.set_current_row(14)  # has no vector
+    assert view._current == -1
+
+
+def test_colours_and_legend_follow_decisions(qtbot: QtBot, session: Session, opened: MapPanel) -> None:
+    late, damaged, _ = (label.id for label in session.labels)
+    assert legend(opened) == {"Undecided": 12}
+    session.decide([1, 2], Decision.LABEL, [late])
+    session.decide([3], Decision.LABEL, [damaged])
+    session.decide([4], Decision.NONE)
+    session.decide([5], Decision.SKIPPED)
+    assert opened.data._changed == {1, 2, 3, 4, 5}  # only these are read again
+    wanted = {"Late": 2, "Damaged": 1, "None of these": 1, "Skipped": 1, "Undecided": 7}
+    qtbot.waitUntil(lambda: legend(opened) == wanted)
+    looks = opened.view._looks
+    assert looks.marks[:6].tolist() == [Mark.DISC, Mark.DISC, Mark.DISC, Mark.CROSS, Mark.RING, Mark.DOT]
+    assert looks.colours[0] == looks.colours[1] == argb(label_colour(0))
+    assert looks.colours[2] == argb(label_colour(1))
+    session.undo()
+    qtbot.waitUntil(lambda: "Skipped" not in legend(opened))
+    opened.bar.colour.setCurrentIndex(1)
+    assert legend(opened) == {"Late": 4, "Damaged": 4, "Praise": 4}
+    assert opened.view._looks.marks[3] == Mark.CROSS  # what a person did is seen all the same
+    opened.side.legend.list.topLevelItem(0).setSelected(True)
+    assert opened.view._looks.faded.tolist() == [n % 3 != 0 for n in range(READ)]
+
+
+def test_blind_mode_hides_what_the_model_says(session: Session, opened: MapPanel) -> None:
+    opened.bar.colour.setCurrentIndex(1)
+    session.change_setting("blind", True)
+    assert legend(opened) == {"Undecided": 12}
+    assert not opened.bar.colour.isEnabled()
+
+
+def test_only_rows_of_the_table_are_shown_and_selected(
+    qtbot: QtBot, session: Session, opened: MapPanel
+) -> None:
+    session.decide([2, 3], Decision.SKIPPED)
+    session.set_query(RowQuery(state=RowState.SKIPPED))
+    opened.side.only.setChecked(True)
+    qtbot.waitUntil(lambda: opened.data.row_ids.tolist() == [2, 3])
+    view = opened.view
+    drag(
+        view, [QPointF(1, 1), QPointF(view.width(), 1), QPointF(view.width(), view.height()), QPointF(1, 300)]
+    )
+    assert opened.selected.tolist() == [2, 3]
+    session.set_query(RowQuery())
+    qtbot.waitUntil(lambda: len(opened.data.points) == READ)
+
+
+def test_what_is_under_the_mouse_is_told(
+    monkeypatch: pytest.MonkeyPatch, session: Session, opened: MapPanel
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _at, text, _widget: told.append(text))
+    opened.view._set_hovered(3, QPoint())
+    assert "parcel 3" in told[0]
+    assert "You: Undecided" in told[0]
+    assert "Model: Late" in told[0]
+
+
+def test_rows_without_vectors_are_counted_and_come_with_the_next_scoring(
+    qtbot: QtBot, session: Session, opened: MapPanel, known: KnownVectors
+) -> None:
+    assert opened.side.note.text() == "12 rows on the map. 1 row has no text vector yet: press Score."
+    known.cache.put("e", ["never read"], np.ones((1, 8), np.float32))
+    opened.data._scoring = True
+    session.scorer.modelsChanged.emit()  # a scoring has ended
+    qtbot.waitUntil(lambda: len(opened.data.points) == READ + 1)
+    assert opened.side.note.text() == "13 rows on the map."
+
+
+def test_without_vectors_it_says_what_to_do(
+    qtbot: QtBot, session: Session, panel: MapPanel, path: Path, tmp_path: Path
+) -> None:
+    open_in(qtbot, session, path)
+    assert panel.pages.currentWidget() is panel.empty
+    assert "when the model is loaded" in panel.empty.words.text()
+    with VectorCache(tmp_path / "none.db") as cache:
+        session.scorer._shelf.known_vectors = KnownVectors("e", cache)
+        session.scorer.modelsChanged.emit()
+        qtbot.waitUntil(lambda: "score the rows first" in panel.empty.words.text())
+        assert panel.empty.score.isVisible()
+
+
+def test_umap_that_is_not_installed_and_one_that_is_kept(
+    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, session: Session, opened: MapPanel
+) -> None:
+    told: list[str] = []
+    session.told.connect(lambda sentence, _tone: told.append(sentence))
+    monkeypatch.setattr("sce_desktop.ui.map_data.has_umap", lambda: False)
+    opened.bar.methodChosen.emit("umap")
+    assert told == [NO_UMAP]
+    assert opened.bar.method.currentData() == "pca"
+    made: list[int] = []
+
+    def other(vectors: np.ndarray, *, seed: int = 0, progress: object) -> np.ndarray:
+        made.append(len(vectors))
+        return np.ascontiguousarray(vectors[:, :2])
+
+    monkeypatch.setattr("sce_desktop.ui.map_data.has_umap", lambda: True)
+    monkeypatch.setattr(maps, "umap_map", other)
+    for method in ("umap", "pca", "umap"):
+        opened.bar.methodChosen.emit(method)
+        qtbot.waitUntil(
+            lambda method=method: opened.data.map.method == method and opened.data.facts is not None
+        )
+    assert made == [READ]
+
+
+def test_the_project_may_close_while_the_map_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot,
+    session: Session,
+    opened: MapPanel,
+    make_project: MakeProject,
+) -> None:
+    opened.data.lay_out_again()
+    assert opened.data.working
+    with qtbot.waitSignal(session.projectClosed, timeout=10_000):
+        session.close_project()
+    assert opened.data.map is None
+    assert not opened.data.working
+    assert opened.pages.currentWidget() is opened.empty
+    open_in(qtbot, session, make_project("Other", texts=TEXTS[:4]))
+    qtbot.waitUntil(lambda: len(opened.data.points) == 4)
+
+
+def test_nothing_is_read_for_a_map_that_nobody_sees(qtbot: QtBot, session: Session, opened: MapPanel) -> None:
+    opened.hide()
+    session.decide([1], Decision.SKIPPED)
+    settle(qtbot, session)
+    assert opened.data.facts is not None
+    assert opened.data.facts.answers[0] == UNKNOWN
+    opened.show()
+    qtbot.waitUntil(lambda: opened.data.facts.answers[0] == SKIPPED)
+
+
+# --- the picture -------------------------------------------------------------------------------------------
+
+
+def ink(image: QImage, x: int, y: int) -> str:
+    return QColor(image.pixelColor(x, y)).name(QColor.NameFormat.HexArgb)
+
+
+def test_marks_are_where_they_belong_and_cut_at_the_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_raster, "SMOOTH_UP_TO", 0)
+    pixels = np.array([[20.0, 10.0], [0.0, 0.0], [39.9, 19.9], [-300.0, 5.0], [20.0, 10.0]])
+    looks = Looks(
+        np.array(
+            [argb("#ff0000"), argb("#00ff00"), argb("#0000ff"), argb("#ffffff"), argb("#aabbcc")], np.uint32
+        ),
+        np.array([Mark.DISC, Mark.DOT, Mark.CROSS, Mark.DOT, Mark.DOT], np.uint8),
+        np.array([False] * 5),
+    )
+    image = map_raster.draw(
+        pixels, looks, map_raster.paint_order(looks.marks, np.arange(len(pixels))), 40, 20, 1.0, "#000000"
+    )
+    assert (image.width(), image.height()) == (40, 20)
+    assert ink(image, 20, 10) == "#ffff0000"  # a decided row lies above an undecided one
+    assert ink(image, 0, 0) == "#ff00ff00"
+    assert ink(image, 39, 19) == "#ff0000ff"
+    assert ink(image, 10, 10) == "#00000000"
+
+
+@pytest.mark.parametrize("mark", list(Mark))
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_points_at_every_distance_from_the_edges_can_be_drawn(mark: Mark, scale: float) -> None:
+    pixels = np.stack(np.meshgrid(np.arange(-40.0, 80), np.arange(-40.0, 60)), axis=-1).reshape(-1, 2)
+    count = len(pixels)
+    looks = Looks(np.full(count, argb("#ff0000")), np.full(count, mark, np.uint8), np.zeros(count, bool))
+    image = map_raster.draw(
+        pixels, looks, map_raster.paint_order(looks.marks, np.arange(len(pixels))), 40, 20, scale, "#000000"
+    )
+    assert {ink(image, x, y) for x in (0, 39) for y in (0, 19)} == {"#ffff0000"}
+
+
+def test_of_very_many_points_a_part_is_painted_but_all_that_people_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(map_raster, "MOST_PAINTED", 10)
+    marks = np.full(100, Mark.DOT, np.uint8)
+    marks[[5, 50]] = Mark.DISC
+    order = map_raster.paint_order(marks, np.arange(100))
+    assert len(order) == 12
+    assert set(order[-2:].tolist()) == {5, 50}
+
+
+def test_no_two_marks_look_alike() -> None:
+    shapes = {mark: map_raster.stamp(mark, 3.0)[0].tolist() for mark in Mark}
+    assert len({str(shape) for shape in shapes.values()}) == len(Mark)
+    assert {NONE, SKIPPED, UNKNOWN}.isdisjoint({1, 2, 3})
