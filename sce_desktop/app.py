@@ -25,6 +25,9 @@ from sce_desktop.ui.theme import Theme
 
 DESKTOP_FILE = "sce-desktop"
 _SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
+# A thread that reads from SQLite asks for Python's lock at every record. Where another one computes, each
+# wait is 5 ms by default, and a page of rows takes half a second while the window is painted.
+_SWITCH_SECONDS = 0.001
 
 log = logging.getLogger(__name__)
 
@@ -139,6 +142,7 @@ def make_application() -> QApplication:
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(DESKTOP_FILE)  # Wayland takes the window's icon from there
     app.setWindowIcon(QIcon(str(paths.resources_dir() / "icons" / "app.svg")))
+    sys.setswitchinterval(_SWITCH_SECONDS)
     return app
 
 

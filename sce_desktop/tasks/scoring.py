@@ -50,24 +50,23 @@ def score_project(
     """
     known, multi_label = _labels_of(project, models[0], labels)
     shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
-    runs = []
+    first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
+    tally = _Tally(project, known, multi_label, cache, progress)
+    runs, waiting = [], []
     for named in models:
         run = project.open_run(
             named.alias, named.model.kind, named.name, named.model.fingerprint, known, multi_label
         )
         project.activate(run.id)  # scores show as they come
-        runs.append(run)
-    first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
-    waiting = [project.unscored_ids(run.id) for run in runs]
-    waiting = [
-        np.intersect1d(ids, first) if run.alias in first_only else ids
-        for run, ids in zip(runs, waiting, strict=True)
-    ]
-    tally = _Tally(project, known, multi_label, cache, sum(map(len, waiting)), progress)
-    for run, named, ids in zip(runs, models, waiting, strict=True):
+        ids = project.unscored_ids(run.id)
+        if run.alias in first_only:
+            ids = np.intersect1d(ids, first)
+        tally.expect(len(ids))
         tally.score(run, named, first[np.isin(first, ids)], what="scoring the screen")
+        runs.append(run)
+        waiting.append(ids[~np.isin(ids, first)])
     for run, named, ids in zip(runs, models, waiting, strict=True):
-        tally.score(run, named, ids[~np.isin(ids, first)])
+        tally.score(run, named, ids)
         whole = run.alias not in first_only or not len(project.unscored_ids(run.id))
         if whole and run.id not in tally.failed:
             project.finish_run(run.id)
@@ -116,18 +115,21 @@ class _Tally:
         labels: tuple[Label, ...],
         multi_label: bool,
         cache: VectorCache | None,
-        total: int,
         progress: Progress,
     ) -> None:
         self._project = project
         self._labels = labels
         self._multi_label = multi_label
         self._cache = cache
-        self._total = total
+        self._total = 0
         self._done = 0
         self._progress = progress
         self._main: int | None = None  # the run of the first model
         self.failed: dict[int, UserError] = {}  # runs of baselines that cannot score these labels
+
+    def expect(self, rows: int) -> None:
+        """Count on ``rows`` more."""
+        self._total += rows
 
     def score(self, run: Run, named: NamedModel, ids: IdArray, *, what: str = "scoring") -> None:
         """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""

@@ -1,4 +1,4 @@
-"""Colours of labels: `label_colour(index)` gives "#rrggbb", always the same; `next_colour(used)` a free one.
+"""Colours of labels: `label_colour(index)` gives "#rrggbb", always the same; `free_colours(used)` the others.
 
 The first six were chosen by hand. The rest are found: of all colours that keep a contrast of 3:1 against both
 the light and the dark pane (WCAG 2.1, 1.4.11) and are neither grey nor shrill, always the one farthest from
@@ -9,7 +9,8 @@ for image processing", 2020).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,11 +95,9 @@ def label_colour(index: int) -> str:
     return colours[index % len(colours)]
 
 
-def next_colour(used: Iterable[str]) -> str:
-    """The first label colour that is not among ``used``."""
+def free_colours(used: Iterable[str]) -> Iterator[str]:
+    """Give the label colours that are not among ``used`` in their order; then all, again and again."""
     taken = {colour.lower() for colour in used}
-    for colour in FIRST_COLOURS:
-        if colour not in taken:
-            return colour
-    free = (colour for colour in label_colours() if colour not in taken)
-    return next(free, label_colour(len(taken)))
+    yield from (colour for colour in FIRST_COLOURS if colour not in taken)
+    yield from (colour for colour in label_colours()[len(FIRST_COLOURS) :] if colour not in taken)
+    yield from itertools.cycle(label_colours())

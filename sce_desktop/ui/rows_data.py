@@ -159,6 +159,14 @@ def _scores(
     }
 
 
+def age(row: RowData, stale: Mapping[int, bool]) -> RowData:
+    """Return ``row`` with the scores of runs (by id) that are ``stale`` by now marked so."""
+    scores = tuple(
+        replace(score, stale=True) if score and stale.get(score.run.id) else score for score in row.scores
+    )
+    return replace(row, scores=scores)
+
+
 def reload_people(project: Project, rows: Sequence[RowData]) -> list[RowData]:
     """Return ``rows`` with the annotations and marks that they have now."""
     ids = [row.id for row in rows]

@@ -63,6 +63,8 @@ class RowsModel(QAbstractTableModel):
         self.ids: IdArray = np.empty(0, np.int64)
         self.query: RowQuery | None = None  # that ``ids`` answer
         self._columns = Column.BASELINE + 1
+        self._label_ids: list[int | None] = []  # that pages were read with last
+        self._headings: list[str] = []
         self._pages: OrderedDict[int, list[RowData]] = OrderedDict()
         self._stale: set[int] = set()
         self._wanted: list[int] = []
@@ -258,6 +260,7 @@ class RowsModel(QAbstractTableModel):
             first=True,
             quiet=True,
         )
+        self._label_ids = [label.id for label in self.labels]
         self._stale.difference_update(numbers)  # what changes from here on makes them stale again
         job.finished.connect(self._on_fetched)
         job.ended.connect(self._on_fetch_ended)
@@ -298,10 +301,21 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def _on_labels(self) -> None:
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
-        self._refresh()
+        self._tell_headings()
+        if [label.id for label in self.labels] == self._label_ids:
+            self._age_scores()
+        else:
+            self._refresh()
         if len(self.ids):
             self._tell(0, len(self.ids) - 1)  # names and colours of labels are not part of a page
+
+    def _age_scores(self) -> None:
+        """Mark what was said of other wordings at once on the screen, elsewhere when it is looked at."""
+        aged = {run.id: rows_data.is_stale(run, self.labels) for run in self.runs}
+        for number in self._shown:
+            page = self._pages.get(number, [])
+            page[:] = [rows_data.age(row, aged) for row in page]
+        self._stale.update(self._fetching, set(self._pages).difference(self._shown))
 
     @Slot(object)
     def _on_scores(self, _ids: object) -> None:
@@ -347,7 +361,16 @@ class RowsModel(QAbstractTableModel):
             self.beginRemoveColumns(_ROOT, wanted, self._columns - 1)
             self._columns = wanted
             self.endRemoveColumns()
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
+        self._tell_headings()
+
+    def _tell_headings(self) -> None:
+        """Have the headings drawn anew if they say something else: the table is drawn with them."""
+        headings = [
+            rows_text.heading(column, self.labels, self._aliases()) for column in range(self._columns)
+        ]
+        if headings != self._headings:
+            self._headings = headings
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
 
 
 def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Change, ChangeKind, Decision, Label, LabelSet, Origin
 from sce_desktop.store.query import RowQuery
-from sce_desktop.ui.colours import next_colour
+from sce_desktop.ui.colours import free_colours
 from sce_desktop.ui.queries import queue_name
 from sce_desktop.ui.rows_text import NONE_FITS, SKIPPED
 
@@ -85,7 +85,8 @@ class Edits(QObject):
         before = self.label_set
         self.reload_labels()
         if self.label_set != before:
-            self.annotationsChanged.emit(None)
+            if _ids(self.label_set) != _ids(before):  # another name or order changes no answer
+                self.annotationsChanged.emit(None)
             self.count_soon()
             self.scorer.labels_changed()
 
@@ -181,13 +182,11 @@ class Edits(QObject):
         return True
 
 
+def _ids(label_set: LabelSet | None) -> set[int | None]:
+    return {label.id for label in label_set.labels} if label_set else set()
+
+
 def _coloured(labels: Sequence[Label], *, beside: Sequence[Label] = ()) -> list[Label]:
     """Give each of ``labels`` that has no colour one that neither they nor those ``beside`` have."""
-    used = [label.colour for label in (*beside, *labels) if label.colour]
-    coloured: list[Label] = []
-    for label in labels:
-        if not label.colour:
-            label = replace(label, colour=next_colour(used))
-            used.append(label.colour)
-        coloured.append(label)
-    return coloured
+    free = free_colours(label.colour for label in (*beside, *labels) if label.colour)
+    return [label if label.colour else replace(label, colour=next(free)) for label in labels]

@@ -225,8 +225,28 @@ def test_progress_counts_over_all_models(project: Project, monkeypatch: pytest.M
     score_project(project, models, progress=progress)
     done = [done for done, _, _ in progress.reports]
     assert done == sorted(done)
-    assert done[0] == 10
+    assert next(number for number in done if number) == 10  # and before it that something begins
     assert progress.reports[-1] == (2 * SCORED, 2 * SCORED, "scoring with near")
+
+
+def test_the_screen_is_scored_and_told_model_by_model_before_the_rest(project: Project) -> None:
+    first = np.array([50, 7, 40])
+    scored: dict[str, list[int]] = {}
+
+    class Watching(RecordingProgress):
+        def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+            if stage not in scored:  # it begins: what it says of those before must be in the file
+                scored[stage] = [run.scored for run in project.runs()]
+            super().report(done, total, stage=stage)
+
+    models = [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")]
+    score_project(project, models, first_ids=first, progress=Watching())
+    assert scored == {
+        "scoring the screen with SCE": [0],
+        "scoring the screen with near": [len(first), 0],
+        "scoring with SCE": [len(first), len(first)],
+        "scoring with near": [SCORED, len(first)],
+    }
 
 
 def test_chunks_grow_and_shrink_towards_their_time() -> None:

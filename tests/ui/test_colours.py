@@ -12,9 +12,9 @@ from sce_desktop.ui.colours import (
     PANES,
     contrast,
     distance,
+    free_colours,
     label_colour,
     label_colours,
-    next_colour,
 )
 
 
@@ -47,8 +47,11 @@ def test_order_begins_with_the_chosen_six_and_never_changes() -> None:
     assert label_colour(len(label_colours())) == FIRST_COLOURS[0]
 
 
-def test_next_colour_fills_the_gap_first() -> None:
-    assert next_colour([]) == FIRST_COLOURS[0]
-    assert next_colour(["#3B6FD8", "#8a63c9"]) == FIRST_COLOURS[1]
-    assert next_colour(FIRST_COLOURS) == label_colours()[6]
-    assert next_colour(label_colours()) in label_colours()
+def test_free_colours_fill_the_gaps_first_and_never_end() -> None:
+    assert next(free_colours([])) == FIRST_COLOURS[0]
+    assert next(free_colours(["#3B6FD8", "#8a63c9"])) == FIRST_COLOURS[1]
+    assert next(free_colours(FIRST_COLOURS)) == label_colours()[6]
+    assert len(set(label_colours())) == len(label_colours())
+    many = list(itertools.islice(free_colours(FIRST_COLOURS[:1]), 3 * len(label_colours())))
+    assert many[: len(label_colours()) - 1] == list(label_colours()[1:])
+    assert many[len(label_colours()) - 1 :][: len(label_colours())] == list(label_colours())

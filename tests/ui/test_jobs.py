@@ -78,6 +78,27 @@ def test_thousand_quick_jobs_keep_their_order(qtbot: QtBot, lane: Lane) -> None:
     assert results == [2 * number for number in range(1000)]
 
 
+def test_that_something_else_begins_is_told_at_once(qtbot: QtBot, lane: Lane) -> None:
+    """The rows on the screen are shown when the next stage begins, not when it has gone on for a while."""
+    told, go_on = threading.Event(), threading.Event()
+
+    def task(*, progress: Progress) -> None:
+        progress.report(0, 9, stage="First")
+        progress.report(3, 9, stage="First")
+        progress.report(3, 9, stage="Second")
+        told.set()
+        go_on.wait(10)
+
+    updates: list[tuple[object, ...]] = []
+    job = lane.submit(task, title="Stages")
+    job.progressed.connect(lambda *update: updates.append(update))
+    qtbot.waitUntil(told.is_set)
+    qtbot.waitUntil(lambda: (3, 9, "Second") in updates)
+    assert job.active
+    go_on.set()
+    qtbot.waitUntil(lambda: not job.active)
+
+
 def test_progress_is_throttled_and_the_last_report_arrives(qtbot: QtBot, lane: Lane) -> None:
     def task(*, progress: Progress) -> None:
         end = time.monotonic() + 0.5

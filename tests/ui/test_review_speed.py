@@ -1,0 +1,213 @@
+"""What guards the pace of a review: the GUI thread asks little of the project, and paints what has changed.
+
+Times are measured by ``make bench ARGS=review``; here it is counted, which a busy machine does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.project import Project
+from sce_desktop.ui.row_labels import SHOWN
+from sce_desktop.ui.rows_model import RowsModel
+from sce_desktop.ui.session import Session
+from tests.store.statements import scans, statements
+from tests.ui.panels import open_in, settle
+from tests.ui.test_row_panel import Bench, bench  # noqa: F401
+
+ROWS, LABELS = 600, 60
+MOST_STATEMENTS = 46  # of the GUI thread for a key that decides, those of its transactions included
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "many.sce"
+    rng = np.random.default_rng(0)
+    with Project.create(path) as project:
+        rows = [(str(number), f"text {number % 500}") for number in range(ROWS)]
+        project.add_rows(("ref", "text"), [rows], text_columns=[1], source={})
+        labels = project.set_labels([Label(f"label {n}", colour="#3b6fd8") for n in range(LABELS)]).labels
+        for alias in ("sce", "similarity"):
+            run = project.open_run(alias, "sce", "m", alias, labels)
+            project.activate(run.id)
+            raw = rng.random((ROWS, LABELS), dtype=np.float32) ** 4
+            project.add_scores(run.id, range(1, ROWS + 1), Scores(raw / raw.sum(axis=1, keepdims=True)))
+            project.finish_run(run.id)
+    return path
+
+
+@pytest.fixture
+def many(qtbot: QtBot, session: Session, bench: Bench, path: Path) -> Iterator[Bench]:  # noqa: F811
+    session.scorer._edit_pause.setInterval(600_000)
+    session.scorer.set_baselines(("similarity",))
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    bench.rows.table.setFocus()
+    qtbot.waitUntil(lambda: bench.rows.table.hasFocus() and bool(session.visible_rows))
+    settle(qtbot, session)
+    yield bench
+    settle(qtbot, session)
+
+
+def test_a_key_that_decides_asks_little_and_looks_at_no_table_whole(
+    qtbot: QtBot, session: Session, many: Bench
+) -> None:
+    project = session.project
+    assert project is not None
+    QTest.keyClick(many.rows.table, Qt.Key.Key_1)  # the first time connections are told how durable to be
+    settle(qtbot, session)
+    with statements(project) as told:
+        for key in (Qt.Key.Key_1, Qt.Key.Key_0, Qt.Key.Key_2):
+            before, asked = session.current_row, len(told)
+            QTest.keyClick(many.rows.table, key)
+            assert session.current_row != before
+            assert len(told) - asked <= MOST_STATEMENTS, "\n".join(told[asked:])
+            assert told[asked:].count("COMMIT") <= 8
+        settle(qtbot, session)  # what follows a little later: the menus, the counts
+    assert scans(project, told) == []
+
+
+def test_lines_are_made_for_the_labels_that_are_shown(
+    session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sce_desktop.ui import row_panel
+
+    made: list[int | None] = []
+    plain = row_panel.colour_of
+
+    def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
+        made.append(label.id)
+        return plain(label, labels)
+
+    monkeypatch.setattr(row_panel, "colour_of", colour_of)
+    QTest.keyClick(many.rows.table, Qt.Key.Key_J)
+    assert 0 < len(made) <= SHOWN
+    many.panel.labels.start_finding()
+    QTest.keyClicks(many.panel.labels.finder, "label 59")
+    assert [line.name for line in many.panel.labels.shown()] == ["label 59"]
+
+
+def test_decisions_have_no_disagreement_of_models_counted(
+    qtbot: QtBot, session: Session, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sce_desktop.ui import rows_data
+    from sce_desktop.ui.filter_bar import FilterBar
+
+    counted: list[object] = []
+    plain = rows_data.count_rows
+
+    def count_rows(*args: Any, **keywords: Any) -> int:
+        counted.append(args)
+        return plain(*args, **keywords)
+
+    monkeypatch.setattr(rows_data, "count_rows", count_rows)
+    bar = FilterBar(session)
+    qtbot.addWidget(bar)
+    bar._count_soon.setInterval(0)
+    session.scorer.set_baselines(("similarity",))
+    project = open_in(qtbot, session, path)
+    qtbot.waitUntil(lambda: bar.disagree.text() != "Disagree")
+    settle(qtbot, session)
+    before = len(counted)
+    with qtbot.waitSignal(session.countsChanged):
+        assert session.decide([1], Decision.NONE)
+    settle(qtbot, session)
+    assert len(counted) == before
+    run = project.active_run("similarity")
+    assert run is not None
+    project.add_rows(("ref", "text"), [[("x", "another text")]], text_columns=[1], source={})
+    new = np.full((1, LABELS), 1 / LABELS, np.float32)
+    project.add_scores(run.id, [ROWS + 1], Scores(new))
+    session.scorer.refresh()
+    session.count_soon()
+    qtbot.waitUntil(lambda: len(counted) > before)
+    settle(qtbot, session)
+
+
+class _Told(QObject):
+    """How often a model says that what is shown has changed."""
+
+    def __init__(self, model: RowsModel) -> None:
+        super().__init__()
+        self.headings = self.cells = 0
+        model.headerDataChanged.connect(self._on_headings)
+        model.dataChanged.connect(self._on_cells)
+
+    def _on_headings(self) -> None:
+        self.headings += 1
+
+    def _on_cells(self) -> None:
+        self.cells += 1
+
+
+def test_a_rename_marks_what_is_on_the_screen_without_reading_it_again(
+    qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sce_desktop.ui import rows_data
+
+    model = many.rows.model
+    first = model.row_at(0)
+    assert first is not None
+    assert first.scores[0] is not None
+    assert not first.scores[0].stale
+    told = _Told(model)
+    read: list[object] = []
+    plain = rows_data.load_rows
+
+    def load_rows(*args: Any, **keywords: Any) -> list[rows_data.RowData]:
+        read.append(args)
+        return plain(*args, **keywords)
+
+    monkeypatch.setattr(rows_data, "load_rows", load_rows)
+    before = session.labels
+    session.set_labels([replace(before[0], name="another name"), *before[1:]])
+    aged = model.row_at(0)
+    assert aged is not None
+    assert [score.stale for score in aged.scores if score] == [True, True]
+    settle(qtbot, session)
+    assert (read, told.headings, told.cells) == ([], 0, 1)
+    session.set_labels(before)  # what the runs say fits again
+    session.scoresChanged.emit(None)
+    qtbot.waitUntil(lambda: not model.row_at(0).scores[0].stale)  # type: ignore[union-attr]
+
+
+def test_label_that_goes_has_the_answers_read_again(qtbot: QtBot, session: Session, many: Bench) -> None:
+    QTest.keyClick(many.rows.table, Qt.Key.Key_1)
+    settle(qtbot, session)
+    row = many.rows.model.row_at(0)
+    assert row is not None
+    assert row.annotation is not None
+    (label_id,) = row.annotation.label_ids
+    session.set_labels([label for label in session.labels if label.id != label_id])
+    qtbot.waitUntil(lambda: many.rows.model.row_at(0).annotation is None)  # type: ignore[union-attr]
+
+
+class _Paints(QObject):
+    """How often a widget is painted."""
+
+    def __init__(self, widget: QObject) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() is QEvent.Type.Paint
+        return False
+
+
+def test_headings_that_say_the_same_are_not_told_anew(qtbot: QtBot, session: Session, many: Bench) -> None:
+    told = _Told(many.rows.model)
+    paints = _Paints(many.rows.table.viewport())
+    session.scoresChanged.emit(None)  # as while scores come
+    settle(qtbot, session)
+    assert (told.headings, told.cells, paints.count) == (0, 0, 0)
