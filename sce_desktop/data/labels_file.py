@@ -49,6 +49,8 @@ def read_labels(path: str | Path) -> tuple[Label, ...]:
 def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
     """Write labels in the kind that ``path`` ends in, so that `read_labels` gives them back (without ids).
 
+    A text file has names alone: colours are left out of it, too.
+
     Raises UserError if the file cannot be written, or is a text file and there is more than names to write.
     """
     path = Path(path)
@@ -62,14 +64,20 @@ def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
         return
     if ending == ".json":
         text = json.dumps([_as_object(label) for label in labels], ensure_ascii=False, indent=2) + "\n"
-    elif all(
-        label == Label(label.name, id=label.id) and len(label.name.splitlines()) == 1 for label in labels
-    ):
+    elif all(_is_a_name(label) for label in labels):
         text = "".join(f"{label.name}\n" for label in labels)
     else:
-        raise UserError(f"{path.name} can hold names of one line only: choose .csv or .json for the rest.")
+        raise UserError(
+            f"{path.name} can hold names of one line only, no descriptions, synonyms or shortcuts: "
+            "choose .csv or .json for the rest."
+        )
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _is_a_name(label: Label) -> bool:
+    # A colour may be left out of a list of names: whoever reads it gives every label one.
+    return label == Label(label.name, id=label.id, colour=label.colour) and len(label.name.splitlines()) == 1
 
 
 def _lines(path: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -79,6 +79,38 @@ def answers(connection: sa.Connection, coder_id: int) -> dict[int, Answer]:
     if coder_id == USER:
         return _own_answers(connection)
     _get(connection, coder_id)
+    found = connection.execute(
+        sa.select(_said.c.row_id, _said.c.label, _said.c.label_id)
+        .where(_said.c.coder_id == coder_id)
+        .order_by(_said.c.row_id)
+    )
+    resolved = _resolver(connection)
+    return {
+        row_id: frozenset(resolved(word, label_id) for _, word, label_id in group if word)
+        for row_id, group in groupby(found, key=itemgetter(0))
+    }
+
+
+def of_row(connection: sa.Connection, row_id: int) -> list[tuple[str, Answer]]:
+    """Return name and answer of every coder who answered a row, the oldest coder first."""
+    found = raw(connection).execute(_OF_ROW, (int(row_id),)).fetchall()
+    if not found:
+        return []
+    resolved = _resolver(connection)
+    return [
+        (name, frozenset(resolved(word, label_id) for _, word, label_id in group if word))
+        for name, group in groupby(found, key=itemgetter(0))
+    ]
+
+
+_OF_ROW = (
+    "SELECT c.name, o.label, o.label_id FROM coders AS c JOIN other_annotations AS o ON o.coder_id = c.id"
+    " WHERE NOT c.removed AND o.row_id = ? ORDER BY c.id"
+)
+
+
+def _resolver(connection: sa.Connection) -> Callable[[str, int | None], int | str]:
+    """Return what finds the label in use that a word, or a label of former times, means."""
     known = _wordings(connection)
     used = set(known.values())
     latest: dict[int, str] = dict(
@@ -91,15 +123,7 @@ def answers(connection: sa.Connection, coder_id: int) -> dict[int, Answer]:
         renamed = known.get(latest.get(label_id or 0, word))  # merged away under a name that it got later
         return renamed if renamed is not None else known.get(word, word)
 
-    found = connection.execute(
-        sa.select(_said.c.row_id, _said.c.label, _said.c.label_id)
-        .where(_said.c.coder_id == coder_id)
-        .order_by(_said.c.row_id)
-    )
-    return {
-        row_id: frozenset(resolved(word, label_id) for _, word, label_id in group if word)
-        for row_id, group in groupby(found, key=itemgetter(0))
-    }
+    return resolved
 
 
 def disagreements(connection: sa.Connection, coder_ids: Sequence[int]) -> IdArray:

@@ -198,6 +198,11 @@ class DecisionMethods:
         with self._database.read() as connection:
             return coders.every(connection)
 
+    def said_of(self, row_id: int) -> list[tuple[str, frozenset[int | str]]]:
+        """Return name and answer of every other coder who answered a row; answers as `coder_answers`."""
+        with self._database.read() as connection:
+            return coders.of_row(connection, row_id)
+
     def coder_answers(self, coder_id: int) -> dict[int, frozenset[int | str]]:
         """Return what a coder (0: the user) answered, by row in file order, without skipped rows.
 

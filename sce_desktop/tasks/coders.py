@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from sce_desktop.core.agreement import Agreement, compare_coders
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Coder, Decision, TableOptions
@@ -15,6 +19,8 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.columns import cells_of, find_column, find_columns
 
+USER = 0
+"""The user among the coders."""
 GOLD = "gold"
 """The coder whose answers are right by definition."""
 Answer = str | Sequence[str] | None  # a label, several, or none of these
@@ -117,6 +123,52 @@ def column_as_coder(project: Project, column: str, progress: Progress, *, name: 
     if not answers:
         raise UserError(f"“{column}” has nothing but empty cells: choose another column.")
     return project.add_coder(name, f"column {column}", answers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithOther:
+    """How far the user and another coder agree; ``unknown``: what is no label here, and how often."""
+
+    coder: Coder
+    agreement: Agreement
+    unknown: dict[str, int]
+
+    @property
+    def sentence(self) -> str:
+        """What there is to say of it."""
+        found = self.agreement
+        if not found.rows:
+            return f"You and {self.coder.name} have decided no row both."
+        beyond = [
+            f"{name} {value:.2f}"
+            for name, value in (("Cohen's kappa", found.kappa), ("Krippendorff's alpha", found.alpha))
+            if value is not None
+        ]
+        figures = f" ({', '.join(beyond)})" if beyond else ""
+        rows = "1 row" if found.rows == 1 else f"{found.rows:,} rows"
+        same = f"{100 * found.same:.0f} %"
+        return f"You and {self.coder.name} agree on {same} of {rows} that both decided{figures}."
+
+
+def agreements(project: Project, progress: Progress) -> list[WithOther]:
+    """Compare every other coder with the user; several labels of a row are one answer.
+
+    Raises:
+        Cancelled: The user stopped.
+    """
+    coders = project.coders()
+    own = project.coder_answers(USER) if coders else {}
+    found = []
+    for coder in coders:
+        progress.check()
+        theirs = project.coder_answers(coder.id)
+        places: dict[frozenset[int | str], int] = {}
+        both = sorted(own.keys() & theirs.keys())
+        pairs = [tuple(places.setdefault(said[row], len(places)) for said in (own, theirs)) for row in both]
+        answers = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        words = Counter(word for said in theirs.values() for word in said if isinstance(word, str))
+        found.append(WithOther(coder, compare_coders(answers[0], answers[1], len(places)), dict(words)))
+    return found
 
 
 def _answer(names: Iterable[str], lists: bool) -> Answer:

@@ -70,8 +70,10 @@ class CoderDialog(ProjectDialog):
         if same is not None:
             self.their_key.setCurrentText(same)
             self.our_key.setCurrentText(same)
-        if preview.label_column is not None:
-            self.their_label.setCurrentIndex(preview.label_column)
+        guess = preview.label_column
+        if guess is None:  # at least not the keys
+            guess = next((n for n in range(len(preview.columns)) if n != self.their_key.currentIndex()), 0)
+        self.their_label.setCurrentIndex(guess)
         self._ok.setEnabled(bool(preview.columns))
 
     @Slot(object)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
+from sce_desktop.ui.agreement_dialog import AgreementDialog
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.icons import set_icon
@@ -157,6 +158,7 @@ class Menus(QObject):
             project=True,
         )
         self._add(menu, "Answers of another &person…", window.ask_coder, icon="import", project=True)
+        self._add(menu, "A&greement with others…", self._opener(AgreementDialog), icon="check", project=True)
         self._add(
             menu, "&Label sets and versions…", self._opener(LabelSetsDialog), icon="label", project=True
         )

@@ -17,6 +17,7 @@ from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
+    from sce_desktop.tasks.coders import WithOther
     from sce_desktop.tasks.review import Acceptance
     from sce_desktop.tasks.vectors import KnownVectors
 
@@ -103,7 +104,7 @@ class CoderChoices:
 
 def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) -> tuple[Coder, str]:
     """Join another person's answers and keep them; the sentence says what was left out."""
-    from sce_desktop.tasks.coders import import_coder
+    from sce_desktop.tasks.coders import agreements, import_coder
 
     found = import_coder(
         project,
@@ -114,9 +115,26 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
         progress,
         own_key=choices.our_key,
     )
-    said = f"{found.coder.rows:,} answers of {found.coder.name} were added."
+    said = [f"{counted(found.coder.rows, 'answer')} of {found.coder.name} added."]
     if found.unknown:
-        said += f" {found.unknown:,} keys are no row of this project."
+        said.append(f"{counted(found.unknown, 'key')} in the file: no row of this project has it.")
     if found.repeated:
-        said += f" {found.repeated:,} keys are there more than once and were left out."
-    return found.coder, said
+        said.append(f"{counted(found.repeated, 'key')} there more than once: left out.")
+    (with_user,) = (one for one in agreements(project, progress) if one.coder.id == found.coder.id)
+    said.append(with_user.sentence)
+    if with_user.unknown:
+        names = ", ".join(f"“{name}” ({count:,})" for name, count in sorted(with_user.unknown.items())[:5])
+        said.append(f"No label here: {names}.")
+    return found.coder, " ".join(said)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return "1 key" or "2 keys"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def agreements(project: Project, *, progress: Progress) -> list[WithOther]:
+    """Compare every other coder with the user."""
+    from sce_desktop.tasks.coders import agreements
+
+    return agreements(project, progress)

@@ -73,6 +73,10 @@ class RowPanel(QWidget):
         self.text = RowText()
         self.labels = RowLabels()
         self.cells = OriginalCells()
+        self.others = QLabel(wordWrap=True)
+        self.others.setTextFormat(Qt.TextFormat.PlainText)
+        self.others.setAccessibleName("What others answered")
+        set_role(self.others, "muted")
         self.decision = DecisionBar()
         self.empty = QLabel("Choose a row to see its text.", wordWrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -125,6 +129,7 @@ class RowPanel(QWidget):
         body.addLayout(head)
         body.addWidget(self.text)
         body.addWidget(self.area, 1)
+        body.addWidget(self.others)
         body.addWidget(self.decision)
         body.addWidget(self.last)
         layout = QVBoxLayout(self)
@@ -210,6 +215,9 @@ class RowPanel(QWidget):
         marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
         self.decision.show_marks(marks)
         self.decision.show_decision(self._annotation, self._session.labels)
+        said = [] if self._session.blind else project.said_of(row.id)
+        self.others.setText(rows_text.said_by_others(said, self._session.labels))
+        self.others.setVisible(bool(said))
 
     def _show_labels(self) -> None:
         labels = self._session.labels

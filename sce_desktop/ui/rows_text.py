@@ -33,6 +33,16 @@ def alias_title(alias: str) -> str:
     return "LLM" if alias == "llm" else alias[:1].upper() + alias[1:]
 
 
+def said_by_others(said: Sequence[tuple[str, frozenset[int | str]]], labels: tuple[Label, ...]) -> str:
+    """What other people answered about a row, a line each; what is no label here in their own words."""
+    names = {label.id: label.name for label in labels}
+    lines = []
+    for coder, answer in said:
+        words = sorted(names.get(one, "?") if isinstance(one, int) else f"“{one}”" for one in answer)
+        lines.append(f"{coder}: {' + '.join(words) if words else NONE_FITS}")
+    return "\n".join(lines)
+
+
 class _Places:
     """The places of labels by id, for one tuple of labels: looking for each in a long list takes too long."""
 

@@ -129,6 +129,14 @@ class Edits(QObject):
         """Take back what was decided about rows."""
         return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
 
+    def remove_coder(self, coder_id: int) -> bool:
+        """Take the answers of another person out of the project."""
+        if not self._change(lambda p: p.remove_coder(coder_id)):
+            return False
+        self.annotationsChanged.emit([])
+        self.historyChanged.emit()
+        return True
+
     def set_marks(self, row_ids: Sequence[int], **marks: Any) -> bool:
         """Set ``unsure``, ``flag`` or ``note`` of rows, in one step."""
         return self._edit(row_ids, lambda p: p.mark_rows(row_ids, **marks))

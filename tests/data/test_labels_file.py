@@ -70,7 +70,7 @@ def test_labels_are_read_back_as_written(tmp_path: Path, name: str) -> None:
 
 
 def test_a_text_file_holds_names_only(tmp_path: Path) -> None:
-    write_labels(tmp_path / "a.txt", [Label(name, id=3) for name in B13])
+    write_labels(tmp_path / "a.txt", [Label(name, id=3, colour="#3b6fd8") for name in B13])
     assert read_labels(tmp_path / "a.txt") == tuple(map(Label, B13))
     for label in (Label("a", "described"), Label("two\nlines")):
         with pytest.raises(UserError, match="names"):

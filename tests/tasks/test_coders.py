@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks.coders import column_as_coder, import_coder
+from sce_desktop.tasks.coders import agreements, column_as_coder, import_coder
 from sce_desktop.tasks.export import export_table
 from tests.tasks.fakes import StoppingProgress
 
@@ -104,3 +105,23 @@ def test_column_of_right_answers(project: Project) -> None:
     assert project.annotations([4]) == {}
     with pytest.raises(UserError, match="already"):
         column_as_coder(project, "gold", SilentProgress())
+
+
+def test_agreement_with_the_user_in_figures_and_words(project: Project, tmp_path: Path) -> None:
+    assert agreements(project, SilentProgress()) == []
+    project.decide([2], Decision.LABEL, [2])
+    project.decide([4], Decision.NONE)
+    table = write(
+        tmp_path / "ann.csv", "text,said", "one,Billing", "two,Billing", "three,Billing", "four,Strange"
+    )
+    coder = import_coder(project, table, "text", "said", "Ann", SilentProgress()).coder
+    (found,) = agreements(project, SilentProgress())
+    assert found.coder == coder
+    assert (found.agreement.rows, found.agreement.same) == (4, 0.5)
+    assert found.agreement.kappa == pytest.approx(cohen_kappa_score([0, 1, 0, 2], [0, 0, 0, 3]))
+    assert found.unknown == {"Strange": 1}
+    assert found.sentence.startswith("You and Ann agree on 50 % of 4 rows that both decided (Cohen's kappa ")
+    assert project.said_of(2) == [("Ann", {1})]
+    assert project.said_of(4) == [("Ann", {"Strange"})]
+    project.remove_coder(coder.id)
+    assert project.said_of(2) == []

@@ -19,6 +19,7 @@ from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.tasks.queues import Queue
 from sce_desktop.ui import review_work
 from sce_desktop.ui.accept_dialog import AcceptDialog
+from sce_desktop.ui.agreement_dialog import AgreementDialog
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.dialog_parts import open_dialog
@@ -240,13 +241,47 @@ def test_answers_of_another_person_show_where_both_differ(
     ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
     qtbot.waitUntil(ok.isEnabled)
     assert (dialog.our_key.currentText(), dialog.their_key.currentText()) == ("ref", "ref")
+    assert dialog.their_label.currentText() != "ref"  # keys are no labels
     dialog.their_label.setCurrentText("label")
-    with qtbot.waitSignal(dialog.accepted):
+    with qtbot.waitSignal(dialog.accepted), qtbot.waitSignal(session.told) as told:
         dialog.accept()
+    assert "agree on" in told.args[0]
     qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [2])
+    qtbot.waitUntil(lambda: session.current_row == 2)
+    assert opened.panel.others.isVisible()
+    assert opened.panel.others.text().endswith(f": {LABELS[0]}")
+    session.change_setting("blind", True)
+    assert not opened.panel.others.isVisible()
+    session.change_setting("blind", False)
     session.decide([2], Decision.LABEL, [late])  # adjudicated
     opened.rows.refresh()
     qtbot.waitUntil(lambda: not len(opened.rows.model.ids))
+
+
+def test_agreement_is_shown_and_leads_to_the_rows(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    assert session.project is not None
+    late, lost = session.labels[0], session.labels[1]
+    session.decide([1, 2], Decision.LABEL, [late.id or 0])
+    session.project.add_coder("Ann", "ann.csv", {1: late.name, 2: lost.name, 4: lost.name})
+    dialog = AgreementDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == 1)
+    item = dialog.list.topLevelItem(0)
+    assert item is not None
+    assert [item.text(column) for column in range(4)] == ["Ann", "3", "2", "50 %"]
+    assert "agree on 50 % of 2 rows" in dialog.sentence.text()
+    dialog.show_button.click()
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [2])
+    dialog = AgreementDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.remove_button.isEnabled())
+    dialog.remove_button.click()
+    qtbot.waitUntil(lambda: "Nobody else" in dialog.sentence.text())
+    assert session.project.coders() == ()
+    session.undo()
+    assert [coder.name for coder in session.project.coders()] == ["Ann"]
 
 
 def test_similar_rows_need_vectors(qtbot: QtBot, session: Session, opened: Bench) -> None:
