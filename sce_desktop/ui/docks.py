@@ -7,20 +7,25 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDockWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QVBoxLayout, QWidget
 
 from sce_desktop.ui.parts import DockPart
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px
 
-_HEIGHT = 320
+_WIDTH, _HEIGHT = 640, 296  # with its title, a dock is 320 high
 
 
-class _Empty(QWidget):
-    """Stands in a dock before its panel is built, as high as a panel would like to be."""
+class _Place(QWidget):
+    """Holds a panel. All docks share one height: the wish of each would move the rows as panels come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
 
     def sizeHint(self) -> QSize:
-        return QSize(px(640), px(_HEIGHT))
+        return QSize(px(_WIDTH), px(_HEIGHT))
 
 
 class PanelDock(QDockWidget):
@@ -39,7 +44,8 @@ class PanelDock(QDockWidget):
             | QDockWidget.DockWidgetFeature.DockWidgetClosable
         )
         self.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
-        self.setWidget(_Empty())
+        self._place = _Place()
+        self.setWidget(self._place)
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -51,10 +57,7 @@ class PanelDock(QDockWidget):
         """Return the panel, which is made now if it is not there yet."""
         if self.panel is None:
             self.panel = self.part.make(self._session)
-            stand_in = self.widget()
-            self.setWidget(self.panel)
-            if stand_in is not None:
-                stand_in.deleteLater()
+            self._place.column.addWidget(self.panel)
         return self.panel
 
     @property

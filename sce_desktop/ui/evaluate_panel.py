@@ -163,9 +163,12 @@ class EvaluatePanel(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Know the dock, which knows when it is looked at: behind a tab a panel counts as visible."""
-        parent = self.parentWidget()
-        if event.type() is QEvent.Type.ParentChange and isinstance(parent, QDockWidget):
-            parent.visibilityChanged.connect(self._on_seen)
+        if event.type() is QEvent.Type.ParentChange:
+            above = self.parentWidget()
+            while above is not None and not isinstance(above, QDockWidget):
+                above = above.parentWidget()
+            if above is not None:
+                above.visibilityChanged.connect(self._on_seen)
         return super().event(event)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -24,6 +24,7 @@ class DecisionBar(QWidget):
     accepted = Signal()
     decided = Signal(object)  # Decision.NONE or Decision.SKIPPED
     takenBack = Signal()
+    noteOpened = Signal()
     markChanged = Signal(object, object)  # "unsure", "flag" or "note", and its value
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -153,6 +154,7 @@ class DecisionBar(QWidget):
         """Open the note to write in it."""
         self.note.show()
         self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.noteOpened.emit()
 
     def save_note(self) -> None:
         """Keep what was written, if it is new."""

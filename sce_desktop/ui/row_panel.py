@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -26,6 +26,7 @@ from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.keymap import DIGITS, shown_key
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.last_decision import LastDecision
+from sce_desktop.ui.low_scroll import LowScroll
 from sce_desktop.ui.row_cells import OriginalCells
 from sce_desktop.ui.row_decision import DecisionBar
 from sce_desktop.ui.row_keys import RowKeys
@@ -120,10 +121,10 @@ class RowPanel(QWidget):
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setMinimumHeight(px(64))
+        self.area.setMinimumHeight(px(48))  # a label with its bars
         self.area.setWidget(inside)
-        self.body = QWidget()
-        body = QVBoxLayout(self.body)
+        self.body = LowScroll()
+        body = QVBoxLayout(self.body.inside)
         body.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_M))
         body.setSpacing(px(SPACE_S))
         body.addLayout(head)
@@ -160,6 +161,7 @@ class RowPanel(QWidget):
         self.decision.decided.connect(self._decide)
         self.decision.markChanged.connect(self._mark)
         self.decision.takenBack.connect(self._take_back)
+        self.decision.noteOpened.connect(self._show_note)
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -272,6 +274,11 @@ class RowPanel(QWidget):
         if self._row is not None and (not isinstance(ids, list) or self._row.id in ids):
             self._read_decision()
             self._show_labels()
+
+    @Slot()
+    def _show_note(self) -> None:
+        note = self.decision.note
+        QTimer.singleShot(0, self, lambda: self.body.ensureWidgetVisible(note))  # when it has its place
 
     # --- how much of the text is read ----------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.ui.icons import icon, set_icon
+from sce_desktop.ui.low_scroll import LowScroll
 from sce_desktop.ui.recent import RecentProject, RecentProjects
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, font, px, set_role, tokens
 
@@ -96,8 +97,8 @@ class _RecentDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class StartPage(QWidget):
-    """Shown while no project is open."""
+class StartPage(LowScroll):
+    """Shown while no project is open; hidden, it does not hold the window's height, which the docks share."""
 
     openAsked = Signal()  # choose a file
     pathChosen = Signal(object)  # Path of a recent project
@@ -177,14 +178,12 @@ class StartPage(QWidget):
         content.addWidget(self._heading)
         content.addWidget(self.recent_list, 4)
         content.addStretch(1)
-        outer = QHBoxLayout(self)
+        outer = QHBoxLayout(self.inside)
         outer.setContentsMargins(px(SPACE_XL), px(SPACE_XL), px(SPACE_XL), px(SPACE_XL))
         outer.addStretch(1)
         outer.addWidget(column, 8)
         outer.addStretch(1)
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.refresh()
-        set_role(self, "pane")
 
     @Slot()
     def refresh(self) -> None:

@@ -150,7 +150,8 @@ QDockWidget::close-button {{ border: none; background: transparent; padding: 0;
     subcontrol-position: center right; right: {pad}px; }}
 QDockWidget::close-button:hover {{ background: {t.hover}; border-radius: {gap}px; }}
 QTabWidget::pane {{ border: none; border-top: 1px solid {t.line}; background: {t.pane}; }}
-QTabBar {{ background: {t.pane}; }}
+QTabBar {{ background: {t.pane}; qproperty-drawBase: 0; }}
+QMainWindow > QTabBar {{ border-top: 1px solid {t.line}; }}
 QTabBar::tab {{ background: {t.pane}; color: {t.muted}; border: none; border-bottom: 2px solid transparent;
     padding: {px(7)}px {wide}px; }}
 QTabBar::tab:selected {{ color: {t.accent}; border-bottom-color: {t.accent}; font-weight: 600; }}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, QSize
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -14,16 +14,23 @@ from sce_desktop.ui.main_window import MainWindow
 from sce_desktop.ui.parts import DockPart, Parts
 from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.theme import Theme, px
 from tests.ui.conftest import MakeProject
 
 built: list[str] = []
 
 
+class _High(QLabel):
+    """A panel that would like to be very high."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, 1500)
+
+
 def _maker(name: str) -> Callable[[Session], QWidget]:
     def make(session: Session) -> QWidget:
         built.append(name)
-        return QLabel(name)
+        return _High(name) if name == "Second" else QLabel(name)
 
     return make
 
@@ -100,3 +107,25 @@ def test_panels_of_a_project_go_and_come_with_it(
     _open(qtbot, window, make_project("Other"))
     assert not window.docks["First"].isHidden()
     assert window.docks["Second"].isHidden()
+
+
+def test_every_panel_is_as_high_and_stays_so_in_another_theme(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, theme: Theme
+) -> None:
+    _open(qtbot, window, make_project())  # now also on the start page, hidden behind
+    window.resize(px(1280), px(800))
+    first, second = window.docks["First"], window.docks["Second"]
+    first.bring()
+    qtbot.waitUntil(lambda: abs(first.height() - px(320)) <= px(6))
+    height, rows = first.height(), window.workspace.height()
+    second.bring()
+    qtbot.waitUntil(lambda: second.seen)
+    assert abs(second.height() - height) <= 2
+    assert rows - window.workspace.height() < px(40)  # the tabs
+    for mode in ("dark", "light"):
+        theme.set_mode(mode)
+        window.start_page.refresh()
+        qtbot.waitUntil(lambda: second.isVisible())
+        window.grab()  # lays everything out
+        assert abs(second.height() - height) <= 2
+    assert window.height() == px(800)

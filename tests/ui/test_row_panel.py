@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -20,6 +21,7 @@ from sce_desktop.ui.row_panel import RowPanel
 from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
 from sce_desktop.ui.rows_view import RowsView
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 
@@ -345,3 +347,32 @@ def test_lengths_are_told_in_what_the_script_counts_by() -> None:
     assert length_of("包裹晚了三天") == "6 characters"
     assert least_tokens("Don't, 包裹!") == 7
     assert least_tokens("a " * 5000, most=300) == 300
+
+
+def test_in_a_low_window_the_labels_give_way_and_then_all_scrolls(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    panel = opened.panel
+    least = panel.minimumSizeHint().height()
+    panel.setParent(None)
+    panel.setFixedSize(px(260), px(370))
+    panel.show()
+    session.decide([session.current_row or 0], Decision.NONE)
+    bar, low = panel.decision, panel.body
+
+    def whole() -> bool:
+        """No button is cut or lies on another, and what cannot be seen can be scrolled to."""
+        buttons = [bar.accept, bar.none, bar.skip, bar.unsure, bar.flag, bar.note_button]
+        places = [b.geometry().translated(b.mapTo(low.inside, QPoint()) - b.pos()) for b in buttons]
+        apart = not any(a.intersects(b) for a, b in combinations(places, 2))
+        return apart and max(place.bottom() for place in places) < low.inside.height()
+
+    qtbot.waitUntil(whole)
+    assert low.inside.height() == low.viewport().height()  # only the labels scroll
+    panel.setFixedHeight(px(200))
+    qtbot.waitUntil(lambda: low.verticalScrollBar().maximum() > 0)
+    assert whole()
+    assert panel.minimumSizeHint().height() == least  # what a row shows must not push a dock
+    bar.edit_note()
+    qtbot.waitUntil(lambda: low.viewport().rect().contains(bar.note.mapTo(low.viewport(), QPoint(5, 5))))
+    panel.setParent(opened)
