@@ -238,6 +238,7 @@ def keep(
             "origins": [origin.value for origin in origins],
             "label_ids": {label.name: label.id for label in rows.labels},
             "expected_seconds": expected.fit,
+            "row_ids": np.sort(rows.ids).tolist(),
         },
         seed=settings.seed,
         metrics={
@@ -259,6 +260,11 @@ def keep(
         seconds=tuned.seconds["train"],
         weights=changed_weights(tuned.model),
     )
+
+
+def learned_rows(version: ModelVersion) -> IdArray:
+    """Return the ids (n,) of the rows that ``version`` learned from, sorted; empty where they were not kept."""
+    return np.array(version.settings.get("row_ids", ()), dtype=np.int64)
 
 
 def project_models(

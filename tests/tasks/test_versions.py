@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from sce_desktop.tasks.versions import (
     export_version,
     finetune_project,
     improve_project,
+    learned_rows,
     project_models,
     version_model,
 )
@@ -84,6 +86,17 @@ def test_a_version_says_where_it_comes_from(project: Project, base: SCEModel) ->
     assert version.metrics["difference"]["sentence"] == made.outcome.difference.sentence
     assert version.settings["origins"] == ["hand", "bulk", "imported"]
     assert version.settings["epochs"] == 30
+
+
+def test_the_rows_that_a_version_learned_from_are_kept(project: Project, base: SCEModel) -> None:
+    project.create_audit([2, 5], seed=1)
+    make(project, base)
+    (version,) = project.versions()
+    ids = learned_rows(version)
+    assert ids.dtype == np.int64
+    assert ids.tolist() == [1, 3, 4, *range(6, 19)]
+    without = {name: value for name, value in version.settings.items() if name != "row_ids"}
+    assert learned_rows(replace(version, settings=without)).tolist() == []
 
 
 def test_changed_rows_are_listed(project: Project, base: SCEModel) -> None:
