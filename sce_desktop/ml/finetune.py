@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from sce_desktop.core.errors import UserError
@@ -85,8 +86,8 @@ class FineTuned:
     ``measured`` are places among the rows given; ``before`` and ``after`` their probabilities (m, K) over the
     labels given, by models that had not seen them; ``logistic`` those of a logistic regression on the same
     text vectors, fitted on the same rows as the correction. ``losses``: of the last fit, by epoch.
-    ``untested``: names of labels with a single text, which is trained on and not measured. ``cut_short``: the
-    user stopped it, so that fewer rows may have been measured than could have been.
+    ``untested``: names of labels of which no row could be measured, for want of texts or of rows that may be.
+    ``cut_short``: the user stopped it, so that fewer rows may have been measured than could have been.
     """
 
     model: SCEModel
@@ -171,22 +172,31 @@ class Trainer:
         if self.all_fits:
             self.progress.report(self.fits, self.all_fits, stage="fine-tuning")
 
-    def choose(self, examples: Examples, groups: IdArray) -> Strength:
-        """Return the recipe under which rows left out are most probable, by cross-validation."""
-        tried = self.tried(examples, groups)
+    def choose(self, examples: Examples, groups: IdArray, may: NDArray[np.bool_] | None = None) -> Strength:
+        """Return the recipe under which rows left out are most probable, by cross-validation.
+
+        Only rows that ``may`` (n,) be measured on are left out; None: all.
+        """
+        tried = self.tried(examples, groups, may)
         return min(tried, key=lambda one: one.loss + CAUTION * _distance(one.recipe))
 
-    def tried(self, examples: Examples, groups: IdArray) -> list[Strength]:
-        """Return how well each recipe explains rows left out; only `FEW` where none can be left out."""
+    def tried(
+        self, examples: Examples, groups: IdArray, may: NDArray[np.bool_] | None = None
+    ) -> list[Strength]:
+        """Return how well each recipe explains rows left out.
+
+        Where none can be left out it is `FEW` alone, or `CAUTIOUS` if that is for want of rows that may be.
+        """
+        may = np.ones(len(groups), dtype=np.bool_) if may is None else may
         many = len(examples) * len(examples.labels) >= MANY
-        fold_of = folds(examples.gold.numpy(), groups, 3 if many else FOLDS, self.random)
-        left_out = torch.from_numpy(np.flatnonzero(fold_of >= 0))
+        fold_of = folds(examples.gold.numpy(), groups, 3 if many else FOLDS, self.random, may)
+        left_out = torch.from_numpy(np.flatnonzero(may & (fold_of >= 0)))
         if not len(left_out):
-            return [Strength(FEW, 1.0, 0, 0.0)]
+            return [Strength(FEW if may.all() else CAUTIOUS, 1.0, 0, 0.0)]
         recipes = RECIPES_FOR_MANY if many else RECIPES
         scores = examples.scores.repeat(len(recipes), 1, 1)
         for fold in range(int(fold_of.max()) + 1):
-            tested = np.flatnonzero(fold_of == fold)
+            tested = np.flatnonzero(may & (fold_of == fold))
             if not len(tested):
                 continue
             fitted = self.fit(examples.part(np.flatnonzero(fold_of != fold)), recipes)
@@ -209,6 +219,7 @@ def finetune(
     gold: Sequence[int],
     labels: Sequence[Label],
     *,
+    measurable: NDArray[np.bool_] | None = None,
     settings: Settings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
@@ -221,6 +232,8 @@ def finetune(
         texts: Not blank.
         gold: The place of each text's label in ``labels``.
         labels: All of them, those without examples too: they keep their scores.
+        measurable: (n,) which texts may be measured on; the others are learned from alone: neither the
+            strength nor the temperature is chosen by them. None: all.
         settings: See `Settings`.
         cache: Of text vectors.
         progress: Told of embedding and fitting; asked every epoch whether to go on.
@@ -235,6 +248,7 @@ def finetune(
     answers = np.asarray(gold, dtype=np.int64)
     some = np.unique(answers)
     _check(settings, some, labels)
+    may = np.ones(len(texts), dtype=np.bool_) if measurable is None else measurable
     groups = _groups(texts)
     _tell_contradictions(groups, answers, progress)
     started = time.perf_counter()
@@ -256,9 +270,9 @@ def finetune(
         alpha=model.config.sce.alpha / model.config.temperature,
     )
     trainer = Trainer(settings, progress, on_epoch)
-    few = len(texts) <= MOST_TO_MEASURE_BY_FOLDS
-    fold_of = folds(answers, groups, FOLDS, trainer.random)
-    tested = [np.flatnonzero(fold_of == fold) for fold in range(FOLDS if few else 1)]
+    few = int(may.sum()) <= MOST_TO_MEASURE_BY_FOLDS
+    fold_of = folds(answers, groups, FOLDS, trainer.random, may)
+    tested = [np.flatnonzero(may & (fold_of == fold)) for fold in range(FOLDS if few else 1)]
     tested = [rows for rows in tested if len(rows)]
     trainer.all_fits = len(tested) * (FOLDS + 1) + few * FOLDS + 1
     after, logistic = before.copy(), np.zeros_like(before)
@@ -269,9 +283,9 @@ def finetune(
     with threadpool_limits(1 if len(texts) * len(some) < MANY else None):
         try:
             for number, rows in enumerate(tested, 1):
-                others = np.setdiff1d(np.arange(len(texts)), rows)
+                others = np.flatnonzero(fold_of != fold_of[rows[0]])
                 learned, apart = every.part(others), every.part(rows)
-                strength = trainer.choose(learned, groups[others])
+                strength = trainer.choose(learned, groups[others], may[others])
                 fitted = trainer.fit(learned, [strength.recipe], "measuring", held_out=apart, fold=number)
                 changed = apart.corrected(fitted.weights[0])
                 after[rows] = F.softmax(changed / strength.temperature, -1).numpy()
@@ -279,7 +293,7 @@ def finetune(
                 done.append(rows)
                 trainer.reached(number * (FOLDS + 1))
             if few or not tested:  # what was chosen without the rows held out serves for all of them too
-                strength = trainer.choose(every, groups)
+                strength = trainer.choose(every, groups, may)
         except _Enough:
             deadline = time.perf_counter() + SECONDS_AFTER_STOP
         last = trainer.fit(every, [strength.recipe], "keeping", deadline=deadline)
@@ -312,32 +326,41 @@ def finetune(
         calibrated=strength.rows >= ENOUGH_TO_CALIBRATE,
         losses=[float(loss[0]) for loss in last.losses],
         stopped=last.stopped,
-        untested=tuple(labels[k].name for k in some if (fold_of[answers == k] < 0).all()),
+        untested=tuple(labels[k].name for k in some if (fold_of[may & (answers == k)] < 0).all()),
         cut_short=deadline is not None,
         seconds={"embed": embedded - started, "train": ended - embedded},
     )
 
 
-def folds(gold: IdArray, groups: IdArray, count: int, random: np.random.Generator) -> IdArray:
+def folds(
+    gold: IdArray,
+    groups: IdArray,
+    count: int,
+    random: np.random.Generator,
+    may: NDArray[np.bool_] | None = None,
+) -> IdArray:
     """Return a fold (n,) for every row, -1 for rows that are always trained on.
 
-    Each label's rows are spread evenly. Rows of one group (equal texts) share a fold, and a label with a
-    single group is not measured: without it the label would have no example.
+    Each label's rows that ``may`` (n,) be left out are spread evenly; None: all. Rows of one group (equal
+    texts) share a fold, whether they may or not, and a label with a single group is not measured: without it
+    the label would have no example.
     """
+    may = np.ones(len(gold), dtype=np.bool_) if may is None else may
     fold_of = np.full(len(gold), -1, dtype=np.int64)
     group_fold: dict[int, int] = {}
     start = 0
     for label in np.unique(gold):
-        here = random.permutation(np.unique(groups[gold == label]))
-        if len(here) < 2:
+        here = random.permutation(np.unique(groups[may & (gold == label)]))
+        if len(np.unique(groups[gold == label])) < 2:
             continue
         for number, group in enumerate(here.tolist()):
             group_fold.setdefault(group, (start + number) % count)
         start += len(here)
-        if len({group_fold[group] for group in here.tolist()}) < 2:  # where two labels share all their texts
-            continue
+    for label in np.unique(gold):
         rows = gold == label
-        fold_of[rows] = [group_fold[group] for group in groups[rows].tolist()]
+        mine = [group_fold.get(group, -1) for group in groups[rows].tolist()]
+        if len(set(mine)) > 1:  # else two labels share all their texts
+            fold_of[rows] = mine
     return fold_of
 
 

@@ -193,6 +193,11 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         with self._database.read() as connection:
             return rows.same_text(connection, row_id)
 
+    def with_same_texts(self, ids: Ids) -> IdArray:
+        """Return ``ids`` and all other rows with exactly the text of one of them, in file order."""
+        with self._database.read() as connection:
+            return rows.with_same_texts(connection, ids)
+
     def count_same_text(self, row_id: int, most: int) -> int:
         """Return how many rows `same_text_ids` would find; no more than ``most`` are counted."""
         with self._database.read() as connection:

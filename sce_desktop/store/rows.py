@@ -124,6 +124,18 @@ def same_text(connection: sa.Connection, row_id: int) -> IdArray:
     return np.array([id_ for (id_,) in found], np.int64)
 
 
+def with_same_texts(connection: sa.Connection, ids: Ids) -> IdArray:
+    """Return ``ids`` and all other rows that have exactly the text of one of them, in file order."""
+    same = f"SELECT text_hash FROM rows WHERE blank = 0 AND {_AMONG}"
+    asked = json_ids(ids)
+    found = raw(connection).execute(
+        f"SELECT id FROM rows WHERE {_AMONG} UNION"
+        f" SELECT id FROM rows WHERE blank = 0 AND text_hash IN ({same}) AND id <= {LAST_ROW} ORDER BY id",
+        (asked, asked),
+    )
+    return np.array([id_ for (id_,) in found], np.int64)
+
+
 def count_same_text(connection: sa.Connection, row_id: int, most: int) -> int:
     """Return how many other rows have exactly the text of ``row_id``; no more than ``most`` are counted."""
     statement = f"SELECT count(*) FROM ({_SAME_TEXT} LIMIT :most)"

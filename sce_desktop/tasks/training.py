@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin
@@ -19,6 +20,12 @@ from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.vectors import KnownVectors
 
 ORIGINS = tuple(Origin)
+MEASURED_ON = (Origin.HAND, Origin.IMPORTED)
+"""What is learned from unless more is asked for, and the only rows that a fine-tune is measured on.
+
+Most answers given in bulk are predictions that were accepted: the model agrees with them by construction, and
+"before" would look better than it is (docs/honest-figures.md).
+"""
 TEXT_SECONDS = 0.025
 """To read a text of usual length on two cores, where nothing better is known."""
 WIDTH = 384
@@ -42,12 +49,13 @@ class ChosenRows:
 
     ``counts`` (K, 3): rows of each label by origin, in the order of `ORIGINS`; those of other origins than
     were asked for count too. ``left_out``: other labelled rows by reason: origin, blank, several (labels) and
-    audit: the rows of random samples, on which claims about the whole table rest: no model learns from them.
+    audit: the rows of random samples and others with the same text: claims about the whole table rest on
+    them, and no model learns from them. ``measurable`` (n,): those not given in bulk.
     """
 
     ids: IdArray
     gold: IdArray
-    decided_at: tuple[str, ...]
+    measurable: NDArray[np.bool_]
     labels: tuple[Label, ...]
     counts: NDArray[np.int64]
     left_out: dict[str, int]
@@ -65,7 +73,7 @@ class TrainingRows:
     ids: IdArray
     texts: list[str]
     gold: IdArray
-    decided_at: tuple[str, ...]
+    measurable: NDArray[np.bool_]
     labels: tuple[Label, ...]
     left_out: dict[str, int]
 
@@ -79,8 +87,8 @@ class TrainingRows:
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def chosen_rows(project: Project, origins: Collection[Origin] = ORIGINS) -> ChosenRows:
-    """Return the rows that have a text, are in no sample and were given exactly one label by ``origins``.
+def chosen_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -> ChosenRows:
+    """Return the rows that have a text, not that of a sample's row, and were given one label by ``origins``.
 
     Raises:
         UserError: The project has no labels, or lets a row have several.
@@ -95,10 +103,11 @@ def chosen_rows(project: Project, origins: Collection[Origin] = ORIGINS) -> Chos
     left_out = dict.fromkeys(("origin", "blank", "several", "audit"), 0)
     left_out["blank"] = len(project.row_ids(RowQuery(state=RowState.LABELLED, blank=True)))
     sampled = {int(row) for audit in project.audits() for row in project.audit_rows(audit.id)}
+    kept_apart = set(project.with_same_texts(sorted(sampled)).tolist())
     counts = np.zeros((len(place_of), len(ORIGINS)), dtype=np.int64)
-    used: list[tuple[int, int, str]] = []
+    used: list[tuple[int, int, bool]] = []
     for row_id, annotation in project.annotations(ids).items():
-        if row_id in sampled:
+        if row_id in kept_apart:
             left_out["audit"] += 1
         elif annotation.decision is not Decision.LABEL or len(annotation.label_ids) != 1:
             left_out["several"] += 1
@@ -106,20 +115,20 @@ def chosen_rows(project: Project, origins: Collection[Origin] = ORIGINS) -> Chos
             place = place_of[annotation.label_ids[0]]
             counts[place, ORIGINS.index(annotation.origin)] += 1
             if annotation.origin in origins:
-                used.append((row_id, place, annotation.decided_at))
+                used.append((row_id, place, annotation.origin in MEASURED_ON))
             else:
                 left_out["origin"] += 1
     return ChosenRows(
         np.array([row_id for row_id, *_ in used], dtype=np.int64),
         np.array([place for _, place, _ in used], dtype=np.int64),
-        tuple(moment for *_, moment in used),
+        np.array([may for *_, may in used], dtype=np.bool_),
         label_set.labels,
         counts,
         left_out,
     )
 
 
-def training_rows(project: Project, origins: Collection[Origin] = ORIGINS) -> TrainingRows:
+def training_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -> TrainingRows:
     """Return what `chosen_rows` does, with the texts.
 
     Raises:
@@ -127,7 +136,7 @@ def training_rows(project: Project, origins: Collection[Origin] = ORIGINS) -> Tr
     """
     rows = chosen_rows(project, origins)
     return TrainingRows(
-        rows.ids, project.texts(rows.ids), rows.gold, rows.decided_at, rows.labels, rows.left_out
+        rows.ids, project.texts(rows.ids), rows.gold, rows.measurable, rows.labels, rows.left_out
     )
 
 
@@ -156,20 +165,24 @@ class Cost:
         )
 
 
-def cost(rows: int, known: int, labels: int, *, unread: int = 0, pace: float = 1.0) -> Cost:
+def cost(
+    rows: int, known: int, labels: int, *, measurable: int | None = None, unread: int = 0, pace: float = 1.0
+) -> Cost:
     """Estimate a fine-tune on ``rows``.
 
     Args:
         rows: To learn from.
         known: Labels that have examples.
         labels: All of them.
+        measurable: Rows that may be measured; None: all.
         unread: Texts that have no vector yet.
         pace: How much slower than the machine of docs/fine-tune.md this one is.
     """
+    by_folds = (rows if measurable is None else measurable) <= MOST_BY_FOLDS
     many = rows * known >= MANY
     recipes, folds = (RECIPES_FOR_MANY, 3) if many else (RECIPES, FOLDS)
-    tested = FOLDS if rows <= MOST_BY_FOLDS else 1
-    choices = tested + (rows <= MOST_BY_FOLDS)
+    tested = FOLDS if by_folds else 1
+    choices = tested + by_folds
     fits = choices * folds + tested + 1
     learned = 0.64 * rows  # of four fifths four fifths
     epoch = EPOCH_SECONDS + recipes * learned * min(learned, WIDTH) * (1 + known / 20) * WORK_SECONDS
@@ -213,16 +226,22 @@ class Plan:
     def held_out(self) -> str:
         """What is left out of training to measure, in words."""
         assert self.rows is not None
-        examples = self.rows.examples
-        single = int((examples == 1).sum())
-        n = len(self.rows.ids) - single
+        may, alone = self.rows.measurable, self.rows.examples == 1
+        single, bulk = int(alone.sum()), int((~may).sum())
+        n = int((may & ~alone[self.rows.gold]).sum())
         if not n:
+            if bulk:
+                return "None: rows given a label in bulk are not measured on, so nothing will be claimed"
             return "None: each label has a single example"
         words = (
             f"Each of {n:,} once, in {FOLDS} parts" if n <= MOST_BY_FOLDS else f"{round(n / 5):,}, a fifth"
         )
         if single:
             words += f"; {single} {'label has' if single == 1 else 'labels have'} one example, not measured"
+        if bulk:
+            words += f"; the {bulk:,} in bulk are not measured on"
+            if n < FEWEST_ROWS:
+                words += ", and the others are too few to claim anything"
         return words
 
 
@@ -255,7 +274,14 @@ def plan(
         sample = rows.ids[:: max(1, len(rows.ids) // MOST_LOOKED_UP)]
         there, _ = known.cache.get(known.embedder, project.texts(sample))
         unread = round(float((~there).mean()) * len(rows.ids))
-    found = cost(len(rows.ids), some, len(rows.labels), unread=unread, pace=pace_of(project))
+    found = cost(
+        len(rows.ids),
+        some,
+        len(rows.labels),
+        measurable=int(rows.measurable.sum()),
+        unread=unread,
+        pace=pace_of(project),
+    )
     few = int((examples[examples > 0] < 5).sum())
     hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""
     return Plan(rows, found, found.too_large, hint)

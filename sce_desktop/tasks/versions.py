@@ -17,7 +17,7 @@ from sce_desktop.core.types import FloatArray, IdArray, ModelVersion, Origin, Ve
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.finetune import Outcome, difference_json, measures_json, outcome
 from sce_desktop.tasks.models import MAIN_ALIAS, Baseline, Loaded, ModelSource, NamedModel, load_models
-from sce_desktop.tasks.training import TrainingRows, cost, training_rows
+from sce_desktop.tasks.training import MEASURED_ON, Cost, TrainingRows, cost, training_rows
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune import FineTuned, OnEpoch, Settings
@@ -41,7 +41,7 @@ class Trial:
     """A fine-tune that was measured and is not kept yet.
 
     ``baselines``: how the project's other models fare on the same rows, by alias. ``since``: against the
-    version in use (its number), on the measured rows decided after that was made, which neither had seen.
+    version in use (its number), on the measured rows that neither has learned from, nor from their texts.
     """
 
     rows: TrainingRows
@@ -56,7 +56,7 @@ class Trial:
         """Whether it should be used without being asked for.
 
         Against the model as it was the interval must lie above 0; against the version in use, on the rows
-        decided since, the mean must.
+        that are new to both, the mean must.
         """
         difference = self.outcome.difference
         if not (difference.shown and difference.mean > 0):
@@ -80,7 +80,7 @@ def finetune_project(
     base_name: str,
     *,
     name: str = "",
-    origins: Collection[Origin] = tuple(Origin),
+    origins: Collection[Origin] = MEASURED_ON,
     settings: Settings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
@@ -96,7 +96,7 @@ def finetune_project(
         base: A model without corrections of this project.
         base_name: Its name or folder.
         name: What to call the version; "version N" if empty.
-        origins: Which annotations count.
+        origins: Which annotations are learned from; those given in bulk are never measured on.
         settings: See `ml.finetune.Settings`.
         cache: Of text vectors.
         progress: As for `ml.finetune.finetune`.
@@ -168,7 +168,7 @@ def try_finetune(
     project: Project,
     base: SCEModel,
     *,
-    origins: Collection[Origin] = tuple(Origin),
+    origins: Collection[Origin] = MEASURED_ON,
     settings: Settings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
@@ -178,13 +178,14 @@ def try_finetune(
     from sce_desktop.ml.finetune import finetune
 
     rows = training_rows(project, origins)
-    if sentence := cost(len(rows.texts), len(set(rows.gold.tolist())), len(rows.labels)).too_large:
+    if sentence := _cost(rows).too_large:
         raise UserError(sentence)
     tuned = finetune(
         base,
         rows.texts,
         rows.gold.tolist(),
         rows.labels,
+        measurable=rows.measurable,
         settings=settings,
         cache=cache,
         progress=progress,
@@ -208,7 +209,7 @@ def keep(
     base_name: str,
     *,
     name: str = "",
-    origins: Collection[Origin] = tuple(Origin),
+    origins: Collection[Origin] = MEASURED_ON,
     settings: Settings | None = None,
 ) -> ModelVersion:
     """Write the result of a trial into the project.
@@ -221,7 +222,7 @@ def keep(
 
     settings = settings or Settings()
     rows, tuned = trial.rows, trial.tuned
-    expected = cost(len(rows.texts), len(set(rows.gold.tolist())), len(rows.labels))
+    expected = _cost(rows)
     return project.add_version(
         name=name,
         base=base_name,
@@ -238,6 +239,7 @@ def keep(
             "origins": [origin.value for origin in origins],
             "label_ids": {label.name: label.id for label in rows.labels},
             "expected_seconds": expected.fit,
+            "row_ids": np.sort(rows.ids).tolist(),
         },
         seed=settings.seed,
         metrics={
@@ -259,6 +261,11 @@ def keep(
         seconds=tuned.seconds["train"],
         weights=changed_weights(tuned.model),
     )
+
+
+def learned_rows(version: ModelVersion) -> IdArray:
+    """Return the ids (n,) of the rows that ``version`` learned from, sorted; none if they were not kept."""
+    return np.array(version.settings.get("row_ids", ()), dtype=np.int64)
 
 
 def project_models(
@@ -319,6 +326,11 @@ def export_version(project: Project, version: ModelVersion, source: ModelSource,
     version_model(project, version, source).save_pretrained(folder)
 
 
+def _cost(rows: TrainingRows) -> Cost:
+    known = len(set(rows.gold.tolist()))
+    return cost(len(rows.texts), known, len(rows.labels), measurable=int(rows.measurable.sum()))
+
+
 def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:
     before, after = tuned.before.argmax(1), tuned.after.argmax(1)
     names = [label.name for label in rows.labels]
@@ -361,8 +373,11 @@ def _since(
     version = project.active_version()
     if version is None or version.base_fingerprint != base.fingerprint:
         return None
-    new = [n for n, place in enumerate(tuned.measured) if rows.decided_at[place] > version.created_at]
-    if not new:
+    learned = learned_rows(version)
+    seen = project.with_same_texts(learned)
+    # Of a version that kept no rows nobody knows what it has not seen.
+    new = np.flatnonzero(~np.isin(rows.ids[tuned.measured], seen)) if len(learned) else learned
+    if not len(new):
         return version.number, compare(np.zeros(0, bool), np.zeros(0, bool))
     places = tuned.measured[new]
     gold = rows.gold[places]

@@ -55,7 +55,7 @@ class TuneChoices:
     lr: float = 1.0
     seed: int = 0
     balanced: bool = True
-    origins: tuple[Origin, ...] = tuple(Origin)
+    origins: tuple[Origin, ...] = (Origin.HAND, Origin.IMPORTED)
 
 
 @dataclass(frozen=True, slots=True)

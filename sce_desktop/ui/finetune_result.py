@@ -245,7 +245,7 @@ class ResultPane(QWidget):
         words = ""
         since = newer.metrics.get("since")
         if since and since["version"] == older.number and since["rows"]:
-            words = f"On rows decided in between: {since['sentence']}"
+            words = f"On rows that are new to both: {since['sentence']}"
         self.sentence.setText(words)
         lines: list[tuple[str, Mapping[str, Any] | None]] = []
         for version in (older, newer):
@@ -338,7 +338,7 @@ def _notes(version: ModelVersion) -> list[str]:
         notes.append(f"Not measured for want of examples: {quoted(untested)}.")
     since = metrics.get("since")
     if since and since["rows"]:
-        notes.append(f"Against version {since['version']}, on the rows decided since: {since['sentence']}")
+        notes.append(f"Against version {since['version']}, on rows that are new to both: {since['sentence']}")
     if version.settings.get("stopped") == "non-finite":
         notes.append("The training left the range of numbers: lower the learning rate.")
     return notes

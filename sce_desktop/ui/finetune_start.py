@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Origin
-from sce_desktop.tasks.training import ORIGINS, Plan
+from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, Plan
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.session import Session
@@ -30,11 +30,11 @@ from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 ORIGIN_NAMES = {Origin.HAND: "By hand", Origin.BULK: "In bulk", Origin.IMPORTED: "Imported"}
 _ORIGIN_TIPS = {
     Origin.HAND: "Rows that you labelled one by one",
-    Origin.BULK: "Rows whose prediction you accepted for many at once: the model's own answers",
+    Origin.BULK: "Rows whose label was accepted or given to many at once: learned from, never measured on",
     Origin.IMPORTED: "Rows whose label came with the table",
 }
 _LEFT_OUT = {
-    "audit": "{} of a random sample (figures rest on them)",
+    "audit": "{} of a random sample, with their copies (figures rest on them)",
     "several": "{} with several labels",
     "blank": "{} without text",
 }
@@ -56,7 +56,7 @@ class StartPane(QWidget):
         boxes = QHBoxLayout()
         boxes.setSpacing(px(SPACE_M))
         for origin, box in self.origins.items():
-            box.setChecked(True)
+            box.setChecked(origin in MEASURED_ON)
             box.setToolTip(_ORIGIN_TIPS[origin])
             box.toggled.connect(self.choicesChanged)
             boxes.addWidget(box)
@@ -155,7 +155,7 @@ class StartPane(QWidget):
                 self.auto,
                 "By itself after",
                 "Behind the window. The result is used only where it is better: than the model as it was by "
-                "its interval, than the version in use by its mean on the rows decided since",
+                "its interval, than the version in use by its mean on rows that are new to both",
             ),
         )
         box = QWidget()

@@ -94,6 +94,8 @@ class Scorer(Baselines):
     def set_model(self, model: str) -> None:
         """Score with ``model`` (a name of the catalog or a folder) from the next scoring on."""
         if self.version is not None:
+            if self._session.refuses_edit():
+                return
             self.use_version(None, score=model == self.model)
         if model != self.model:
             self.model = model

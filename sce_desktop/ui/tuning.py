@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.core.types import ModelVersion
-from sce_desktop.store.query import RowState
 from sce_desktop.ui import tuning_work
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.jobs import Job
@@ -41,7 +40,12 @@ class Tuner(QObject):
         self.watch = Watch()
         self.versions: tuple[ModelVersion, ...] = ()
         self._loading: Job | None = None
-        self._mark: int | None = None  # labelled rows at the last fine-tune; None: not known yet
+        self._leaving: Job | None = (
+            None  # was made by itself, and is being cancelled for one that was asked for
+        )
+        self._looking: Job | None = None
+        self._look_again = False
+        self._mark: int | None = None  # rows to learn from at the last fine-tune; None: not known yet
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)
         session.versionsChanged.connect(self._load)
@@ -67,7 +71,9 @@ class Tuner(QObject):
         if self.job is not None:
             if not self.by_itself:
                 return None
-            self._drop()
+            # It is heard to its end: what was put in use before it could stop must be seen.
+            self._leaving = self.job
+            self.job.cancel()
         self.watch = Watch()
         self.by_itself = False
         job = session.submit(
@@ -85,7 +91,7 @@ class Tuner(QObject):
         return self._run(job)
 
     def _run(self, job: Job) -> Job:
-        job.ended.connect(self._on_ended)
+        job.ended.connect(lambda: self._on_ended(job))
         self.job = job
         self.changed.emit()
         return job
@@ -109,21 +115,25 @@ class Tuner(QObject):
 
     @Slot(object)
     def _on_made(self, version: ModelVersion) -> None:
-        self._mark = _labelled_at(version)
+        self._mark = None  # how many rows are new to it is looked up
         self.versions = (*self.versions, version)
         self._session.versionsChanged.emit()
         self.made.emit(version)
 
-    @Slot()
-    def _on_ended(self) -> None:
-        self.job = None
-        self.changed.emit()
+    def _on_ended(self, job: Job) -> None:
+        if job is self._leaving:
+            self._leaving = None
+        if job is self.job:
+            self.job = None
+            self.changed.emit()
 
     def _drop(self) -> None:
-        if self.job is not None:
-            self.job.detach()
-            self.job.cancel()
-            self.job = None
+        for job in (self.job, self._leaving, self._looking, self._loading):
+            if job is not None:
+                job.detach()
+                job.cancel()
+        self.job = self._leaving = self._looking = self._loading = None
+        self._look_again = False
 
     # --- by itself -----------------------------------------------------------------------------------------
 
@@ -131,17 +141,40 @@ class Tuner(QObject):
     def _go_by_itself(self) -> None:
         """Fine-tune behind the window once enough rows have been labelled since the last time."""
         session = self._session
-        every = int(session.settings["auto_finetune"])
-        counts = session.counts
-        if counts is None or self.why_not() or self._loading is not None:
+        if self.why_not() or (self._mark is not None and not self._may_go()):
             return
-        labelled = counts.states[RowState.LABELLED]
+        if self._looking is not None:
+            self._look_again = True
+            return
+        assert session.project is not None
+        job = session.submit(
+            tuning_work.learnable, session.project, title="Counting new labels", lane="reads", quiet=True
+        )
+        job.finished.connect(self._on_looked)
+        job.ended.connect(self._on_look_ended)
+        self._looking = job
+
+    def _may_go(self) -> bool:
+        scorer = self._session.scorer
+        idle = self.job is None and scorer.job is None and not scorer.estimating
+        return bool(self._session.settings["auto_finetune"]) and idle and scorer.ready
+
+    @Slot()
+    def _on_look_ended(self) -> None:
+        self._looking = None
+        if self._look_again:
+            self._look_again = False
+            self._go_by_itself()
+
+    @Slot(object)
+    def _on_looked(self, found: tuple[int, int]) -> None:
+        session = self._session
+        now, learned = found
         if self._mark is None:
-            self._mark = _labelled_at(self.versions[-1]) if self.versions else labelled
-        idle = self.job is None and session.scorer.job is None and not session.scorer.estimating
-        if not every or labelled - self._mark < every or not idle or not session.scorer.ready:
+            self._mark = learned
+        if self.why_not() or not self._may_go() or now - self._mark < int(session.settings["auto_finetune"]):
             return
-        before, self._mark = self._mark, labelled
+        before, self._mark = self._mark, now
         assert session.project is not None
         self.by_itself = True
         job = session.submit(
@@ -220,9 +253,6 @@ class Tuner(QObject):
     @Slot()
     def _on_closed(self) -> None:
         self._drop()
-        if self._loading is not None:
-            self._loading.detach()
-            self._loading = None
         self.versions = ()
         self.changed.emit()
 
@@ -245,8 +275,3 @@ class Tuner(QObject):
         self._loading = None
         self.versions = versions
         self.changed.emit()
-
-
-def _labelled_at(version: ModelVersion) -> int:
-    """How many rows were labelled when a version was made."""
-    return version.train_rows + sum(version.metrics.get("left_out", {}).values())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import ModelVersion, Origin
 from sce_desktop.ui.choices import ModelChoice, TuneChoices
@@ -88,8 +89,32 @@ def improve(
     base = shelf.base(choice, progress=progress)
     trial, version = improve_project(project, base, choice.model, cache=shelf.cache, progress=progress)
     if trial.since is not None and trial.outcome.difference.shown and not trial.better:
-        return f"It is not better than version {trial.since[0]} on the rows decided since.", version
+        return f"It is not better than version {trial.since[0]} on rows that are new to both.", version
     return trial.outcome.difference.sentence, version
+
+
+def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
+    """Return how many rows a fine-tune by itself would learn from, and how many the newest version knows.
+
+    Without a version all of them count as known: what is there already was no reason to begin.
+    """
+    import numpy as np
+
+    from sce_desktop.tasks.training import chosen_rows
+    from sce_desktop.tasks.versions import learned_rows
+
+    progress.check()
+    try:
+        ids = chosen_rows(project).ids
+    except UserError:
+        return 0, 0
+    versions = project.versions()
+    if not versions:
+        return len(ids), len(ids)
+    learned = learned_rows(versions[-1])
+    if not len(learned):  # which ones was not kept
+        return len(ids), min(len(ids), versions[-1].train_rows)
+    return len(ids), int(np.isin(ids, learned).sum())
 
 
 def versions(project: Project, *, progress: Progress) -> tuple[ModelVersion, ...]:
@@ -118,6 +143,6 @@ def export(
     progress: Progress,
 ) -> None:
     """Write the model of a version as a model folder."""
-    shelf.load(choice, progress=progress)
+    shelf.open(choice, progress=progress)
     progress.check()
     shelf.version_model(project, version).save_pretrained(folder)

@@ -54,9 +54,9 @@ class ModelShelf:
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
 
-    def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
-        """Load the models of ``choice``, unless they are here already; the main one comes first."""
-        from sce_desktop.tasks.models import devices, load_models, open_session, parse_baselines
+    def open(self, choice: ModelChoice, *, progress: Progress) -> ModelSession:
+        """Start torch as ``choice`` says, unless that is done; no model is loaded yet."""
+        from sce_desktop.tasks.models import devices, open_session
 
         place = (choice.device, choice.threads)
         if self._session is None or place != self._place:
@@ -68,8 +68,15 @@ class ModelShelf:
             self._place = place
             self.device = self._session.device.type
             self.devices = self.devices or devices()
+        return self._session
+
+    def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
+        """Load the models of ``choice``, unless they are here already; the main one comes first."""
+        from sce_desktop.tasks.models import load_models, parse_baselines
+
+        session = self.open(choice, progress=progress)
         baselines = parse_baselines(choice.baselines)
-        models = load_models(self._session, [choice.model], baselines, progress).models
+        models = load_models(session, [choice.model], baselines, progress).models
         from sce_desktop.tasks.vectors import KnownVectors  # SQLAlchemy, which the files lane has by now
 
         embedder = _embedder(models[0])
@@ -94,7 +101,8 @@ class ModelShelf:
         assert self._session is not None
         label_set = project.label_set()
         names = tuple((label.id, label.name) for label in label_set.labels) if label_set else ()
-        key = (project.path, version.id, names, self._place)
+        made = (version.created_at, version.data_hash, version.base_fingerprint)  # a path is used again
+        key = (project.path, version.id, made, names, self._place)
         if self._version is None or self._version[0] != key:
             self._version = key, version_model(project, version, self._session)
         return self._version[1]

@@ -9,7 +9,7 @@ import torch
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml.finetune import Epoch, FineTuned, Settings, finetune, fitted_temperature, folds
+from sce_desktop.ml.finetune import CAUTIOUS, Epoch, FineTuned, Settings, finetune, fitted_temperature, folds
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.versions import changed_weights, with_changes
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -304,6 +304,52 @@ def test_folds_are_stratified_and_keep_equal_texts_together() -> None:
     assert len(set(found[17:20].tolist())) == 1
     assert np.bincount(found[20:30]).tolist() == [2, 2, 2, 2, 2]
     assert np.bincount(found[:18]).max() <= 4
+
+
+def test_rows_that_may_not_be_measured_are_learned_from_alone(base: SCEModel, tuned: FineTuned) -> None:
+    may = np.ones(len(TEXTS), bool)
+    may[[0, 1, 6, 12, 13, 14, 15, 16, 17]] = False  # none of the last label's
+    found, _ = tune(base, TEXTS, GOLD, measurable=may)
+    assert sorted(found.measured.tolist()) == np.flatnonzero(may).tolist()
+    assert found.untested == ("fast",)
+    learned = found.model.probabilities(TEXTS, LABELS).probabilities
+    assert right(learned, GOLD) > right(base.probabilities(TEXTS, LABELS).probabilities, GOLD) + 0.2
+    assert found.train_rows == len(TEXTS)
+
+
+def test_answers_of_the_model_itself_make_before_no_better(base: SCEModel) -> None:
+    own = base.probabilities(TEXTS, LABELS).probabilities.argmax(1)
+    texts = [*TEXTS, *(f"{text} again" for text in TEXTS)]
+    accepted = base.probabilities(texts[len(TEXTS) :], LABELS).probabilities.argmax(1).tolist()
+    may = np.arange(len(texts)) < len(TEXTS)
+    found, _ = tune(base, texts, [*GOLD, *accepted], measurable=may)
+    gold = np.array(GOLD)[found.measured]
+    assert (found.before.argmax(1) == gold).mean() == pytest.approx((own == GOLD).mean())
+
+
+def test_nothing_is_measured_or_chosen_by_rows_that_may_not_be(base: SCEModel) -> None:
+    found, _ = tune(base, TEXTS, GOLD, measurable=np.zeros(len(TEXTS), bool))
+    assert len(found.measured) == 0
+    assert (found.recipe, found.temperature, found.calibrated) == (CAUTIOUS, base.config.temperature, False)
+    assert found.model.correction is not None
+
+
+def test_a_row_is_not_judged_by_what_learned_its_text_from_another() -> None:
+    gold = np.array([0, 0, 0, 0, 1, 1, 1, 0, 1])
+    groups = np.array([0, 1, 2, 3, 4, 5, 6, 0, 5])
+    may = np.array([1, 1, 1, 1, 1, 1, 1, 0, 0], bool)
+    found = folds(gold, groups, 3, np.random.default_rng(0), may)
+    assert (found >= 0).all()
+    assert (found[7], found[8]) == (found[0], found[5])
+    alone = folds(gold, np.arange(9), 3, np.random.default_rng(0), may)
+    assert alone[7:].tolist() == [-1, -1]  # always learned from
+
+
+def test_a_label_with_one_row_that_may_be_measured() -> None:
+    gold, may = np.array([0, 0, 0, 1, 1]), np.array([1, 0, 0, 1, 1], bool)
+    found = folds(gold, np.arange(5), 2, np.random.default_rng(0), may)
+    assert found[0] >= 0  # the others teach the label meanwhile
+    assert found[1:3].tolist() == [-1, -1]
 
 
 def test_folds_never_take_all_examples_of_a_label() -> None:

@@ -124,6 +124,8 @@ def test_blank_and_duplicate_rows_are_counted_and_kept(project: Project) -> None
     assert project.same_text_ids(1).tolist() == [5, 8]
     assert project.same_text_ids(11).tolist() == [7]
     assert project.same_text_ids(2).tolist() == []  # there is nothing that blank rows have in common
+    assert project.with_same_texts([2, 5, 11]).tolist() == [1, 2, 5, 7, 8, 11]
+    assert project.with_same_texts([]).tolist() == []
 
 
 def test_source_is_remembered(project: Project) -> None:

@@ -68,6 +68,20 @@ def test_a_plan_says_what_is_held_out(project: Project) -> None:
     assert found.hint == "1 of 2 labels have fewer than 5 examples."
 
 
+def test_a_plan_says_what_is_not_measured_on(project: Project) -> None:
+    def held_out() -> str:
+        return plan(project, training.ORIGINS, None, progress=SilentProgress()).held_out
+
+    decide(project, range(1, 11), 0, Origin.BULK)
+    decide(project, range(11, 21), 1, Origin.BULK)
+    assert held_out() == "None: rows given a label in bulk are not measured on, so nothing will be claimed"
+    decide(project, range(11, 21), 1)
+    assert held_out() == (
+        "Each of 10 once, in 5 parts; the 10 in bulk are not measured on, "
+        "and the others are too few to claim anything"
+    )
+
+
 def test_texts_without_a_vector_take_time(project: Project) -> None:
     decide(project, range(1, 11), 0)
     decide(project, range(11, 21), 1)
@@ -97,6 +111,8 @@ def test_costs_grow_with_the_rows_and_the_pace() -> None:
     assert small.fit < large.fit
     assert small.memory < large.memory
     assert cost(100, 5, 5, pace=3.0).fit == pytest.approx(3 * small.fit)
+    # few rows that may be measured are measured one part after the other, whatever else is learned from
+    assert cost(1000, 5, 5, measurable=100).fit > 2 * cost(1000, 5, 5).fit
 
 
 def test_the_pace_comes_from_the_newest_whole_version(project: Project) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from sce_desktop.core.types import Decision, Label, Origin, Scores
 from sce_desktop.ml.finetune import Settings
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import training
+from sce_desktop.tasks import training, versions
 from sce_desktop.tasks.scoring import score_project
 from sce_desktop.tasks.training import training_rows
 from sce_desktop.tasks.versions import (
@@ -21,6 +22,7 @@ from sce_desktop.tasks.versions import (
     export_version,
     finetune_project,
     improve_project,
+    learned_rows,
     project_models,
     version_model,
 )
@@ -82,8 +84,19 @@ def test_a_version_says_where_it_comes_from(project: Project, base: SCEModel) ->
     assert version.data_hash == training_rows(project).data_hash
     assert version.metrics["after"]["accuracy"] > version.metrics["before"]["accuracy"]
     assert version.metrics["difference"]["sentence"] == made.outcome.difference.sentence
-    assert version.settings["origins"] == ["hand", "bulk", "imported"]
+    assert version.settings["origins"] == ["hand", "imported"]
     assert version.settings["epochs"] == 30
+
+
+def test_the_rows_that_a_version_learned_from_are_kept(project: Project, base: SCEModel) -> None:
+    project.create_audit([2, 5], seed=1)
+    make(project, base)
+    (version,) = project.versions()
+    ids = learned_rows(version)
+    assert ids.dtype == np.int64
+    assert ids.tolist() == [1, 3, 4, *range(6, 19)]
+    without = {name: value for name, value in version.settings.items() if name != "row_ids"}
+    assert learned_rows(replace(version, settings=without)).tolist() == []
 
 
 def test_changed_rows_are_listed(project: Project, base: SCEModel) -> None:
@@ -142,11 +155,12 @@ def test_which_rows_are_learned_from(project: Project) -> None:
     decide(project, [3], [], Decision.NONE)
     decide(project, [4], [], Decision.SKIPPED)
     decide(project, [19], [labels[0].id])  # a blank row
-    every = training_rows(project)
+    every = training_rows(project, tuple(Origin))
     assert every.ids.tolist() == [1, 2, *range(5, 19)]
     assert every.gold[:2].tolist() == [1, 1]
+    assert every.measurable.tolist() == [False, False, *[True] * 14]
     assert every.left_out == {"origin": 0, "blank": 1, "several": 0, "audit": 0}
-    by_hand = training_rows(project, [Origin.HAND])
+    by_hand = training_rows(project)  # rows in bulk only where they are asked for
     assert by_hand.ids.tolist() == list(range(5, 19))
     assert by_hand.left_out["origin"] == 2
     assert by_hand.data_hash != every.data_hash
@@ -207,6 +221,17 @@ def test_rows_of_a_random_sample_are_not_learned_from(project: Project, base: SC
     assert made.version.metrics["left_out"]["audit"] == 3
 
 
+def test_nor_are_other_rows_with_their_texts(project: Project) -> None:
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    project.add_rows(["text"], [[(TEXTS[1],), (TEXTS[2],)]], text_columns=[0], source={})
+    decide(project, [21, 22], [labels[0].id])
+    project.create_audit([2], seed=1)  # 21 is its copy
+    rows = training_rows(project)
+    assert not {2, 21} & set(rows.ids.tolist())
+    assert 22 in rows.ids
+    assert rows.left_out["audit"] == 2
+
+
 def test_baselines_are_measured_on_the_same_rows(project: Project, base: SCEModel) -> None:
     labels = project.label_set().labels  # type: ignore[union-attr]
     run = project.open_run("similarity", "similarity", "m", "f", labels)
@@ -245,9 +270,40 @@ def test_the_version_in_use_is_compared_on_what_neither_has_seen(project: Projec
     project.activate_version(first.version.id)
     assert make(project, base).version.metrics["since"]["rows"] == 0
     labels = project.label_set().labels  # type: ignore[union-attr]
-    decide(project, [1, 2, 20], [labels[0].id])
+    project.add_rows(["text"], [[(TEXTS[0],), ("goal match",)]], text_columns=[0], source={})
+    # 1, 2: decided again; 20: new; 21: the text of row 1; 22: new
+    decide(project, [1, 2, 20, 21, 22], [labels[0].id])
     since = make(project, base).version.metrics["since"]
-    assert (since["version"], since["rows"]) == (first.version.number, 3)
+    assert (since["version"], since["rows"]) == (first.version.number, 2)
+
+
+def test_a_version_whose_rows_are_not_known_is_compared_on_nothing(
+    project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.activate_version(make(project, base).version.id)
+    monkeypatch.setattr(versions, "learned_rows", lambda _: np.zeros(0, np.int64))
+    assert make(project, base).version.metrics["since"]["rows"] == 0
+
+
+def test_answers_in_bulk_are_learned_from_and_not_measured(project: Project, base: SCEModel) -> None:
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    decide(project, [1, 7, 13], [labels[0].id], origin=Origin.BULK)
+    made = make(project, base, origins=tuple(Origin))
+    assert made.version.train_rows == 18
+    assert made.version.metrics["measured"] == 15
+    measured = set(training_rows(project, tuple(Origin)).ids[made.tuned.measured].tolist())
+    assert not measured & {1, 7, 13}
+
+
+def test_from_answers_in_bulk_alone_nothing_is_claimed(project: Project, base: SCEModel) -> None:
+    labels = project.label_set().labels  # type: ignore[union-attr]
+    for row, place in enumerate(GOLD, 1):
+        decide(project, [row], [labels[place].id], origin=Origin.BULK)
+    made = make(project, base, origins=tuple(Origin))
+    assert made.outcome.difference.sentence == "Not measured: no row was left out of training."
+    assert made.version.metrics["before"] is None
+    with pytest.raises(UserError, match="at least two labels"):  # never by itself
+        improve_project(project, base, "tiny", progress=SilentProgress())
 
 
 def test_a_result_that_is_not_shown_to_be_better_is_not_kept(project: Project, base: SCEModel) -> None:

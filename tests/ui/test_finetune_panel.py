@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,18 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, ModelVersion, Origin
 from sce_desktop.store.project import Project
+from sce_desktop.tasks import versions
+from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui import tuning_work, work
-from sce_desktop.ui.choices import TuneChoices
+from sce_desktop.ui.choices import ModelChoice, TuneChoices
 from sce_desktop.ui.finetune_panel import FineTunePanel
 from sce_desktop.ui.finetune_result import EMPTY
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.tuning_work import Watch
+from tests.ml.tiny import DictCache
 from tests.store.test_versions import add
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
@@ -76,6 +80,7 @@ class FakeMethod:
         self.choices: list[TuneChoices] = []
         self.better = True
         self.improved = 0
+        self.committed = False  # nothing stops the version any more
 
     def finetune(
         self,
@@ -101,7 +106,8 @@ class FakeMethod:
     ) -> tuple[str, ModelVersion | None]:
         self.improved += 1
         while not self.go_on.wait(0.002):
-            progress.check()
+            if not self.committed:
+                progress.check()
         if not self.better:
             return "No difference shown yet: 12 rows are too few.", None
         version = make_version(project)
@@ -188,10 +194,16 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     label(session, range(8, 11), 1, Origin.BULK)
     qtbot.waitUntil(lambda: panel.start.origins[Origin.HAND].text() == "By hand 7", timeout=10_000)
     assert panel.start.origins[Origin.BULK].text() == "In bulk 3"
+    assert not panel.start.origins[Origin.BULK].isChecked()
+    assert "(now only 'Late')" in panel.start.problem.text()
+    panel.start.origins[Origin.BULK].setChecked(True)
+    qtbot.waitUntil(lambda: "; the 3 in bulk are" in panel.start.held_out.text(), timeout=10_000)
     first = panel.result.examples.topLevelItem(0)
     assert first is not None
     assert [first.text(column) for column in range(5)] == ["Late", "7", "0", "0", "7"]
-    assert panel.start.held_out.text() == "Each of 10 once, in 5 parts"
+    assert panel.start.held_out.text().startswith(
+        "Each of 7 once, in 5 parts; the 3 in bulk are not measured"
+    )
     assert panel.start.takes.text().startswith("About ")
     panel.start.origins[Origin.BULK].setChecked(False)
     qtbot.waitUntil(lambda: "(now only 'Late')" in panel.start.problem.text(), timeout=10_000)
@@ -203,7 +215,7 @@ def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineT
     panel._session.project.create_audit([1, 2], seed=0)
     label_enough(qtbot, panel)
     qtbot.waitUntil(lambda: panel.start.left_out.text() != "", timeout=10_000)
-    assert panel.start.left_out.text() == "2 of a random sample (figures rest on them)"
+    assert panel.start.left_out.text() == "2 of a random sample, with their copies (figures rest on them)"
 
 
 def test_settings_are_folded_away_and_handed_over(
@@ -220,7 +232,7 @@ def test_settings_are_folded_away_and_handed_over(
     panel.start.origins[Origin.IMPORTED].setChecked(False)
     wait_for_plan(qtbot, panel)
     made(qtbot, panel)
-    assert method.choices == [TuneChoices(7, 1.5, 3, False, (Origin.HAND, Origin.BULK))]
+    assert method.choices == [TuneChoices(7, 1.5, 3, False, (Origin.HAND,))]
 
 
 def test_a_table_too_large_cannot_be_started(
@@ -245,7 +257,7 @@ def test_what_comes_is_shown_and_stop_keeps_a_version(
     qtbot.waitUntil(lambda: panel.result.curve._held_out == [1.2, 1.1], timeout=10_000)
     assert panel.start.keep_button.isVisible()
     assert not panel.start.start_button.isVisible()
-    assert "part 1" in panel.start.problem.text()
+    qtbot.waitUntil(lambda: "part 1" in panel.start.problem.text())
     with qtbot.waitSignal(panel._session.tuner.made, timeout=2000):
         click(qtbot, panel.start.keep_button)
     qtbot.waitUntil(lambda: panel._session.tuner.job is None)
@@ -447,6 +459,44 @@ def test_a_version_is_exported(
     assert written == [("version 1", tmp_path / "sce-mini-+-version-1")]
 
 
+def test_an_export_leaves_the_vectors_of_the_window_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    written: list[Path] = []
+
+    class Model:
+        def save_pretrained(self, folder: Path) -> None:
+            written.append(folder)
+
+    shelf = work.ModelShelf(cache_megabytes=1)
+    known = shelf.known_vectors = KnownVectors("of the window", DictCache())
+    monkeypatch.setattr(work.ModelShelf, "open", lambda *_, **__: None)
+    monkeypatch.setattr(work.ModelShelf, "version_model", lambda *_: Model())
+    version = make_version(project, base="another")
+    choice = ModelChoice("another", (), "cpu", 1)
+    tuning_work.export(project, shelf, choice, version, tmp_path / "out", progress=SilentProgress())
+    assert written == [tmp_path / "out"]
+    assert shelf.known_vectors is known
+
+
+def test_a_project_of_the_same_name_gets_its_own_version(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = work.ModelShelf(cache_megabytes=1)
+    shelf._session = object()  # type: ignore[assignment]
+    monkeypatch.setattr(versions, "version_model", lambda _project, version, _source: version)
+    first = make_version(project)
+    for other in (
+        replace(first, data_hash="other"),
+        replace(first, created_at="2030-01-01"),
+        replace(first, base_fingerprint="other"),
+    ):
+        found: object = shelf.version_model(project, first)
+        assert found is first
+        found = shelf.version_model(project, other)
+        assert found is other
+
+
 # --- by itself ---------------------------------------------------------------------------------------------
 
 
@@ -475,6 +525,7 @@ def test_it_goes_by_itself_and_one_click_goes_back(
 ) -> None:
     ready_by_itself(qtbot, session)
     wait_counted(qtbot, session, lambda: label(session, range(1, 10), 0))
+    settle(qtbot, session)
     assert session.tuner.job is None  # nine are fewer than ten
     with qtbot.waitSignal(session.offered, timeout=10_000) as offered:
         label(session, range(10, 11), 1)
@@ -498,7 +549,51 @@ def test_what_is_not_better_is_told_and_not_used(
     assert told.args[0].startswith("Fine-tuned by itself, and not used. No difference shown yet")
     assert session.scorer.version is None
     wait_counted(qtbot, session, lambda: label(session, range(13, 15), 1))
+    settle(qtbot, session)
     assert method.improved == 1  # not again before ten more
+
+
+def test_only_rows_that_it_would_learn_from_are_new(
+    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+) -> None:
+    ready_by_itself(qtbot, session)
+    project.create_audit(range(21, 35), seed=0)
+    label(session, range(1, 15), 0, Origin.BULK)
+    wait_counted(qtbot, session, lambda: label(session, range(21, 35), 0))
+    settle(qtbot, session)
+    assert method.improved == 0
+    label(session, range(1, 11), 0)  # accepted before, looked at now
+    qtbot.waitUntil(lambda: method.improved == 1, timeout=10_000)
+    qtbot.waitUntil(lambda: session.tuner.job is None, timeout=10_000)
+
+
+def test_rows_of_the_newest_version_are_not_new(
+    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+) -> None:
+    label(session, range(1, 21), 0)
+    make_version(project, settings={"row_ids": list(range(1, 11))})
+    assert tuning_work.learnable(project, progress=SilentProgress()) == (20, 10)
+    make_version(project, settings={}, train_rows=5)  # of an older program
+    assert tuning_work.learnable(project, progress=SilentProgress()) == (20, 5)
+
+
+def test_what_was_put_in_use_before_it_could_stop_is_seen(
+    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+) -> None:
+    ready_by_itself(qtbot, session)
+    method.go_on.clear()
+    method.committed = True
+    label(session, range(1, 13), 0)
+    qtbot.waitUntil(lambda: session.tuner.job is not None and session.tuner.job.state == "running")
+    assert session.tuner.start(TuneChoices()) is not None
+    assert not session.tuner.by_itself
+    with qtbot.waitSignals([session.offered, session.tuner.made], timeout=10_000):
+        method.go_on.set()
+    qtbot.waitUntil(lambda: session.tuner.job is None, timeout=10_000)
+    active = project.active_version()
+    assert active is not None
+    assert session.scorer.version == active
+    settle(qtbot, session)
 
 
 def test_scoring_goes_first(qtbot: QtBot, session: Session, project: Project, method: FakeMethod) -> None:

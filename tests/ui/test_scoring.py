@@ -21,6 +21,7 @@ from sce_desktop.ui.jobs import Job, JobState, Lanes
 from sce_desktop.ui.session import Session
 from tests.ml.tiny import tiny_sce
 from tests.ml.tiny_llm import NOTHING, tiny_llm
+from tests.store.test_versions import add as add_version
 from tests.ui.conftest import MakeProject
 
 LABELS = ("Late", "Damaged", "Praise")
@@ -247,6 +248,27 @@ def test_read_only_project_is_not_scored(
         assert engine.calls == []
         with qtbot.waitSignal(session.projectClosed):
             session.close_project()
+
+
+def test_a_read_only_project_stays_with_its_version(
+    qtbot: QtBot, session: Session, make_project: MakeProject, engine: FakeEngine
+) -> None:
+    path = make_project(labels=("Late", "Damaged"))
+    with Project.open(path) as project:
+        version = add_version(project)
+        project.activate_version(version.id)
+        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+            session.open_project(path)
+        assert session.read_only
+        qtbot.waitUntil(lambda: session.scorer.version is not None)
+        with qtbot.waitSignal(session.told) as told:
+            session.scorer.set_model("another")
+        assert told.args[1] == "warn"
+        assert session.scorer.model == "sce-mini"
+        assert session.scorer.version is not None
+        with qtbot.waitSignal(session.projectClosed):
+            session.close_project()
+        qtbot.waitUntil(lambda: not session.lanes.files.busy)
 
 
 def test_sample_is_imported_and_scored_at_once(
