@@ -37,12 +37,36 @@ class Source(IntEnum):
 class AuditSample:
     """A random sample of rows. ``row_ids`` in the random order in which they are shown.
 
-    Where only its beginning is decided, that is a random sample too: the order is random.
+    Where only its beginning is decided, that is a random sample too: the order is random. So these are the
+    rows as far as they have been worked through, without those whose first answer is lost.
     ``frame_ids`` are the rows it was drawn from; None: all rows with text.
     """
 
     row_ids: IdArray
     frame_ids: IdArray | None = None
+    later: int = 0  # undecided rows beyond these
+    seen: int = 0  # decided in their turn, with what the models say in view
+    skipped: int = 0
+    passed: int = 0  # neither decided nor skipped, though later ones are
+    again: int = 0  # left out: decided anew in another order after their turn, or in bulk
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What is to be said of figures that rest on it, a sentence each; nothing if all went well."""
+        said = []
+        if self.seen:
+            said.append(f"Decided with the predictions in view, which may sway: {self.seen:,} of these rows.")
+        if self.again:
+            said.append(
+                f"Left out, as decided anew after their turn and in another order: {self.again:,}; if "
+                "it was the models that made you look again, the figures flatter them."
+            )
+        if self.skipped or self.passed:
+            said.append(
+                f"Left out as if they were like the others: {self.skipped:,} skipped and "
+                f"{self.passed:,} undecided."
+            )
+        return tuple(said)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +84,7 @@ class Evidence:
     hits: tuple[IdArray, ...]  # for each of the K + 1 answers, the places decided so
     audit: IdArray  # places of the sample's decided rows
     waiting: int = 0  # rows of the sample that are not decided yet
+    sample: AuditSample | None = None
     frame: NDArray[np.bool_] | None = None  # (n,) what the sample stands for; None: there is no sample
     probabilities: dict[str, FloatArray] = field(default_factory=dict)  # alias: (n, K), nan where unscored
 
@@ -125,7 +150,8 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         source,
         tuple(np.asarray(sorted(places), dtype=np.int64) for places in hits),
         decided_sample,
-        int(sampled.sum()) - len(decided_sample),
+        int(sampled.sum()) - len(decided_sample) + (audit.later if audit is not None else 0),
+        audit,
         None if audit is None else _frame(row_ids, audit),
         {
             alias: found

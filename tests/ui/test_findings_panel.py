@@ -15,8 +15,9 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks.evidence import AuditSample, Evidence, gather, rolled_up
+from sce_desktop.store.query import AUDIT, RowQuery
+from sce_desktop.tasks.audits import sample
+from sce_desktop.tasks.evidence import Evidence, gather, rolled_up
 from sce_desktop.tasks.findings import Findings, by_value, column_values, find
 from sce_desktop.tasks.periods import by_period
 from sce_desktop.ui import findings_work
@@ -57,7 +58,7 @@ def path(tmp_path: Path) -> Path:
         for row_id in drawn.tolist():
             given = labels[int(shares[row_id - 1].argmax())].id
             assert given is not None
-            project.decide([row_id], Decision.LABEL, [given])
+            project.decide([row_id], Decision.LABEL, [given], queue=AUDIT)
     return path
 
 
@@ -86,9 +87,7 @@ def opened(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> 
 
 
 def evidence(project: Project, alias: str = "sce") -> Evidence:
-    audits = project.audits()
-    sample = AuditSample(project.audit_rows(audits[-1].id), project.audit_frame(audits[-1].id))
-    return gather(project, [alias] if alias else [], sample)
+    return gather(project, [alias] if alias else [], sample(project))
 
 
 def shown_shares(panel: FindingsPanel) -> list[str]:
