@@ -6,6 +6,7 @@ once, so that nothing that follows mixes them by mistake.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -21,6 +22,7 @@ from sce_desktop.store.query import RowQuery, RowState
 
 UNDECIDED = -1
 _BATCH = 5000
+_VERSION_TITLE = re.compile(r" \+ version \d+$")  # as `core.types.version_title` writes it
 
 
 class Source(IntEnum):
@@ -87,6 +89,8 @@ class Evidence:
     sample: AuditSample | None = None
     frame: NDArray[np.bool_] | None = None  # (n,) what the sample stands for; None: there is no sample
     probabilities: dict[str, FloatArray] = field(default_factory=dict)  # alias: (n, K), nan where unscored
+    learned_by: str = ""  # the model version that probabilities are of, if they are one's
+    learned: IdArray = field(default_factory=lambda: np.zeros(0, np.int64))  # places it learned from
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,6 +145,7 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         source[place] = _SOURCES[annotation.origin]
         if sampled[place] and annotation.origin is Origin.HAND:
             source[place] = Source.AUDIT
+    learned_by, learned = _learned(project, aliases)
     decided_sample = np.flatnonzero(sampled & (answer >= 0) & (source != Source.BULK))
     return Evidence(
         row_ids,
@@ -158,6 +163,8 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
             for alias in aliases
             if (found := _scores(project, alias, row_ids, place_of)) is not None
         },
+        learned_by,
+        places_of(row_ids, learned),
     )
 
 
@@ -214,6 +221,21 @@ def _frame(row_ids: IdArray, audit: AuditSample) -> NDArray[np.bool_]:
     if audit.frame_ids is None:
         return np.ones(len(row_ids), dtype=bool)
     return np.isin(row_ids, audit.frame_ids)
+
+
+def _learned(project: Project, aliases: Sequence[str]) -> tuple[str, IdArray]:
+    """Return the name of the version that the runs are of ("": none is) and the rows that it learned from.
+
+    There are none if that is not known: the version was deleted, or did not keep them.
+    """
+    by_title = {version.title: version for version in project.versions()} if aliases else {}
+    for alias in aliases:
+        run = project.active_run(alias)
+        if run is not None and (version := by_title.get(run.model)) is not None:
+            return version.name, np.asarray(version.settings.get("row_ids", ()), dtype=np.int64)
+        if run is not None and _VERSION_TITLE.search(run.model):
+            return run.model, np.zeros(0, dtype=np.int64)
+    return "", np.zeros(0, dtype=np.int64)
 
 
 def _scores(

@@ -266,7 +266,7 @@ class EvaluatePanel(QWidget):
             self.pages.setCurrentIndex(0)
             return
         self.pages.setCurrentIndex(1)
-        self.bar.basis.setText(basis(part, multi_label=found.multi_label))
+        self.bar.basis.setText(basis(found.quality, part, multi_label=found.multi_label))
         row = max(0, self.models.currentIndex().row())
         self.models.show_rows(*model_rows(part))
         self.models.selectRow(min(row, len(part.models) - 1))
@@ -296,10 +296,17 @@ class EvaluatePanel(QWidget):
                 "how good the models are on the whole table."
             )
         if part.source is Source.BULK:
-            return f"{rows(part.decided)} accepted in bulk. {part.worth}"
+            return f"{rows(part.decided)} decided in bulk. {part.worth}"
+        if part.learned:
+            name = self.found.quality.learned_by
+            others = " The others have no label or no score." if part.learned < part.decided else ""
+            return (
+                f"{SOURCES[part.source]}: {name} learned from {part.learned:,} of {part.decided:,} decided "
+                f"rows, which say nothing of how good it is on others.{others} Draw an audit sample, or "
+                "decide more rows, to measure it."
+            )
         return (
-            f"{SOURCES[part.source]}: {rows(part.decided)} decided, but none of them has both a label and a "
-            "score of every model."
+            f"{SOURCES[part.source]}: {rows(part.decided)} decided, but none with both a label and a score."
         )
 
     @Slot()

@@ -12,12 +12,12 @@ from sce_desktop.ui.scoring import MAIN_ALIAS
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.audits import AuditState
-    from sce_desktop.tasks.quality import Part
+    from sce_desktop.tasks.quality import LeftOut, Part, Quality
 
 SOURCES = {
     Source.AUDIT: "Audit sample",
     Source.HAND: "Your decisions",
-    Source.BULK: "Accepted in bulk",
+    Source.BULK: "Decided in bulk",
     Source.IMPORTED: "Imported labels",
 }
 _ALONE = 3  # models beside each other with all their figures of a label; of more F1 alone is shown
@@ -28,18 +28,27 @@ def model_name(alias: str) -> str:
     return "SCE" if alias == MAIN_ALIAS else alias_title(alias)
 
 
-def basis(part: Part, *, multi_label: bool) -> str:
-    """Say which rows the figures rest on, and what that is worth."""
+def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
+    """Say which rows the figures rest on, what that is worth, and which models are missing."""
     said = f"On {part.rows:,} of {part.decided:,} decided rows"
     left = []
+    if part.learned:
+        left.append(f"{part.learned:,} that {quality.learned_by} learned from")
     if part.none:
         left.append(f"{part.none:,} with none of these labels")
-    if other := part.decided - part.rows - part.none:
-        left.append(f"{other:,} that not every model has scored")
-    said += f" (without {' and '.join(left)}). " if left else ". "
+    if other := part.decided - part.rows - part.none - part.learned:
+        left.append(f"{other:,} without a score")
+    said += f" (without {', '.join(left)}). " if left else ". "
     if multi_label:
         said += "Of several labels a row, a model is right if it puts one of them first. "
-    return said + part.worth
+    return " ".join((said + part.worth, *map(_missing, quality.left_out)))
+
+
+def _missing(model: LeftOut) -> str:
+    return (
+        f"{model_name(model.alias)} is not measured: it has scored {model.scored:,} of the {model.rows:,} "
+        "rows that SCE has."
+    )
 
 
 def audit_progress(state: AuditState) -> str:

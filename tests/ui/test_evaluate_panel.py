@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.core.types import Decision, Label, Origin, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import AUDIT
 from sce_desktop.tasks.evidence import Source, gather, rolled_up
@@ -186,7 +186,7 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     box = panel.bar.source
     assert [box.itemText(place) for place in range(box.count())] == [
         "Your decisions (10)",
-        "Accepted in bulk (1)",
+        "Decided in bulk (1)",
         "Imported labels (1)",
     ]
     assert box.currentIndex() == 0
@@ -196,7 +196,7 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     assert "On 1 of 1 decided rows. Labels that came with the table" in panel.bar.basis.text()
     box.activated.emit(box.setCurrentIndex(1) or 1)
     assert panel.pages.currentWidget() is panel.message
-    assert "agree with the model that gave them by construction" in panel.message.text()
+    assert "agree with the model by construction" in panel.message.text()
 
 
 def test_children_are_rolled_up(qtbot: QtBot, session: Session, show: Open) -> None:
@@ -231,7 +231,7 @@ def test_what_is_shown_is_copied_for_a_spreadsheet(session: Session, show: Open)
         ({"labels": (), "scored": False, "gold": []}, "No labels yet"),
         ({"scored": False, "gold": []}, "Nothing is scored yet: press Score"),
         ({"gold": []}, "Nothing is decided yet. Draw an audit sample"),
-        ({"origin": Origin.BULK}, "10 rows accepted in bulk"),
+        ({"origin": Origin.BULK}, "10 rows decided in bulk"),
     ],
 )
 def test_where_there_is_nothing_to_measure_it_says_why(
@@ -242,6 +242,52 @@ def test_where_there_is_nothing_to_measure_it_says_why(
     assert panel.pages.currentWidget() is panel.message
     assert panel.bar.draw.isVisible() == ("No labels" not in said)
     assert not panel.bar.copy.isVisible()
+
+
+def _tuned(project: Project, row_ids: list[int]) -> None:
+    """Let the scores be those of a version that learned from ``row_ids``."""
+    version = project.add_version(
+        name="",
+        base="sce-mini",
+        base_fingerprint="f",
+        data_hash="h",
+        train_rows=len(row_ids),
+        held_out_rows=0,
+        settings={"row_ids": row_ids},
+        seed=0,
+        metrics={},
+        seconds=1.0,
+        weights=b"w",
+    )
+    label_set = project.label_set()
+    assert label_set is not None
+    run = project.open_run("sce", "sce", version.title, "g", label_set.labels)
+    project.activate(run.id)
+    scores = np.full((12, 3), 0.1, np.float32)
+    scores[np.arange(12), TOPS] = 0.8
+    project.add_scores(run.id, project.unscored_ids(run.id), Scores(scores))
+    project.finish_run(run.id)
+
+
+def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Open) -> None:
+    def prepare(project: Project) -> None:
+        give_scores(project, [0, 1], alias="similarity", finish=False)  # as of the rows on the screen
+        _tuned(project, [1, 2, 6])
+
+    panel = show(prepare=prepare, scored=False)
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    said = panel.bar.basis.text()
+    assert "On 7 of 10 decided rows (without 3 that version 1 learned from). " in said
+    assert "What version 1 learned from is left out for every model" in said
+    assert "Similarity is not measured: it has scored 2 of the 12 rows that SCE has." in said
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "85.7 %"]]
+
+
+def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -> None:
+    panel = show(prepare=lambda project: _tuned(project, [*range(1, 11)]), scored=False)
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    assert panel.pages.currentWidget() is panel.message
+    assert "version 1 learned from 10 of 10 decided rows" in panel.message.text()
 
 
 def test_several_labels_a_row_are_measured_by_the_best_one(show: Open) -> None:
