@@ -64,7 +64,7 @@ def plan(project: Project) -> AuditPlan:
 
 
 def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple[Audit, int]:
-    """Draw a sample of ``size`` rows and keep it; undoable.
+    """Draw a sample of ``size`` rows and keep it; one action, undoable.
 
     Answers accepted in bulk that its rows have are taken back: they are a model's, and would be seen.
 
@@ -82,10 +82,8 @@ def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple
             f"{size:,} rows cannot be drawn: choose {len(found.kept) + 1:,} to {len(found.frame):,}."
         )
     chosen = np.concatenate([found.kept, np.random.default_rng(seed).choice(rest, more, replace=False)])
-    audit = project.create_audit(chosen, seed, frame_ids=found.frame, blind=blind)
     bulk = [row_id for row_id, said in project.annotations(chosen).items() if said.origin is Origin.BULK]
-    if bulk:
-        project.clear_decision(bulk)
+    audit = project.create_audit(chosen, seed, frame_ids=found.frame, blind=blind, clear_ids=bulk)
     return audit, len(bulk)
 
 

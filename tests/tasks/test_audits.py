@@ -54,6 +54,22 @@ def test_a_sample_is_drawn_from_rows_that_nobody_has_answered(project: Project) 
     assert now.first_waiting == next(row_id for row_id in drawn.tolist() if row_id != 6)
 
 
+def test_a_draw_is_taken_back_in_one_step(project: Project) -> None:
+    _decide(project, [5, 6], origin=Origin.BULK)
+    before = project.annotations([5, 6])
+    assert draw(project, 39, seed=3)[1] == 2
+    assert project.annotations([5, 6]) == {}
+    project.undo()
+    assert project.audits() == ()
+    assert project.annotations([5, 6]) == before
+    project.redo()
+    assert len(project.audits()) == 1
+    assert project.annotations([5, 6]) == {}
+    project.undo()
+    project.undo()
+    assert project.annotations([5, 6]) == {}  # the step before: the decisions themselves
+
+
 def test_a_larger_sample_keeps_the_rows_of_the_present_one(project: Project) -> None:
     draw(project, 10, seed=1)
     first = state(project)
@@ -153,7 +169,12 @@ def test_both_panels_measure_on_the_same_rows(project: Project, monkeypatch: pyt
     _decide(project, ids[:2], queue=AUDIT)
     measured: list[Evidence] = []
     assess = quality.assess
-    monkeypatch.setattr(quality, "assess", lambda one: measured.append(one) or assess(one))
+
+    def keep(one: Evidence) -> quality.Quality:
+        measured.append(one)
+        return assess(one)
+
+    monkeypatch.setattr(quality, "assess", keep)
     evaluate_work.evaluate(project, [], False, progress=SilentProgress())
     answer = findings_work.look(project, findings_work.Wanted(), None, progress=SilentProgress())
     assert measured[0].audit.tolist() == answer.evidence.audit.tolist()
