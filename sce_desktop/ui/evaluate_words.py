@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.tasks.evidence import Source
 from sce_desktop.ui.figures_table import Heading, Kind, Value, share_text
+from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.rows_text import alias_title, per_cent
 from sce_desktop.ui.scoring import MAIN_ALIAS
 
@@ -20,6 +21,10 @@ SOURCES = {
     Source.BULK: "Decided in bulk",
     Source.IMPORTED: "Imported labels",
 }
+BLIND = "You decide blindly: what the models are worth is shown again when Blind mode is off."
+BLIND_AUDIT = (
+    "You decide blindly: what the models are worth is shown when you are through the sample, or leave it."
+)
 _ALONE = 3  # models beside each other with all their figures of a label; of more F1 alone is shown
 
 
@@ -49,6 +54,21 @@ def _missing(model: LeftOut) -> str:
         f"{model_name(model.alias)} is not measured: it has scored {model.scored:,} of the {model.rows:,} "
         "rows that SCE has."
     )
+
+
+def nothing_measured(quality: Quality, part: Part) -> str:
+    """Say why nothing is measured on decided rows."""
+    if part.source is Source.BULK:
+        return f"{rows(part.decided)} decided in bulk. {part.worth}"
+    if part.learned:
+        name = quality.learned_by
+        others = " The others have no label or no score." if part.learned < part.decided else ""
+        return (
+            f"{SOURCES[part.source]}: {name} learned from {part.learned:,} of {part.decided:,} decided "
+            f"rows, which say nothing of how good it is on others.{others} Draw an audit sample, or "
+            "decide more rows, to measure it."
+        )
+    return f"{SOURCES[part.source]}: {rows(part.decided)} decided, but none with both a label and a score."
 
 
 def audit_progress(state: AuditState) -> str:

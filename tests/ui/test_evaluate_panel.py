@@ -15,11 +15,12 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT
+from sce_desktop.store.query import AUDIT, RowQuery
 from sce_desktop.tasks.evidence import Source, gather, rolled_up
 from sce_desktop.tasks.quality import Quality, assess
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.evaluate_panel import CONFUSIONS, EvaluatePanel
+from sce_desktop.ui.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.evaluate_work import Evaluation
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
@@ -347,6 +348,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sce_desktop.store.vector_cache import VectorCache
+    from sce_desktop.tasks.doubts import doubts as find_doubts
     from sce_desktop.tasks.vectors import KnownVectors
 
     gold = [0, 1] * 6
@@ -366,6 +368,13 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
         (5, "Damaged", "Late")
     ]
     assert "1 row of 12 judged" in doubts.said.text()
+    assert session.project is not None
+    session.project.create_audit([5, 6], 0)
+    session.project.clear_decision([6])
+    left = find_doubts(session.project, KnownVectors("e", cache), progress=SilentProgress())
+    assert (left.rows, left.decided, left.sampled) == ((), 10, 1)  # its first look is still to be finished
+    for _ in range(2):
+        session.project.undo()
     with qtbot.waitSignal(session.rowAsked) as asked:
         doubts.table.clicked.emit(doubts.table.figures.index(0, 0))
     assert asked.args == [5]
@@ -390,7 +399,22 @@ def test_the_sample_alone_is_measured_once_it_is_begun(qtbot: QtBot, session: Se
     ids = session.audit.state.row_ids.tolist()
     for row_id in ids[:4]:
         session.decide([row_id], Decision.LABEL, [session.labels[TOPS[row_id - 1]].id or 0])
+    qtbot.waitUntil(lambda: panel.bar.progress.text() == "Sample: 4 of 6 decided")
+    assert panel.pages.currentWidget() is panel.message  # blind
+    assert panel.message.text() == BLIND_AUDIT
+    assert panel.bar.basis.text() == ""
+    assert not panel.bar.source.isVisible()
+    QGuiApplication.clipboard().setText("before")
+    panel.copy()
+    assert QGuiApplication.clipboard().text() == "before"
+    session.set_query(RowQuery())
     qtbot.waitUntil(lambda: "On 4 of 4" in panel.bar.basis.text())
+    assert panel.pages.currentWidget() is not panel.message
+    session.toggle_blind()
+    assert panel.pages.currentWidget() is panel.message
+    assert panel.message.text() == BLIND
+    session.toggle_blind()
+    assert panel.pages.currentWidget() is not panel.message
     assert panel.part.source is Source.AUDIT
     assert sorted(panel.part.row_ids.tolist()) == sorted(ids[:4])
     assert _cells(panel)[0][1] == "100.0 %"

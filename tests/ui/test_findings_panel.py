@@ -25,7 +25,7 @@ from sce_desktop.ui.findings_models import ShareRole
 from sce_desktop.ui.findings_panel import FindingsPanel
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import give_scores, open_in
+from tests.ui.panels import give_scores, open_in, settle
 
 LABELS = ("Delivery > Late", "Delivery > Lost", "Praise")
 ROWS = 120
@@ -480,8 +480,20 @@ def test_blind_review_hides_what_models_say(
     qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
 ) -> None:
     project = opened(qtbot, session, panel, path)
-    session.change_setting("blind", True)
+    panel.show_cell(0, -1)
     wait(qtbot, panel)
+    assert panel.examples.found is not None
+    panel.show_cell(1, -1)  # on its way
+    QGuiApplication.clipboard().setText("before")
+    session.change_setting("blind", True)
+    assert panel.answer is None  # at once
+    assert panel.shares_model.rowCount() == 0
+    assert panel.examples.found is None
+    panel.copy()
+    settle(qtbot, session)
+    assert QGuiApplication.clipboard().text() == "before"
+    wait(qtbot, panel)
+    assert panel.examples.found is None
     assert shown_shares(panel) == written(find(evidence(project, "")))
     assert [panel.shares_model.index(row, 4).data() for row in range(4)] == [""] * 4
     assert panel.bar.model.count() == 1
