@@ -85,6 +85,7 @@ class Part:
         int  # of the others, decided as "none of these": not in the measures, but wrong in the coverage curve
     )
     worth: str  # a sentence: what figures on these rows say
+    notes: tuple[str, ...]  # sentences: what they leave out, and what became of the sample
     models: tuple[ModelQuality, ...]
     row_ids: IdArray  # (n,) the rows that are measured
 
@@ -154,7 +155,8 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
                 len(rows) if measured else 0,
                 int((decided & ~unlearned).sum()),
                 int((fresh & (evidence.answer == none)).sum()),
-                _worth(evidence, source, int((decided & ~unlearned).sum())),
+                _WORTH[source],
+                _notes(evidence, source, int((decided & ~unlearned).sum())),
                 measured,
                 evidence.row_ids[rows] if measured else np.zeros(0, dtype=np.int64),
             )
@@ -168,8 +170,8 @@ def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
     return found
 
 
-def _worth(evidence: Evidence, source: Source, learned: int) -> str:
-    said = [_WORTH[source]]
+def _notes(evidence: Evidence, source: Source, learned: int) -> tuple[str, ...]:
+    said: list[str] = []
     if source is Source.AUDIT and evidence.sample is not None:
         said += evidence.sample.told
     if source is not Source.BULK and evidence.learned_by:
@@ -184,7 +186,7 @@ def _worth(evidence: Evidence, source: Source, learned: int) -> str:
                 f"What {evidence.learned_by} learned from is left out for every model, as it was told these "
                 f"answers{hold}."
             )
-    return " ".join(said)
+    return tuple(said)
 
 
 def _model(

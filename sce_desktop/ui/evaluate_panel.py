@@ -42,6 +42,7 @@ from sce_desktop.ui.evaluate_words import (
     label_rows,
     model_name,
     model_rows,
+    notes,
     nothing_measured,
 )
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable
@@ -331,7 +332,9 @@ class EvaluatePanel(QWidget):
         if part is None or not part.models:
             return
         covered = coverage(part, float(self._session.settings["threshold"]))
-        self.summary.setText(f"{comparisons(part)}\n{covered}".strip())
+        assert self.found is not None
+        said = (notes(self.found.quality, part), comparisons(part), covered)
+        self.summary.setText("\n".join(line for line in said if line))
         named = [(model_name(model.alias), model) for model in part.models]
         self.charts.show_quality(named, calibration(part), covered)
 
@@ -374,7 +377,7 @@ class EvaluatePanel(QWidget):
         shown = self.labels.figures.tsv()
         if page in (self.confusions, self.doubts):
             shown = page.tsv()
-        said = " ".join(self.bar.basis.text().split())
+        said = " ".join(f"{self.bar.basis.text()} {notes(self.found.quality, part)}".split())
         QGuiApplication.clipboard().setText(f"{said}\n{self.models.figures.tsv()}\n{shown}")
         self._session.tell("The figures were copied.")
 

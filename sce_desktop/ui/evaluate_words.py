@@ -34,7 +34,7 @@ def model_name(alias: str) -> str:
 
 
 def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
-    """Say which rows the figures rest on, what that is worth, and which models are missing."""
+    """Say which rows the figures rest on, and what that is worth."""
     said = f"On {part.rows:,} of {part.decided:,} decided rows"
     left = []
     if part.learned:
@@ -46,7 +46,12 @@ def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
     said += f" (without {', '.join(left)}). " if left else ". "
     if multi_label:
         said += "Of several labels a row, a model is right if it puts one of them first. "
-    return " ".join((said + part.worth, *map(_missing, quality.left_out)))
+    return said + part.worth
+
+
+def notes(quality: Quality, part: Part) -> str:
+    """Say what else the figures leave out, a line each."""
+    return "\n".join((*part.notes, *map(_missing, quality.left_out)))
 
 
 def _missing(model: LeftOut) -> str:

@@ -155,6 +155,7 @@ def test_what_became_of_the_sample_is_counted_and_told(project: Project) -> None
     assert evidence.waiting == 3 + 3
     said = basis(evidence, model=False)
     assert "in view, which may sway: 1 of" in said
+    assert quality.assess(evidence).parts[0].notes == found.told
     assert "in another order: 2;" in said
     assert "1 skipped and 2 undecided" in said
     assert AuditSample(found.row_ids).told == ()

@@ -76,12 +76,12 @@ def test_rows_that_a_version_learned_from_are_left_out_for_all_models() -> None:
     assert part.row_ids.tolist() == [3, 4]
     assert [model.measures.accuracy for model in part.models] == [1.0, 0.0]
     assert part.models[0].curve[0].rows == 2  # nor is one that fits no label
-    assert "What version 2 learned from is left out for every model" in part.worth
-    assert "the rest of the table" in part.worth
+    assert "What version 2 learned from is left out for every model" in part.notes[0]
+    assert "the rest of the table" in part.notes[0]
     (part,) = assess(replace(found, learned=np.arange(6))).parts
     assert (part.rows, part.learned, part.models) == (0, 6, ())
     (part,) = assess(replace(found, learned=np.zeros(0, np.int64))).parts
-    assert "Which rows version 2 learned from is not known" in part.worth
+    assert "Which rows version 2 learned from is not known" in part.notes[0]
     assert threshold_for(replace(found, learned=np.arange(6)), "sce", 0.5)[0] is None
 
 

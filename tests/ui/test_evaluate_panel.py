@@ -279,9 +279,12 @@ def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Op
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
     said = panel.bar.basis.text()
     assert "On 7 of 10 decided rows (without 3 that version 1 learned from). " in said
+    said = panel.summary.text()
     assert "What version 1 learned from is left out for every model" in said
     assert "Similarity is not measured: it has scored 2 of the 12 rows that SCE has." in said
     assert [row[:2] for row in _cells(panel)] == [["SCE", "85.7 %"]]
+    panel.bar.copy.click()
+    assert "Similarity is not measured" in QGuiApplication.clipboard().text().splitlines()[0]
 
 
 def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -> None:
