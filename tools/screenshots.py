@@ -412,7 +412,7 @@ def _decide_sample(studio: Studio, size: int) -> None:
     import numpy as np
 
     from sce_desktop.core.types import Decision
-    from sce_desktop.store.query import RowQuery
+    from sce_desktop.store.query import AUDIT, RowQuery
 
     session, project = studio.session, studio.session.project
     assert project is not None
@@ -422,7 +422,8 @@ def _decide_sample(studio: Studio, size: int) -> None:
     gold = project.columns.index("gold")
     for row in project.rows(drawn):
         given = [ids[name] for name in (row.cells[gold],) if name in ids]
-        session.decide([row.id], Decision.LABEL if given else Decision.NONE, given)
+        project.decide([row.id], Decision.LABEL if given else Decision.NONE, given, queue=AUDIT)
+    session.annotationsChanged.emit(None)
 
 
 def findings(studio: Studio) -> None:

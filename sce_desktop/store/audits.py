@@ -8,7 +8,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.types import Audit, ChangeKind, IdArray
-from sce_desktop.store import history, schema
+from sce_desktop.store import decisions, history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import Ids, fetch_ids, insert, last_row_id, now
 
@@ -17,7 +17,13 @@ _rows = schema.audit_rows
 
 
 def create(
-    connection: sa.Connection, row_ids: Ids, seed: int, *, frame_ids: Ids | None, blind: bool
+    connection: sa.Connection,
+    row_ids: Ids,
+    seed: int,
+    *,
+    frame_ids: Ids | None,
+    blind: bool,
+    clear_ids: Ids = (),
 ) -> Audit:
     """Keep a sample in the order in which it was drawn. See `Project.create_audit`."""
     chosen = np.asarray(row_ids, np.int64)
@@ -50,6 +56,7 @@ def create(
     )
     action = history.begin(connection, ChangeKind.AUDIT, f"Draw {len(chosen):,} rows at random")
     history.record_removal(connection, action, _audits, audit_id)
+    decisions.clear(connection, clear_ids, join=action)
     return _audit(connection, connection.execute(_present().where(_audits.c.id == audit_id)).one())
 
 

@@ -92,19 +92,18 @@ def store(
     return action
 
 
-def clear(connection: sa.Connection, row_ids: Ids) -> None:
-    """Make rows undecided again."""
+def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -> None:
+    """Make rows undecided again; ``join``: an action to go on with, if it is still the newest one."""
     decided = fetch_ids(
         connection, sa.select(_annotations.c.row_id).where(_annotations.c.row_id.in_(id_list(row_ids)))
     )
     if not len(decided):
         return
-    action = history.begin(connection, ChangeKind.CLEAR, f"Clear {_rows(len(decided))}")
+    action = history.begin(connection, ChangeKind.CLEAR, f"Clear {_rows(len(decided))}", join=join)
     history.record_rows(connection, action, decided)
     # Their labels go with them (ON DELETE CASCADE).
     raw(connection).execute(
-        "DELETE FROM annotations WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = ?)",
-        (action,),
+        "DELETE FROM annotations WHERE row_id IN (SELECT value FROM json_each(?))", (json_ids(decided),)
     )
 
 

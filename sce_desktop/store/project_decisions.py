@@ -139,7 +139,13 @@ class DecisionMethods:
     # --- random samples
 
     def create_audit(
-        self, row_ids: Ids, seed: int, *, frame_ids: Ids | None = None, blind: bool = True
+        self,
+        row_ids: Ids,
+        seed: int,
+        *,
+        frame_ids: Ids | None = None,
+        blind: bool = True,
+        clear_ids: Ids = (),
     ) -> Audit:
         """Keep a random sample, so that claims about the whole table come from it alone; undoable.
 
@@ -148,12 +154,15 @@ class DecisionMethods:
             seed: What they were drawn with.
             frame_ids: The rows that they were drawn from; None: all rows with text that there are now.
             blind: Whether they are decided without seeing what the models say.
+            clear_ids: Rows that become undecided again, in the same action.
 
         Raises:
             ValueError: There is no row, or one that is there twice or not in the frame.
         """
         with self._database.write(durable=True) as connection:
-            return audits.create(connection, row_ids, seed, frame_ids=frame_ids, blind=blind)
+            return audits.create(
+                connection, row_ids, seed, frame_ids=frame_ids, blind=blind, clear_ids=clear_ids
+            )
 
     def audits(self) -> tuple[Audit, ...]:
         """Return all random samples, oldest first."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Audit, Decision, IdArray, Origin
+from sce_desktop.core.types import Annotation, Audit, Decision, IdArray, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import AUDIT, OPEN_AUDIT
 from sce_desktop.tasks.evidence import AuditSample, gather
@@ -64,7 +64,7 @@ def plan(project: Project) -> AuditPlan:
 
 
 def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple[Audit, int]:
-    """Draw a sample of ``size`` rows and keep it; undoable.
+    """Draw a sample of ``size`` rows and keep it; one action, undoable.
 
     Answers accepted in bulk that its rows have are taken back: they are a model's, and would be seen.
 
@@ -82,10 +82,8 @@ def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple
             f"{size:,} rows cannot be drawn: choose {len(found.kept) + 1:,} to {len(found.frame):,}."
         )
     chosen = np.concatenate([found.kept, np.random.default_rng(seed).choice(rest, more, replace=False)])
-    audit = project.create_audit(chosen, seed, frame_ids=found.frame, blind=blind)
     bulk = [row_id for row_id, said in project.annotations(chosen).items() if said.origin is Origin.BULK]
-    if bulk:
-        project.clear_decision(bulk)
+    audit = project.create_audit(chosen, seed, frame_ids=found.frame, blind=blind, clear_ids=bulk)
     return audit, len(bulk)
 
 
@@ -106,16 +104,41 @@ def sample(project: Project) -> AuditSample | None:
     """Return the newest sample as far as it has been worked through; None if there is none.
 
     Rows beyond the last one that was decided in its turn are left out: some of them may have been decided in
-    an order that somebody chose, while the others are still open.
+    an order that somebody chose, while the others are still open. So are rows that were decided in another
+    order, or in bulk, after a later one had its turn: their first answer, a blind one perhaps, is lost.
     """
     audits = project.audits()
     if not audits:
         return None
     row_ids = project.audit_rows(audits[-1].id)
     found = project.annotations(row_ids)
-    in_turn = [
-        place
-        for place, row_id in enumerate(row_ids.tolist())
-        if row_id in found and found[row_id].queue in (AUDIT, OPEN_AUDIT)
-    ]
-    return AuditSample(row_ids[: in_turn[-1] + 1 if in_turn else 0], project.audit_frame(audits[-1].id))
+    said = [found.get(row_id) for row_id in row_ids.tolist()]
+    in_turn = [place for place, one in enumerate(said) if one is not None and _in_turn(one)]
+    end = in_turn[-1] + 1 if in_turn else 0
+    kept = np.ones(end, dtype=bool)
+    passed_at = ""  # when the first of the later rows was decided
+    for place in reversed(range(end)):
+        one = said[place]
+        if one is None:
+            continue
+        if not _in_turn(one):
+            kept[place] = one.decided_at <= passed_at
+        elif not passed_at or one.decided_at < passed_at:
+            passed_at = one.decided_at
+    reached = [one for one, stays in zip(said[:end], kept, strict=True) if stays]
+    decided = [one for one in reached if one is not None and one.origin is not Origin.BULK]
+    skipped = sum(one.decision is Decision.SKIPPED for one in decided)
+    return AuditSample(
+        row_ids[:end][kept],
+        project.audit_frame(audits[-1].id),
+        later=sum(one is None or one.origin is Origin.BULK for one in said[end:]),
+        seen=sum(one.queue == OPEN_AUDIT and one.decision is not Decision.SKIPPED for one in decided),
+        skipped=skipped,
+        passed=len(reached) - len(decided),
+        again=int((~kept).sum()),
+    )
+
+
+def _in_turn(one: Annotation) -> bool:
+    """Whether a row of the sample was decided while the sample was shown, and for itself."""
+    return one.origin is not Origin.BULK and one.queue in (AUDIT, OPEN_AUDIT)

@@ -11,7 +11,8 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evidence import gather
+from sce_desktop.tasks.audits import state
+from sce_desktop.tasks.evidence import gather, places_of
 from sce_desktop.tasks.neighbours import suspects
 from sce_desktop.tasks.vectors import KnownVectors, project_vectors
 
@@ -38,12 +39,16 @@ class Doubts:
 
     rows: tuple[Doubt, ...]
     judged: int
-    decided: int  # with a label, by a person
+    decided: int  # with a label, by a person or from the table
+    sampled: int  # more of these, not looked at: rows of a random sample that is not decided to its end
     too_few: tuple[str, ...]  # names of labels with too few rows to be judged
 
 
 def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doubts:
-    """Find the decided rows whose label probably is wrong; answers accepted in bulk are not looked at.
+    """Find the rows whose label probably is wrong, decided by a person or imported with the table.
+
+    Answers accepted in bulk are not looked at, nor are rows of a random sample before it is decided to its
+    end: who decides them anew knows more than at the first, blind look.
 
     Raises:
         UserError: Rows may have several labels, or none of them has a text vector.
@@ -52,12 +57,18 @@ def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doub
     evidence = gather(project)
     if evidence.multi_label:
         raise UserError("Where a row may have several labels, none of them can be told to be wrong.")
-    places = np.flatnonzero(evidence.decided & (evidence.answer < len(evidence.labels)))
+    labelled = evidence.decided & (evidence.answer < len(evidence.labels))
+    audit = state(project)
+    kept = labelled.copy()
+    if audit is not None and audit.waiting:
+        kept[places_of(evidence.row_ids, audit.row_ids)] = False
+    places = np.flatnonzero(kept)
     decided = len(places)
+    sampled = int(labelled.sum()) - decided
     if decided > MOST_JUDGED:
         places = np.sort(np.random.default_rng(0).choice(places, MOST_JUDGED, replace=False))
     if not decided:
-        return Doubts((), 0, 0, ())
+        return Doubts((), 0, 0, sampled, ())
     progress.check()
     ids, vectors = project_vectors(project, known, evidence.row_ids[places], progress=progress)
     answers = evidence.answer[np.searchsorted(evidence.row_ids, ids)]
@@ -80,5 +91,6 @@ def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doub
         ),
         int(np.isin(answers, found.too_few, invert=True).sum()),
         decided,
+        sampled,
         tuple(evidence.names[place] for place in found.too_few),
     )

@@ -6,6 +6,7 @@ once, so that nothing that follows mixes them by mistake.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -21,6 +22,7 @@ from sce_desktop.store.query import RowQuery, RowState
 
 UNDECIDED = -1
 _BATCH = 5000
+_VERSION_TITLE = re.compile(r" \+ version \d+$")  # as `core.types.version_title` writes it
 
 
 class Source(IntEnum):
@@ -37,12 +39,36 @@ class Source(IntEnum):
 class AuditSample:
     """A random sample of rows. ``row_ids`` in the random order in which they are shown.
 
-    Where only its beginning is decided, that is a random sample too: the order is random.
+    Where only its beginning is decided, that is a random sample too: the order is random. So these are the
+    rows as far as they have been worked through, without those whose first answer is lost.
     ``frame_ids`` are the rows it was drawn from; None: all rows with text.
     """
 
     row_ids: IdArray
     frame_ids: IdArray | None = None
+    later: int = 0  # undecided rows beyond these
+    seen: int = 0  # decided in their turn, with what the models say in view
+    skipped: int = 0
+    passed: int = 0  # neither decided nor skipped, though later ones are
+    again: int = 0  # left out: decided anew in another order after their turn, or in bulk
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What is to be said of figures that rest on it, a sentence each; nothing if all went well."""
+        said = []
+        if self.seen:
+            said.append(f"Decided with the predictions in view, which may sway: {self.seen:,} of these rows.")
+        if self.again:
+            said.append(
+                f"Left out, as decided anew after their turn and in another order: {self.again:,}; if "
+                "it was the models that made you look again, the figures flatter them."
+            )
+        if self.skipped or self.passed:
+            said.append(
+                f"Left out as if they were like the others: {self.skipped:,} skipped and "
+                f"{self.passed:,} undecided."
+            )
+        return tuple(said)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +86,11 @@ class Evidence:
     hits: tuple[IdArray, ...]  # for each of the K + 1 answers, the places decided so
     audit: IdArray  # places of the sample's decided rows
     waiting: int = 0  # rows of the sample that are not decided yet
+    sample: AuditSample | None = None
     frame: NDArray[np.bool_] | None = None  # (n,) what the sample stands for; None: there is no sample
     probabilities: dict[str, FloatArray] = field(default_factory=dict)  # alias: (n, K), nan where unscored
+    learned_by: str = ""  # the model version that probabilities are of, if they are one's
+    learned: IdArray = field(default_factory=lambda: np.zeros(0, np.int64))  # places it learned from
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,6 +145,7 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         source[place] = _SOURCES[annotation.origin]
         if sampled[place] and annotation.origin is Origin.HAND:
             source[place] = Source.AUDIT
+    learned_by, learned = _learned(project, aliases)
     decided_sample = np.flatnonzero(sampled & (answer >= 0) & (source != Source.BULK))
     return Evidence(
         row_ids,
@@ -125,13 +155,16 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         source,
         tuple(np.asarray(sorted(places), dtype=np.int64) for places in hits),
         decided_sample,
-        int(sampled.sum()) - len(decided_sample),
+        int(sampled.sum()) - len(decided_sample) + (audit.later if audit is not None else 0),
+        audit,
         None if audit is None else _frame(row_ids, audit),
         {
             alias: found
             for alias in aliases
             if (found := _scores(project, alias, row_ids, place_of)) is not None
         },
+        learned_by,
+        places_of(row_ids, learned),
     )
 
 
@@ -188,6 +221,21 @@ def _frame(row_ids: IdArray, audit: AuditSample) -> NDArray[np.bool_]:
     if audit.frame_ids is None:
         return np.ones(len(row_ids), dtype=bool)
     return np.isin(row_ids, audit.frame_ids)
+
+
+def _learned(project: Project, aliases: Sequence[str]) -> tuple[str, IdArray]:
+    """Return the name of the version that the runs are of ("": none is) and the rows that it learned from.
+
+    There are none if that is not known: the version was deleted, or did not keep them.
+    """
+    by_title = {version.title: version for version in project.versions()} if aliases else {}
+    for alias in aliases:
+        run = project.active_run(alias)
+        if run is not None and (version := by_title.get(run.model)) is not None:
+            return version.name, np.asarray(version.settings.get("row_ids", ()), dtype=np.int64)
+        if run is not None and _VERSION_TITLE.search(run.model):
+            return run.model, np.zeros(0, dtype=np.int64)
+    return "", np.zeros(0, dtype=np.int64)
 
 
 def _scores(

@@ -113,11 +113,12 @@ def basis(evidence: Evidence, model: bool) -> str:
     if decided == len(evidence.row_ids):
         return "Every row was decided by a person: the shares are counts."
     if len(evidence.audit):
+        told = "" if evidence.sample is None else " ".join(("", *evidence.sample.told))
         helped = " and by the model's probabilities, whose bias the sample corrects" if model else ""
         others = "; the other decided rows only narrow them" if decided > len(evidence.audit) else ""
         return (
             f"Estimated from a random sample of {len(evidence.audit):,} rows{helped}. "
-            f"The intervals hold in 95 of 100 such samples{others}."
+            f"The intervals hold in 95 of 100 such samples{others}.{told}"
         )
     if model:
         counted = f"{decided:,} decided rows and, for the rest, from " if decided else ""

@@ -1,7 +1,8 @@
 """How good the models are on a project's own rows, and what such figures are worth.
 
 Which rows were decided decides what a figure means, so the ways of deciding are measured apart. Only the
-random sample speaks for the table; a model's own answers accepted in bulk speak for nothing.
+random sample speaks for the table; decisions for many rows at once speak for nothing. Nor do rows that a
+model version learned from say how good it is: no model is measured on these.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.estimates import suggested_sample
@@ -37,8 +39,8 @@ _WORTH = {
         "ones easier, so the figures hold for these rows and not for the table."
     ),
     Source.BULK: (
-        "A model's own answers, accepted together: they agree with the model that gave them by construction, "
-        "so they are counted and nothing is measured on them."
+        "Decided for many rows at once, mostly by accepting what a model says: such answers agree with the "
+        "model by construction, so they are counted and nothing is measured on them."
     ),
     Source.IMPORTED: (
         "Labels that came with the table: as good as whoever gave them, and for the whole table only if the "
@@ -77,9 +79,13 @@ class Part:
 
     source: Source
     decided: int
-    rows: int  # with one of the labels and scored by every model: those that are measured
-    none: int  # decided as "none of these": not in the measures, but wrong in the coverage curve
+    rows: int  # with one of the labels, scored, not learned from: those that are measured
+    learned: int  # that the first model learned from: left out for all models
+    none: (
+        int  # of the others, decided as "none of these": not in the measures, but wrong in the coverage curve
+    )
     worth: str  # a sentence: what figures on these rows say
+    notes: tuple[str, ...]  # sentences: what they leave out, and what became of the sample
     models: tuple[ModelQuality, ...]
     row_ids: IdArray  # (n,) the rows that are measured
 
@@ -89,6 +95,15 @@ class Part:
         return self.row_ids[(model.gold == gold) & (model.predicted == predicted)]
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A model that is not measured, for it has not scored all that the first one has."""
+
+    alias: str
+    scored: int  # of
+    rows: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Quality:
     """Everything that there is to say about the models of a project, the random sample first."""
@@ -96,20 +111,28 @@ class Quality:
     labels: tuple[str, ...]
     parts: tuple[Part, ...]
     waiting: int  # rows of the random sample that are still to be decided
+    left_out: tuple[LeftOut, ...] = ()
+    learned_by: str = ""  # the version that the scores are of
 
 
 def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusions: int = 20) -> Quality:
     """Measure every model of ``evidence``, or ``aliases``, side by side on each kind of decision.
 
-    A model must not have been trained on the rows of the random sample; training leaves them out.
+    The rows are those that the first model has scored. A model that has scored fewer is left out: else rows
+    that somebody looked at, which a slow model has scored first, would be all that anything is measured on.
+    Rows that the first model learned from (a fine-tuned version) are left out for every model; training
+    leaves the random sample out, but a sample that is drawn later may have some.
     Several labels a row: a model is right if it puts one of them first.
     """
     chosen = list(evidence.probabilities if aliases is None else aliases)
     # What is not scored is nan, and so is its maximum: no copy of a matrix that may be large.
     best = {alias: evidence.probabilities[alias].max(axis=1, initial=0) for alias in chosen}
-    scored = np.ones(len(evidence.row_ids), dtype=bool)
-    for alias in chosen:
-        scored &= ~np.isnan(best[alias])
+    scored = ~np.isnan(best[chosen[0]]) if chosen else np.ones(len(evidence.row_ids), dtype=bool)
+    have = {alias: int((scored & ~np.isnan(best[alias])).sum()) for alias in chosen}
+    wanted = int(scored.sum())
+    chosen = [alias for alias in chosen if have[alias] == wanted]
+    left_out = tuple(LeftOut(alias, count, wanted) for alias, count in have.items() if count < wanted)
+    unlearned = _unlearned(evidence)
     confidences = {alias: best[alias][scored] for alias in chosen}
     none = len(evidence.labels)
     parts = []
@@ -117,8 +140,9 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
         decided = (evidence.source == source) & (evidence.answer >= 0)
         if not decided.any():
             continue
-        rows = np.flatnonzero(decided & scored & (evidence.answer < none))
-        unfitting = np.flatnonzero(decided & scored & (evidence.answer == none))
+        fresh = decided & unlearned
+        rows = np.flatnonzero(fresh & scored & (evidence.answer < none))
+        unfitting = np.flatnonzero(fresh & scored & (evidence.answer == none))
         measured: tuple[ModelQuality, ...] = ()
         if len(rows) and source is not Source.BULK:
             measured = _against_first(
@@ -129,13 +153,40 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
                 source,
                 int(decided.sum()),
                 len(rows) if measured else 0,
-                int((decided & (evidence.answer == none)).sum()),
+                int((decided & ~unlearned).sum()),
+                int((fresh & (evidence.answer == none)).sum()),
                 _WORTH[source],
+                _notes(evidence, source, int((decided & ~unlearned).sum())),
                 measured,
                 evidence.row_ids[rows] if measured else np.zeros(0, dtype=np.int64),
             )
         )
-    return Quality(evidence.names, tuple(parts), evidence.waiting)
+    return Quality(evidence.names, tuple(parts), evidence.waiting, left_out, evidence.learned_by)
+
+
+def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
+    found = np.ones(len(evidence.row_ids), dtype=bool)
+    found[evidence.learned] = False
+    return found
+
+
+def _notes(evidence: Evidence, source: Source, learned: int) -> tuple[str, ...]:
+    said: list[str] = []
+    if source is Source.AUDIT and evidence.sample is not None:
+        said += evidence.sample.told
+    if source is not Source.BULK and evidence.learned_by:
+        if not len(evidence.learned):
+            said.append(
+                f"Which rows {evidence.learned_by} learned from is not known: where these are among them, "
+                "the figures flatter it."
+            )
+        elif learned:
+            hold = ", and the figures hold for the rest of the table" if source is Source.AUDIT else ""
+            said.append(
+                f"What {evidence.learned_by} learned from is left out for every model, as it was told these "
+                f"answers{hold}."
+            )
+    return tuple(said)
 
 
 def _model(
@@ -199,12 +250,14 @@ def threshold_for(evidence: Evidence, alias: str, precision: float) -> tuple[AtT
     """Suggest a threshold for the wanted ``precision``, and say from which decisions.
 
     From the random sample if some of it is decided; else from what was decided by hand, which promises
-    nothing for the table. None: no threshold reaches the precision with its interval.
+    nothing for the table. Rows that a model version learned from are left out. None: no threshold reaches the
+    precision with its interval.
     """
     source = Source.AUDIT if len(evidence.audit) else Source.HAND
     probabilities = evidence.probabilities[alias]
     scored = ~np.isnan(probabilities).any(axis=1)
-    rows = np.flatnonzero(scored & (evidence.source == source) & (evidence.answer >= 0))
+    decided = (evidence.source == source) & (evidence.answer >= 0)
+    rows = np.flatnonzero(scored & decided & _unlearned(evidence))
     predicted, confidence, _ = top(probabilities[rows])
     right = predicted == _gold(evidence, rows, predicted)
     every = probabilities[scored].max(axis=1, initial=0)

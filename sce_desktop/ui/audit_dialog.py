@@ -28,6 +28,7 @@ class AuditDialog(ProjectDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Draw an audit sample", parent)
         self.plan: AuditPlan | None = None
+        self._drawing = False
         intro = QLabel(
             "Rows drawn at random, which you decide without seeing what the models say. Whatever is claimed "
             "about the whole table rests on them alone.",
@@ -72,7 +73,8 @@ class AuditDialog(ProjectDialog):
                 )
             )
             job.finished.connect(self._on_plan)
-            job.failed.connect(lambda error: self.facts.setText(str(error)))
+            job.failed.connect(self._on_no_plan)
+            job.cancelled.connect(self.reject)
 
     @Slot(object)
     def _on_plan(self, plan: AuditPlan) -> None:
@@ -80,6 +82,10 @@ class AuditDialog(ProjectDialog):
         self.size_box.setRange(min(len(plan.kept) + 1, len(plan.frame)), len(plan.frame))
         self._suggest()
         self._show_facts()
+
+    @Slot(object)
+    def _on_no_plan(self, error: object) -> None:
+        self.facts.setText(str(error))
 
     @Slot()
     def _suggest(self) -> None:
@@ -129,12 +135,20 @@ class AuditDialog(ProjectDialog):
             self.reject()
             return
         self.setEnabled(False)
+        self._drawing = True
         job.finished.connect(self._on_drawn)
-        job.failed.connect(lambda _: self.reject())
+        job.ended.connect(self._on_ended)
 
     @Slot()
     def _on_drawn(self) -> None:
+        self._drawing = False
         super().accept()
+
+    @Slot()
+    def _on_ended(self) -> None:
+        if self._drawing:  # it failed, or was stopped among the jobs
+            self._drawing = False
+            self.reject()
 
 
 def _spin(name: str, least: int, most: int, suffix: str) -> QSpinBox:

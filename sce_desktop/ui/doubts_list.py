@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 NAME = "probably wrong"
 _TEXT = 200  # characters
 _INVITATION = (
-    "Each decided row is judged by a model that learned from your other decisions and has not seen this one."
+    "Each row with a label, yours or imported, is judged by a model that learned from the other labels and "
+    "has not seen this one."
 )
 
 
@@ -128,9 +129,9 @@ class DoubtsList(QWidget):
         self.said.setText(_in_words(found) + (" Decisions have changed since." if self._aged else ""))
         self.table.show_rows(
             (
-                Heading("Yours", Kind.NAME, 170),
+                Heading("Given", Kind.NAME, 170),
                 Heading("Proposed", Kind.NAME, 170),
-                Heading("Fits", width=70, tip="How probable your label is"),
+                Heading("Fits", width=70, tip="How probable the label is that was given"),
                 Heading("Row", Kind.COUNT, 60),
                 Heading("Text", Kind.NAME, 0),
             ),
@@ -154,7 +155,7 @@ class DoubtsList(QWidget):
 
 def _in_words(found: Doubts) -> str:
     if not found.decided:
-        return "No row has a label of a person yet: decide some first."
+        return f"No row has a label of a person, or an imported one, to be judged yet.{_sampled(found)}"
     words = f"{rows(len(found.rows))} of {found.judged:,} judged do not fit their label."
     if not found.judged:
         words = "Too few rows are decided: at least two labels need five rows each."
@@ -162,4 +163,10 @@ def _in_words(found: Doubts) -> str:
         words = f"Every one of the {found.judged:,} judged rows fits its label."
     if found.too_few:
         words += f" With fewer than five rows a label is not judged: {quoted(found.too_few)}."
-    return words
+    return words + _sampled(found)
+
+
+def _sampled(found: Doubts) -> str:
+    if not found.sampled:
+        return ""
+    return f" {rows(found.sampled)} of the audit sample are left alone until it is decided to its end."

@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Label
-from sce_desktop.tasks.evidence import Source
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.audit_dialog import AuditDialog
 from sce_desktop.ui.confusion_view import ConfusionView
@@ -34,7 +33,8 @@ from sce_desktop.ui.doubts_list import DoubtsList
 from sce_desktop.ui.evaluate_bar import EvaluateBar
 from sce_desktop.ui.evaluate_charts import Charts
 from sce_desktop.ui.evaluate_words import (
-    SOURCES,
+    BLIND,
+    BLIND_AUDIT,
     basis,
     calibration,
     comparisons,
@@ -42,10 +42,11 @@ from sce_desktop.ui.evaluate_words import (
     label_rows,
     model_name,
     model_rows,
+    notes,
+    nothing_measured,
 )
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable
 from sce_desktop.ui.jobs import Job
-from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
@@ -147,7 +148,7 @@ class EvaluatePanel(QWidget):
         session.projectOpened.connect(self._start_over)
         session.projectClosed.connect(self._start_over)
         session.scorer.modelsChanged.connect(self._on_models)
-        session.settingsChanged.connect(self._show_charts)
+        session.settingsChanged.connect(self._on_settings)
         session.audit.stateChanged.connect(self._show_audit)
         session.queryChanged.connect(self._show_audit)
         bar.drawAsked.connect(self.ask_sample)
@@ -212,12 +213,21 @@ class EvaluatePanel(QWidget):
             self.refresh_soon()
         self._show()
 
+    @Slot(object)
+    def _on_settings(self, keys: set[str]) -> None:
+        """Fall silent as soon as the user decides blindly; follow the threshold."""
+        if "blind" in keys:
+            self._show()
+            self._on_seen(self.seen)
+        elif not self._session.blind:
+            self._show_charts()
+
     @Slot()
     def _measure(self) -> None:
         session = self._session
         if self._job is not None or not self._stale or not self.seen or session.project is None:
             return
-        if not session.runs or not session.labels or session.scorer.job is not None:
+        if not session.runs or not session.labels or session.scorer.job is not None or session.blind:
             self._show()
             return
         self._stale = False
@@ -260,7 +270,8 @@ class EvaluatePanel(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        found, part = self.found, self.part
+        blind = self._session.blind  # even the counts of rows that a model gets wrong would tell of it
+        found, part = (None, None) if blind else (self.found, self.part)
         self.bar.show_parts(found, part)
         self._show_audit()
         if found is None or part is None or not part.models:
@@ -269,7 +280,7 @@ class EvaluatePanel(QWidget):
             self.pages.setCurrentIndex(0)
             return
         self.pages.setCurrentIndex(1)
-        self.bar.basis.setText(basis(part, multi_label=found.multi_label))
+        self.bar.basis.setText(basis(found.quality, part, multi_label=found.multi_label))
         row = max(0, self.models.currentIndex().row())
         self.models.show_rows(*model_rows(part))
         self.models.selectRow(min(row, len(part.models) - 1))
@@ -287,6 +298,8 @@ class EvaluatePanel(QWidget):
             return ""
         if not session.labels:
             return "No labels yet: type them at the left, then press Score."
+        if session.blind:
+            return BLIND_AUDIT if session.audit.shown else BLIND
         if session.scorer.job is not None and self.found is None:
             return "The rows are being scored. What the models are worth is measured afterwards."
         if not session.runs:
@@ -298,12 +311,7 @@ class EvaluatePanel(QWidget):
                 "Nothing is decided yet. Draw an audit sample and decide its rows: a few hundred of them say "
                 "how good the models are on the whole table."
             )
-        if part.source is Source.BULK:
-            return f"{rows(part.decided)} accepted in bulk. {part.worth}"
-        return (
-            f"{SOURCES[part.source]}: {rows(part.decided)} decided, but none of them has both a label and a "
-            "score of every model."
-        )
+        return nothing_measured(self.found.quality, part)
 
     @Slot()
     def _show_audit(self) -> None:
@@ -327,7 +335,9 @@ class EvaluatePanel(QWidget):
         if part is None or not part.models:
             return
         covered = coverage(part, float(self._session.settings["threshold"]))
-        self.summary.setText(f"{comparisons(part)}\n{covered}".strip())
+        assert self.found is not None
+        said = (notes(self.found.quality, part), comparisons(part), covered)
+        self.summary.setText("\n".join(line for line in said if line))
         named = [(model_name(model.alias), model) for model in part.models]
         self.charts.show_quality(named, calibration(part), covered)
 
@@ -364,13 +374,13 @@ class EvaluatePanel(QWidget):
     def copy(self) -> None:
         """Put the figures of the models and of the open tab on the clipboard, for a spreadsheet."""
         part = self.part
-        if self.found is None or part is None or not part.models:
+        if self.found is None or part is None or not part.models or self._session.blind:
             return
         page = self.tabs.currentWidget()
         shown = self.labels.figures.tsv()
         if page in (self.confusions, self.doubts):
             shown = page.tsv()
-        said = " ".join(self.bar.basis.text().split())
+        said = " ".join(f"{self.bar.basis.text()} {notes(self.found.quality, part)}".split())
         QGuiApplication.clipboard().setText(f"{said}\n{self.models.figures.tsv()}\n{shown}")
         self._session.tell("The figures were copied.")
 

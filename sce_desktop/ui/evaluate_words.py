@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.tasks.evidence import Source
 from sce_desktop.ui.figures_table import Heading, Kind, Value, share_text
+from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.rows_text import alias_title, per_cent
 from sce_desktop.ui.scoring import MAIN_ALIAS
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.audits import AuditState
-    from sce_desktop.tasks.quality import Part
+    from sce_desktop.tasks.quality import LeftOut, Part, Quality
 
 SOURCES = {
     Source.AUDIT: "Audit sample",
     Source.HAND: "Your decisions",
-    Source.BULK: "Accepted in bulk",
+    Source.BULK: "Decided in bulk",
     Source.IMPORTED: "Imported labels",
 }
+BLIND = "You decide blindly: what the models are worth is shown again when Blind mode is off."
+BLIND_AUDIT = (
+    "You decide blindly: what the models are worth is shown when you are through the sample, or leave it."
+)
 _ALONE = 3  # models beside each other with all their figures of a label; of more F1 alone is shown
 
 
@@ -28,18 +33,47 @@ def model_name(alias: str) -> str:
     return "SCE" if alias == MAIN_ALIAS else alias_title(alias)
 
 
-def basis(part: Part, *, multi_label: bool) -> str:
+def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
     """Say which rows the figures rest on, and what that is worth."""
     said = f"On {part.rows:,} of {part.decided:,} decided rows"
     left = []
+    if part.learned:
+        left.append(f"{part.learned:,} that {quality.learned_by} learned from")
     if part.none:
         left.append(f"{part.none:,} with none of these labels")
-    if other := part.decided - part.rows - part.none:
-        left.append(f"{other:,} that not every model has scored")
-    said += f" (without {' and '.join(left)}). " if left else ". "
+    if other := part.decided - part.rows - part.none - part.learned:
+        left.append(f"{other:,} without a score")
+    said += f" (without {', '.join(left)}). " if left else ". "
     if multi_label:
         said += "Of several labels a row, a model is right if it puts one of them first. "
     return said + part.worth
+
+
+def notes(quality: Quality, part: Part) -> str:
+    """Say what else the figures leave out, a line each."""
+    return "\n".join((*part.notes, *map(_missing, quality.left_out)))
+
+
+def _missing(model: LeftOut) -> str:
+    return (
+        f"{model_name(model.alias)} is not measured: it has scored {model.scored:,} of the {model.rows:,} "
+        "rows that SCE has."
+    )
+
+
+def nothing_measured(quality: Quality, part: Part) -> str:
+    """Say why nothing is measured on decided rows."""
+    if part.source is Source.BULK:
+        return f"{rows(part.decided)} decided in bulk. {part.worth}"
+    if part.learned:
+        name = quality.learned_by
+        others = " The others have no label or no score." if part.learned < part.decided else ""
+        return (
+            f"{SOURCES[part.source]}: {name} learned from {part.learned:,} of {part.decided:,} decided "
+            f"rows, which say nothing of how good it is on others.{others} Draw an audit sample, or "
+            "decide more rows, to measure it."
+        )
+    return f"{SOURCES[part.source]}: {rows(part.decided)} decided, but none with both a label and a score."
 
 
 def audit_progress(state: AuditState) -> str:

@@ -208,6 +208,8 @@ class FindingsPanel(QWidget):
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
         if "blind" in keys:
+            if self._session.blind:  # what is shown, and what is on its way, was made with a model's help
+                self._end()
             self._show_choices()
             self._on_asked()
 

@@ -13,7 +13,7 @@ from sce_desktop.core.types import Cell, Row
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.evidence import AuditSample, Evidence
+    from sce_desktop.tasks.evidence import Evidence
     from sce_desktop.tasks.findings import Findings, Group
     from sce_desktop.tasks.parts import Columns, Parts
     from sce_desktop.tasks.periods import Unit
@@ -150,6 +150,7 @@ def _most(groups: Sequence[Group]) -> float:
 
 def _read(project: Project, alias: str, before: Read | None, progress: Progress) -> Read:
     """Read decisions, and probabilities and cells only where they are not those of ``before``."""
+    from sce_desktop.tasks.audits import sample
     from sce_desktop.tasks.evidence import gather
     from sce_desktop.tasks.parts import columns
 
@@ -158,22 +159,13 @@ def _read(project: Project, alias: str, before: Read | None, progress: Progress)
     rows = project.row_count()
     scores = (alias, run and (run.id, run.scored), labels, rows)
     kept = before is not None and before.scores == scores
-    evidence = gather(project, [alias] if run and not kept else [], _newest_sample(project))
+    evidence = gather(project, [alias] if run and not kept else [], sample(project))
     progress.check()
     if before is not None and kept:
         evidence = replace(evidence, probabilities=before.evidence.probabilities)
     if before is None or before.scores[-1] != rows:
         return Read(evidence, scores, columns(project))
     return replace(before, evidence=evidence, scores=scores)
-
-
-def _newest_sample(project: Project) -> AuditSample | None:
-    from sce_desktop.tasks.evidence import AuditSample
-
-    audits = project.audits()
-    if not audits:
-        return None
-    return AuditSample(project.audit_rows(audits[-1].id), project.audit_frame(audits[-1].id))
 
 
 def cell_rows(project: Project, answer: Answer, place: int, part: int, *, progress: Progress) -> CellRows:

@@ -61,11 +61,17 @@ class FineTunePanel(QWidget):
         session.versionsChanged.connect(self._replan)
         session.tuner.changed.connect(self._follow)
         session.tuner.made.connect(self._on_made)
+        session.settingsChanged.connect(self._follow_blind)
+        self._follow_blind()
         self._follow()
 
     def sizeHint(self) -> QSize:
         """Room for all figures of a version."""
         return QSize(px(1100), px(320))
+
+    @Slot()
+    def _follow_blind(self) -> None:
+        self.result.set_blind(self._session.blind)
 
     # --- the plan ------------------------------------------------------------------------------------------
 

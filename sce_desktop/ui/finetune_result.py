@@ -33,6 +33,7 @@ from sce_desktop.ui.tuning_work import Watch
 
 _ROW_ID = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_SAID = (2, 3)  # columns of the rows that changed: labels of models
 _MOST_CHANGES = 300  # as many as anybody looks through; filling more would hold up the window
 EMPTY = (
     "Nothing was fine-tuned yet. Label some rows of every label (five each is a start), then let the model "
@@ -298,6 +299,11 @@ class ResultPane(QWidget):
         self.changed.addTopLevelItems(items)
         if shown:
             self.textsAsked.emit([change["row_id"] for change in shown])
+
+    def set_blind(self, blind: bool) -> None:
+        """Hide what models say about single rows, or show it."""
+        for column in _SAID:
+            self.changed.setColumnHidden(column, blind)
 
     def show_texts(self, texts: Mapping[int, str]) -> None:
         """Put the texts beside the rows that changed."""

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Annotation, Decision, Label, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT
+from sce_desktop.store.query import AUDIT, OPEN_AUDIT
+from sce_desktop.tasks import quality
 from sce_desktop.tasks.audits import draw, plan, sample, state
-from sce_desktop.tasks.evidence import Source, gather
+from sce_desktop.tasks.evidence import AuditSample, Evidence, Source, gather
+from sce_desktop.tasks.findings import basis
+from sce_desktop.ui import evaluate_work, findings_work
 
 ROWS = 40
 
@@ -48,6 +52,22 @@ def test_a_sample_is_drawn_from_rows_that_nobody_has_answered(project: Project) 
     assert now is not None
     assert (now.decided, now.skipped, now.waiting) == (0, 1, 35)
     assert now.first_waiting == next(row_id for row_id in drawn.tolist() if row_id != 6)
+
+
+def test_a_draw_is_taken_back_in_one_step(project: Project) -> None:
+    _decide(project, [5, 6], origin=Origin.BULK)
+    before = project.annotations([5, 6])
+    assert draw(project, 39, seed=3)[1] == 2
+    assert project.annotations([5, 6]) == {}
+    project.undo()
+    assert project.audits() == ()
+    assert project.annotations([5, 6]) == before
+    project.redo()
+    assert len(project.audits()) == 1
+    assert project.annotations([5, 6]) == {}
+    project.undo()
+    project.undo()
+    assert project.annotations([5, 6]) == {}  # the step before: the decisions themselves
 
 
 def test_a_larger_sample_keeps_the_rows_of_the_present_one(project: Project) -> None:
@@ -99,6 +119,68 @@ def test_rows_decided_out_of_their_turn_are_no_sample_yet(project: Project) -> N
     assert evidence.source[np.isin(evidence.row_ids, ids[7:9])].tolist() == [Source.HAND] * 2
     _decide(project, [ids[9]], queue=AUDIT)
     assert len(gather(project, (), sample(project)).audit) == 6
+
+
+def _at(project: Project, row_ids: list[int], minute: int, queue: str, **more: object) -> None:
+    label_set = project.label_set()
+    assert label_set is not None
+    label = (label_set.labels[0].id or 0,)
+    about = {"decision": Decision.LABEL, "label_ids": label, "origin": Origin.HAND, **more}
+    moment = f"2026-01-01T00:{minute:02d}:00.000+00:00"
+    project.annotate(
+        Annotation(row_id, decided_at=moment, queue=queue, **about)  # type: ignore[arg-type]
+        for row_id in row_ids
+    )
+
+
+def test_what_became_of_the_sample_is_counted_and_told(project: Project) -> None:
+    draw(project, 12, seed=1)
+    now = state(project)
+    assert now is not None
+    ids = now.row_ids.tolist()
+    _at(project, [ids[1]], 0, "file")  # before its turn: stays
+    for place, row_id in enumerate(ids[:9]):
+        if place in (0, 2, 8):
+            _at(project, [row_id], place + 1, OPEN_AUDIT if place == 2 else AUDIT)
+    _at(project, [ids[3]], 4, AUDIT, decision=Decision.SKIPPED, label_ids=())
+    _at(project, [ids[5]], 20, "confusion")  # its first answer is lost
+    _at(project, [ids[6]], 21, AUDIT, origin=Origin.BULK)  # so is this one's
+    _at(project, [ids[10]], 22, AUDIT, origin=Origin.BULK)  # does not make the sample longer
+    found = sample(project)
+    assert found is not None
+    assert found.row_ids.tolist() == [*ids[:5], ids[7], ids[8]]
+    assert (found.seen, found.skipped, found.passed, found.again, found.later) == (1, 1, 2, 2, 3)
+    evidence = gather(project, (), found)
+    assert sorted(evidence.row_ids[evidence.audit]) == sorted([*ids[:3], ids[8]])
+    assert evidence.waiting == 3 + 3
+    said = basis(evidence, model=False)
+    assert "in view, which may sway: 1 of" in said
+    assert quality.assess(evidence).parts[0].notes == found.told
+    assert "in another order: 2;" in said
+    assert "1 skipped and 2 undecided" in said
+    assert AuditSample(found.row_ids).told == ()
+
+
+def test_both_panels_measure_on_the_same_rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw(project, 10, seed=1)
+    now = state(project)
+    assert now is not None
+    ids = now.row_ids.tolist()
+    _decide(project, ids[6:9], queue="file")
+    _decide(project, ids[:2], queue=AUDIT)
+    measured: list[Evidence] = []
+    assess = quality.assess
+
+    def keep(one: Evidence) -> quality.Quality:
+        measured.append(one)
+        return assess(one)
+
+    monkeypatch.setattr(quality, "assess", keep)
+    evaluate_work.evaluate(project, [], False, progress=SilentProgress())
+    answer = findings_work.look(project, findings_work.Wanted(), None, progress=SilentProgress())
+    assert measured[0].audit.tolist() == answer.evidence.audit.tolist()
+    assert sorted(answer.evidence.row_ids[answer.evidence.audit]) == sorted(ids[:2])
+    assert answer.findings.sampled == 2
 
 
 def test_without_a_sample_there_is_none(project: Project) -> None:

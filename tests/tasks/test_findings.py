@@ -212,6 +212,33 @@ def test_gathering_keeps_the_ways_of_deciding_apart(project: Project) -> None:
     assert values[:3] == ["0", "1", "2"]
 
 
+def test_the_rows_that_a_version_learned_from_are_known_by_its_runs(project: Project) -> None:
+    labels = project.set_labels(clean_labels(["a", "b"])).labels
+    made = {
+        "base_fingerprint": "f",
+        "data_hash": "h",
+        "train_rows": 3,
+        "held_out_rows": 0,
+        "seed": 0,
+        "metrics": {},
+        "seconds": 1.0,
+        "weights": b"w",
+    }
+    version = project.add_version(name="", base="sce-mini", settings={"row_ids": [2, 5, 9]}, **made)  # type: ignore[arg-type]
+    old = project.open_run("sce", "sce", "sce-mini", "f", labels)
+    project.add_scores(old.id, [1], Scores(np.full((1, 2), 0.5, np.float32)))
+    found = gather(project, ["sce"])
+    assert (found.learned_by, found.learned.tolist()) == ("", [])  # the run that is shown is older
+    run = project.open_run("sce", "sce", version.title, "g", labels)
+    project.activate(run.id)
+    found = gather(project, ["sce"])
+    assert found.learned_by == version.name
+    assert found.row_ids[found.learned].tolist() == [2, 9]  # row 5 is blank
+    project.delete_version(version.id)
+    found = gather(project, ["sce"])
+    assert (found.learned_by, found.learned.tolist()) == (version.title, [])
+
+
 def test_several_labels_a_row(project: Project) -> None:
     labels = project.set_labels(clean_labels(["a", "b"]), multi_label=True).labels
     ids = [label.id for label in labels if label.id is not None]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ def evidence(sources: list[Source], gold: list[int] = GOLD, **more: object) -> E
 def test_every_model_on_the_same_rows() -> None:
     found = assess(evidence([Source.AUDIT] * 6))
     (part,) = found.parts
-    assert (part.decided, part.rows, part.none) == (6, 4, 1)  # the last row has no score of one model
+    assert (part.decided, part.rows, part.none) == (6, 4, 1)  # the last row has no score
     sce, similarity = part.models
     assert (sce.alias, sce.measures.accuracy, sce.measures.rows) == ("sce", 0.75, 4)
     assert (similarity.alias, similarity.measures.accuracy) == ("similarity", 0.25)
@@ -65,6 +67,33 @@ def test_any_of_several_labels_is_right() -> None:
     several = (np.asarray([0, 1]), np.asarray([1, 2, 3]), np.asarray([4]))
     found = assess(evidence([Source.HAND] * 6, [0, 0, 1, 1, 2, -1], multi_label=True, hits=several))
     assert found.parts[0].models[0].measures.accuracy == 1.0
+
+
+def test_rows_that_a_version_learned_from_are_left_out_for_all_models() -> None:
+    found = replace(evidence([Source.AUDIT] * 6), learned=np.asarray([0, 1, 4]), learned_by="version 2")
+    (part,) = assess(found).parts
+    assert (part.decided, part.rows, part.learned, part.none) == (6, 2, 3, 0)
+    assert part.row_ids.tolist() == [3, 4]
+    assert [model.measures.accuracy for model in part.models] == [1.0, 0.0]
+    assert part.models[0].curve[0].rows == 2  # nor is one that fits no label
+    assert "What version 2 learned from is left out for every model" in part.notes[0]
+    assert "the rest of the table" in part.notes[0]
+    (part,) = assess(replace(found, learned=np.arange(6))).parts
+    assert (part.rows, part.learned, part.models) == (0, 6, ())
+    (part,) = assess(replace(found, learned=np.zeros(0, np.int64))).parts
+    assert "Which rows version 2 learned from is not known" in part.notes[0]
+    assert threshold_for(replace(found, learned=np.arange(6)), "sce", 0.5)[0] is None
+
+
+def test_a_model_that_has_scored_less_shrinks_nothing() -> None:
+    found = evidence([Source.AUDIT] * 6)
+    llm = np.where(np.arange(6)[:, None] == 1, 0.5, np.nan).repeat(2, axis=1).astype(np.float32)
+    found = replace(found, probabilities={**found.probabilities, "llm": llm})
+    quality = assess(found)
+    assert [model.alias for model in quality.parts[0].models] == ["sce", "similarity"]
+    assert quality.parts[0].rows == 4
+    (missing,) = quality.left_out
+    assert (missing.alias, missing.scored, missing.rows) == ("llm", 1, 5)
 
 
 def test_without_models_the_decisions_are_still_counted() -> None:

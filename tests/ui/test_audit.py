@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder
 from sce_desktop.tasks.quality import suggested_audit
+from sce_desktop.ui import audit_work
 from sce_desktop.ui.audit_dialog import AuditDialog
 from sce_desktop.ui.queries import order_by
 from sce_desktop.ui.session import Session
@@ -38,6 +41,33 @@ def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterato
     settle(qtbot, session)
     yield bench
     settle(qtbot, session)
+
+
+def test_a_draw_that_is_stopped_closes_its_dialog(
+    qtbot: QtBot, session: Session, opened: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(project: Project, size: int, seed: int, blind: bool, *, progress: Progress) -> object:
+        begun.set()
+        go.wait(10)
+        progress.check()
+        raise AssertionError("it was stopped")
+
+    monkeypatch.setattr(audit_work, "draw", slow)
+    dialog = AuditDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.plan is not None)
+    dialog.accept()
+    assert not dialog.isEnabled()
+    qtbot.waitUntil(begun.is_set)
+    with qtbot.waitSignal(dialog.rejected):
+        for job in session.lanes.reads.jobs:
+            job.cancel()
+        go.set()
+    assert session.project is not None
+    assert session.project.audits() == ()
 
 
 def _draw(qtbot: QtBot, session: Session, size: int = 4, *, blind: bool = True) -> list[int]:

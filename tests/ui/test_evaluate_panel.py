@@ -13,13 +13,14 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.core.types import Decision, Label, Origin, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT
+from sce_desktop.store.query import AUDIT, RowQuery
 from sce_desktop.tasks.evidence import Source, gather, rolled_up
 from sce_desktop.tasks.quality import Quality, assess
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.evaluate_panel import CONFUSIONS, EvaluatePanel
+from sce_desktop.ui.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.evaluate_work import Evaluation
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
@@ -186,7 +187,7 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     box = panel.bar.source
     assert [box.itemText(place) for place in range(box.count())] == [
         "Your decisions (10)",
-        "Accepted in bulk (1)",
+        "Decided in bulk (1)",
         "Imported labels (1)",
     ]
     assert box.currentIndex() == 0
@@ -196,7 +197,7 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     assert "On 1 of 1 decided rows. Labels that came with the table" in panel.bar.basis.text()
     box.activated.emit(box.setCurrentIndex(1) or 1)
     assert panel.pages.currentWidget() is panel.message
-    assert "agree with the model that gave them by construction" in panel.message.text()
+    assert "agree with the model by construction" in panel.message.text()
 
 
 def test_children_are_rolled_up(qtbot: QtBot, session: Session, show: Open) -> None:
@@ -231,7 +232,7 @@ def test_what_is_shown_is_copied_for_a_spreadsheet(session: Session, show: Open)
         ({"labels": (), "scored": False, "gold": []}, "No labels yet"),
         ({"scored": False, "gold": []}, "Nothing is scored yet: press Score"),
         ({"gold": []}, "Nothing is decided yet. Draw an audit sample"),
-        ({"origin": Origin.BULK}, "10 rows accepted in bulk"),
+        ({"origin": Origin.BULK}, "10 rows decided in bulk"),
     ],
 )
 def test_where_there_is_nothing_to_measure_it_says_why(
@@ -242,6 +243,55 @@ def test_where_there_is_nothing_to_measure_it_says_why(
     assert panel.pages.currentWidget() is panel.message
     assert panel.bar.draw.isVisible() == ("No labels" not in said)
     assert not panel.bar.copy.isVisible()
+
+
+def _tuned(project: Project, row_ids: list[int]) -> None:
+    """Let the scores be those of a version that learned from ``row_ids``."""
+    version = project.add_version(
+        name="",
+        base="sce-mini",
+        base_fingerprint="f",
+        data_hash="h",
+        train_rows=len(row_ids),
+        held_out_rows=0,
+        settings={"row_ids": row_ids},
+        seed=0,
+        metrics={},
+        seconds=1.0,
+        weights=b"w",
+    )
+    label_set = project.label_set()
+    assert label_set is not None
+    run = project.open_run("sce", "sce", version.title, "g", label_set.labels)
+    project.activate(run.id)
+    scores = np.full((12, 3), 0.1, np.float32)
+    scores[np.arange(12), TOPS] = 0.8
+    project.add_scores(run.id, project.unscored_ids(run.id), Scores(scores))
+    project.finish_run(run.id)
+
+
+def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Open) -> None:
+    def prepare(project: Project) -> None:
+        give_scores(project, [0, 1], alias="similarity", finish=False)  # as of the rows on the screen
+        _tuned(project, [1, 2, 6])
+
+    panel = show(prepare=prepare, scored=False)
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    said = panel.bar.basis.text()
+    assert "On 7 of 10 decided rows (without 3 that version 1 learned from). " in said
+    said = panel.summary.text()
+    assert "What version 1 learned from is left out for every model" in said
+    assert "Similarity is not measured: it has scored 2 of the 12 rows that SCE has." in said
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "85.7 %"]]
+    panel.bar.copy.click()
+    assert "Similarity is not measured" in QGuiApplication.clipboard().text().splitlines()[0]
+
+
+def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -> None:
+    panel = show(prepare=lambda project: _tuned(project, [*range(1, 11)]), scored=False)
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    assert panel.pages.currentWidget() is panel.message
+    assert "version 1 learned from 10 of 10 decided rows" in panel.message.text()
 
 
 def test_several_labels_a_row_are_measured_by_the_best_one(show: Open) -> None:
@@ -301,6 +351,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sce_desktop.store.vector_cache import VectorCache
+    from sce_desktop.tasks.doubts import doubts as find_doubts
     from sce_desktop.tasks.vectors import KnownVectors
 
     gold = [0, 1] * 6
@@ -320,6 +371,13 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
         (5, "Damaged", "Late")
     ]
     assert "1 row of 12 judged" in doubts.said.text()
+    assert session.project is not None
+    session.project.create_audit([5, 6], 0)
+    session.project.clear_decision([6])
+    left = find_doubts(session.project, KnownVectors("e", cache), progress=SilentProgress())
+    assert (left.rows, left.decided, left.sampled) == ((), 10, 1)  # its first look is still to be finished
+    for _ in range(2):
+        session.project.undo()
     with qtbot.waitSignal(session.rowAsked) as asked:
         doubts.table.clicked.emit(doubts.table.figures.index(0, 0))
     assert asked.args == [5]
@@ -344,7 +402,22 @@ def test_the_sample_alone_is_measured_once_it_is_begun(qtbot: QtBot, session: Se
     ids = session.audit.state.row_ids.tolist()
     for row_id in ids[:4]:
         session.decide([row_id], Decision.LABEL, [session.labels[TOPS[row_id - 1]].id or 0])
+    qtbot.waitUntil(lambda: panel.bar.progress.text() == "Sample: 4 of 6 decided")
+    assert panel.pages.currentWidget() is panel.message  # blind
+    assert panel.message.text() == BLIND_AUDIT
+    assert panel.bar.basis.text() == ""
+    assert not panel.bar.source.isVisible()
+    QGuiApplication.clipboard().setText("before")
+    panel.copy()
+    assert QGuiApplication.clipboard().text() == "before"
+    session.set_query(RowQuery())
     qtbot.waitUntil(lambda: "On 4 of 4" in panel.bar.basis.text())
+    assert panel.pages.currentWidget() is not panel.message
+    session.toggle_blind()
+    assert panel.pages.currentWidget() is panel.message
+    assert panel.message.text() == BLIND
+    session.toggle_blind()
+    assert panel.pages.currentWidget() is not panel.message
     assert panel.part.source is Source.AUDIT
     assert sorted(panel.part.row_ids.tolist()) == sorted(ids[:4])
     assert _cells(panel)[0][1] == "100.0 %"

@@ -15,8 +15,9 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks.evidence import AuditSample, Evidence, gather, rolled_up
+from sce_desktop.store.query import AUDIT, RowQuery
+from sce_desktop.tasks.audits import sample
+from sce_desktop.tasks.evidence import Evidence, gather, rolled_up
 from sce_desktop.tasks.findings import Findings, by_value, column_values, find
 from sce_desktop.tasks.periods import by_period
 from sce_desktop.ui import findings_work
@@ -24,7 +25,7 @@ from sce_desktop.ui.findings_models import ShareRole
 from sce_desktop.ui.findings_panel import FindingsPanel
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import give_scores, open_in
+from tests.ui.panels import give_scores, open_in, settle
 
 LABELS = ("Delivery > Late", "Delivery > Lost", "Praise")
 ROWS = 120
@@ -57,7 +58,7 @@ def path(tmp_path: Path) -> Path:
         for row_id in drawn.tolist():
             given = labels[int(shares[row_id - 1].argmax())].id
             assert given is not None
-            project.decide([row_id], Decision.LABEL, [given])
+            project.decide([row_id], Decision.LABEL, [given], queue=AUDIT)
     return path
 
 
@@ -86,9 +87,7 @@ def opened(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> 
 
 
 def evidence(project: Project, alias: str = "sce") -> Evidence:
-    audits = project.audits()
-    sample = AuditSample(project.audit_rows(audits[-1].id), project.audit_frame(audits[-1].id))
-    return gather(project, [alias] if alias else [], sample)
+    return gather(project, [alias] if alias else [], sample(project))
 
 
 def shown_shares(panel: FindingsPanel) -> list[str]:
@@ -481,8 +480,20 @@ def test_blind_review_hides_what_models_say(
     qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
 ) -> None:
     project = opened(qtbot, session, panel, path)
-    session.change_setting("blind", True)
+    panel.show_cell(0, -1)
     wait(qtbot, panel)
+    assert panel.examples.found is not None
+    panel.show_cell(1, -1)  # on its way
+    QGuiApplication.clipboard().setText("before")
+    session.change_setting("blind", True)
+    assert panel.answer is None  # at once
+    assert panel.shares_model.rowCount() == 0
+    assert panel.examples.found is None
+    panel.copy()
+    settle(qtbot, session)
+    assert QGuiApplication.clipboard().text() == "before"
+    wait(qtbot, panel)
+    assert panel.examples.found is None
     assert shown_shares(panel) == written(find(evidence(project, "")))
     assert [panel.shares_model.index(row, 4).data() for row in range(4)] == [""] * 4
     assert panel.bar.model.count() == 1

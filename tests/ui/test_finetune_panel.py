@@ -339,6 +339,19 @@ def test_a_changed_row_is_gone_to(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert asked.args == [3]
 
 
+def test_labels_of_changed_rows_are_hidden_while_one_decides_blindly(
+    qtbot: QtBot, panel: FineTunePanel
+) -> None:
+    label_enough(qtbot, panel)
+    made(qtbot, panel)
+    changed, session = panel.result.changed, panel._session
+    assert [changed.isColumnHidden(column) for column in range(5)] == [False] * 5
+    session.toggle_blind()
+    assert [changed.isColumnHidden(column) for column in range(5)] == [False, False, True, True, False]
+    session.toggle_blind()
+    assert not changed.isColumnHidden(2)
+
+
 def test_what_is_not_calibrated_is_said_to_be(qtbot: QtBot, panel: FineTunePanel, project: Project) -> None:
     version = make_version(project, settings={"calibrated": False, "stopped": "non-finite"})
     panel._session.versionsChanged.emit()
