@@ -26,7 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.tasks.duplicates import Answer, CopyGroup, GroupAnswers
+from sce_desktop.core.types import NO_LABEL
+from sce_desktop.tasks.bulk import Answer
+from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
 from sce_desktop.tasks.neighbours import NEAR
 from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.bulk_work import submit_bulk
@@ -41,7 +43,7 @@ from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
 _SOON_MS = 250  # after a change, before looking what is decided now
 _LEAST = 60  # per cent alike; below that nearly everything is
-_NONE: Answer = (0,)
+_NONE: Answer = (NO_LABEL,)
 _FIRST = "Looks for rows that say the same, to decide them once for all. Many rows take a minute or more."
 
 

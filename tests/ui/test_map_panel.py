@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision
+from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.store.vector_cache import VectorCache
@@ -25,7 +25,7 @@ from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.map_panel import MapPanel
 from sce_desktop.ui.map_raster import Looks, Mark, argb
 from sce_desktop.ui.map_view import MapView
-from sce_desktop.ui.map_work import NONE, SKIPPED, UNKNOWN
+from sce_desktop.ui.map_work import UNKNOWN
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
 from tests.ui.conftest import MakeProject
@@ -330,4 +330,4 @@ def test_of_very_many_points_a_part_is_painted_but_all_that_people_decided(
 def test_no_two_marks_look_alike() -> None:
     shapes = {mark: map_raster.stamp(mark, 3.0)[0].tolist() for mark in Mark}
     assert len({str(shape) for shape in shapes.values()}) == len(Mark)
-    assert {NONE, SKIPPED, UNKNOWN}.isdisjoint({1, 2, 3})
+    assert {NO_LABEL, SKIPPED, UNKNOWN}.isdisjoint({1, 2, 3})
