@@ -9,7 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QWidget
 
-from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind, Value, as_tsv
+from sce_desktop.tasks.pasting import Cell, as_tsv
+from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.theme import px, tokens
 
@@ -132,8 +133,8 @@ class ConfusionView(QStackedWidget):
         if self.currentWidget() is self.list:
             return self.list.figures.tsv()
         names, counts = self.pairs.names, self.pairs.counts.tolist()
-        lines: list[tuple[Value, ...]] = [(name, *line) for name, line in zip(names, counts, strict=True)]
-        return as_tsv(["Yours / the model's", *names], lines)
+        lines: list[list[Cell]] = [[name, *line] for name, line in zip(names, counts, strict=True)]
+        return as_tsv([["Yours / the model's", *names], *lines])
 
     @Slot(QModelIndex)
     def _choose_cell(self, index: QModelIndex) -> None:
