@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
@@ -20,7 +22,7 @@ from sce_desktop.store.vector_cache import VectorCache
 from sce_desktop.tasks import map as maps
 from sce_desktop.tasks.map import NO_UMAP
 from sce_desktop.tasks.vectors import KnownVectors
-from sce_desktop.ui import map_raster
+from sce_desktop.ui import map_raster, map_work
 from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.map_panel import MapPanel
 from sce_desktop.ui.map_raster import Looks, Mark, argb
@@ -243,6 +245,8 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     monkeypatch.setattr(maps, "umap_map", other)
     for method in ("umap", "pca", "umap"):
         opened.bar.methodChosen.emit(method)
+        if method == "umap" and not made:
+            assert opened.data._layout_job.lane == "maps"  # for minutes: nothing else may wait there
         qtbot.waitUntil(
             lambda method=method: opened.data.map.method == method and opened.data.facts is not None
         )
@@ -265,6 +269,36 @@ def test_the_project_may_close_while_the_map_is_made(
     assert opened.pages.currentWidget() is opened.empty
     open_in(qtbot, session, make_project("Other", texts=TEXTS[:4]))
     qtbot.waitUntil(lambda: len(opened.data.points) == 4)
+
+
+def test_a_map_that_was_stopped_can_be_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot,
+    session: Session,
+    panel: MapPanel,
+    path: Path,
+    known: KnownVectors,
+) -> None:
+    going = threading.Event()
+
+    def endless(*_: object, progress: Progress) -> None:
+        going.set()
+        while True:
+            progress.check()
+
+    session.scorer._shelf.known_vectors = known
+    with monkeypatch.context() as patch:
+        patch.setattr(map_work, "lay_out", endless)
+        open_in(qtbot, session, path)
+        qtbot.waitUntil(going.is_set)
+        panel.data._layout_job.cancel()
+        qtbot.waitUntil(lambda: not panel.data.working)
+    assert panel.empty.words.text() == "The map was stopped."
+    assert panel.empty.again.isVisible()
+    assert not panel.empty.score.isVisible()
+    panel.empty.again.click()
+    wait_for_map(qtbot, panel)
+    assert len(panel.data.points) == READ
 
 
 def test_nothing_is_read_for_a_map_that_nobody_sees(qtbot: QtBot, session: Session, opened: MapPanel) -> None:
