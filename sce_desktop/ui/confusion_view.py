@@ -103,7 +103,7 @@ class ConfusionView(QStackedWidget):
         self._found: list[tuple[int, int]] = []
         for signal in (self.square.clicked, self.square.activated):
             signal.connect(self._choose_cell)
-        self.list.chosen.connect(lambda number: self.chosen.emit(self._found[number]))
+        self.list.chosen.connect(self._choose_line)
 
     def show_part(self, names: tuple[str, ...], part: Part, place: int) -> None:
         """Show what the model at ``place`` of ``part`` takes for what."""
@@ -135,6 +135,10 @@ class ConfusionView(QStackedWidget):
         names, counts = self.pairs.names, self.pairs.counts.tolist()
         lines: list[list[Cell]] = [[name, *line] for name, line in zip(names, counts, strict=True)]
         return as_tsv([["Yours / the model's", *names], *lines])
+
+    @Slot(object)
+    def _choose_line(self, number: int) -> None:
+        self.chosen.emit(self._found[number])
 
     @Slot(QModelIndex)
     def _choose_cell(self, index: QModelIndex) -> None:
