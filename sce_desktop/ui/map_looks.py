@@ -31,8 +31,8 @@ def looks(
     """
     codes = facts.predicted if predicted else facts.answers
     palette = np.zeros(int(codes.max(initial=0)) + 1 - UNKNOWN, np.uint32)  # by code, from the lowest on
-    for code in np.unique(codes).tolist():
-        palette[code - UNKNOWN] = argb(_colour(code, labels, run))
+    for place in np.flatnonzero(np.bincount(codes - UNKNOWN)).tolist():
+        palette[place] = argb(_colour(place + UNKNOWN, labels, run))
     marks = np.full(len(codes), Mark.DISC, np.uint8)
     for answer, mark in ((UNKNOWN, Mark.DOT), (NO_LABEL, Mark.CROSS), (SKIPPED, Mark.RING)):
         marks[facts.answers == answer] = mark

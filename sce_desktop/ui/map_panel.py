@@ -254,6 +254,8 @@ class MapPanel(QWidget):
         if data.map is None:
             return ""
         said = f"{rows(len(data.points))} on the map."
+        if (painted := len(self.view.painted)) < len(data.points):
+            said += f" {painted:,} of them are painted, drawn at random; a lasso selects all."
         if missing := data.map.missing:
             said += f" {rows(missing)} {'has' if missing == 1 else 'have'} no text vector yet: press Score."
         if self.bar.by_prediction:

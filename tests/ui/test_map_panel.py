@@ -328,9 +328,8 @@ def test_marks_are_where_they_belong_and_cut_at_the_edges(monkeypatch: pytest.Mo
         np.array([Mark.DISC, Mark.DOT, Mark.CROSS, Mark.DOT, Mark.DOT], np.uint8),
         np.array([False] * 5),
     )
-    image = map_raster.draw(
-        pixels, looks, map_raster.paint_order(looks.marks, np.arange(len(pixels))), 40, 20, 1.0, "#000000"
-    )
+    order = map_raster.paint_order(looks.marks, np.arange(len(pixels)))
+    image = map_raster.draw(pixels[order], looks, order, 40, 20, 1.0, "#000000")
     assert (image.width(), image.height()) == (40, 20)
     assert ink(image, 20, 10) == "#ffff0000"  # a decided row lies above an undecided one
     assert ink(image, 0, 0) == "#ff00ff00"
@@ -344,9 +343,8 @@ def test_points_at_every_distance_from_the_edges_can_be_drawn(mark: Mark, scale:
     pixels = np.stack(np.meshgrid(np.arange(-40.0, 80), np.arange(-40.0, 60)), axis=-1).reshape(-1, 2)
     count = len(pixels)
     looks = Looks(np.full(count, argb("#ff0000")), np.full(count, mark, np.uint8), np.zeros(count, bool))
-    image = map_raster.draw(
-        pixels, looks, map_raster.paint_order(looks.marks, np.arange(len(pixels))), 40, 20, scale, "#000000"
-    )
+    order = map_raster.paint_order(looks.marks, np.arange(len(pixels)))
+    image = map_raster.draw(pixels[order], looks, order, 40, 20, scale, "#000000")
     assert {ink(image, x, y) for x in (0, 39) for y in (0, 19)} == {"#ffff0000"}
 
 
@@ -357,8 +355,22 @@ def test_of_very_many_points_a_part_is_painted_but_all_that_people_decided(
     marks = np.full(100, Mark.DOT, np.uint8)
     marks[[5, 50]] = Mark.DISC
     order = map_raster.paint_order(marks, np.arange(100))
-    assert len(order) == 12
+    assert len(order) == 10
     assert set(order[-2:].tolist()) == {5, 50}
+
+
+def test_a_part_of_the_points_is_painted_and_pointed_at_and_a_lasso_selects_all(
+    monkeypatch: pytest.MonkeyPatch, session: Session, opened: MapPanel
+) -> None:
+    monkeypatch.setattr(map_raster, "MOST_PAINTED", 4)
+    opened.clear_selection()
+    opened.data.stateChanged.emit()
+    assert "12 rows on the map. 4 of them are painted, drawn at random" in opened.side.note.text()
+    view = opened.view
+    found = {view.point_at(QPointF(*at)) for at in view.pixels()}
+    assert found - {-1} <= set(view.painted.tolist())
+    drag(view, around(view, list(range(6))))
+    assert opened.selected.tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_no_two_marks_look_alike() -> None:
