@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, QTimer
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from sce_desktop import __version__, paths
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
+from sce_desktop.tasks.models import set_offline
 from sce_desktop.ui.crashes import CrashHooks
 from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.main_window import TITLE, MainWindow
@@ -35,8 +36,7 @@ log = logging.getLogger(__name__)
 def main(path: Path | None = None) -> int:
     """Show the window, with the project or table at ``path``, until it is closed; return the exit status."""
     settings = Settings.load()
-    if settings["offline"]:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the hub's library is imported, in a lane
+    set_offline(bool(settings["offline"]))
     start_log(paths.log_file())
     app = make_application()
     hooks = CrashHooks(paths.log_dir() / "faults.txt")
@@ -49,9 +49,9 @@ def main(path: Path | None = None) -> int:
                 source.crashed.connect(window.show_crash)
             _close_on_signals(window)
             window.show()
-            QTimer.singleShot(0, session.warm_up)
+            QTimer.singleShot(0, session, session.warm_up)
             if path is not None:
-                QTimer.singleShot(0, lambda: window.open_path(path.absolute()))
+                QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
             if hooks.last_fault:
                 log.error("The program died the last time:\n%s", hooks.last_fault)
                 session.tell(

@@ -18,6 +18,9 @@ Cell = str | None
 FloatArray = NDArray[np.float32]
 IdArray = NDArray[np.int64]
 
+NO_LABEL, SKIPPED = 0, -1
+"""Stand where a label's id would: none fits, and the row was skipped."""
+
 
 @dataclass(frozen=True, slots=True)
 class Label:

@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray
 from sce_desktop.ml.few_shot import Draw, Space
 from sce_desktop.ml.llm_gguf import quiet_transformers
+
+log = logging.getLogger(__name__)
 
 
 def check_setfit() -> None:
@@ -28,7 +30,7 @@ def check_setfit() -> None:
         UserError: It is not.
     """
     if importlib.util.find_spec("setfit") is None:
-        raise UserError("SetFit is not installed here: run `pip install sce-desktop[setfit]`.")
+        raise UserError("SetFit is not installed here: run pip install 'sce-desktop[setfit]'.")
 
 
 class SetFit:
@@ -49,16 +51,22 @@ class SetFit:
     def __call__(self, space: Space, draw: Draw, progress: Progress) -> IdArray:
         """Return the labels of the rows to measure by."""
         unheard = io.StringIO()  # the library prints its losses, bars and advice, whatever it is told
-        with (
-            tempfile.TemporaryDirectory() as scratch,
-            contextlib.redirect_stdout(unheard),
-            contextlib.redirect_stderr(unheard),
-        ):
-            model = self._trained(draw, Path(scratch), progress)
-            progress.check()
-            answers: IdArray = model.predict(
-                [self.texts[place] for place in draw.test], as_numpy=True, show_progress_bar=False
-            )
+        try:
+            with (
+                tempfile.TemporaryDirectory() as scratch,
+                contextlib.redirect_stdout(unheard),
+                contextlib.redirect_stderr(unheard),
+            ):
+                model = self._trained(draw, Path(scratch), progress)
+                progress.check()
+                answers: IdArray = model.predict(
+                    [self.texts[place] for place in draw.test], as_numpy=True, show_progress_bar=False
+                )
+        except Cancelled:
+            raise
+        except Exception:
+            log.error("SetFit failed; it had said:\n%s", unheard.getvalue())
+            raise
         return answers
 
     def _trained(self, draw: Draw, scratch: Path, progress: Progress) -> Any:

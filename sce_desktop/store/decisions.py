@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core.types import Annotation, ChangeKind, Decision, IdArray, Origin, RowMarks
+from sce_desktop.core.types import (
+    NO_LABEL,
+    SKIPPED,
+    Annotation,
+    ChangeKind,
+    Decision,
+    IdArray,
+    Origin,
+    RowMarks,
+)
 from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
@@ -20,8 +29,6 @@ from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_li
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
 _marks = schema.marks
-
-NO_LABEL, SKIPPED = 0, -1
 
 
 class Answers(NamedTuple):
@@ -38,6 +45,7 @@ _FETCH = """
     SELECT row_id, decision, origin, decided_at, queue,
         (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
     FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?))"""
+_IMPORT = "Import annotations"
 _MARKS = (
     "INSERT INTO marks (row_id, unsure, flag, note) VALUES (?, ?, ?, ?) ON CONFLICT (row_id)"
     " DO UPDATE SET unsure = excluded.unsure, flag = excluded.flag, note = excluded.note"
@@ -73,9 +81,13 @@ def store(
         return join
     _check(connection, new)
     _check_rows(connection, [m.row_id for m in noted])
-    action = history.begin(connection, *_described(connection, new, imported), join=join)
+    kind, what = _described(connection, new, imported)
+    action = history.begin(connection, kind, _counted(what, len(new)), join=join)
     touched = {a.row_id for a in new} | {m.row_id for m in noted}
-    history.record_rows(connection, action, sorted(touched))
+    rows = history.record_rows(connection, action, sorted(touched))
+    if action == join and kind is not ChangeKind.IMPORT:
+        before = history.text_of(connection, action).rpartition(", ")[0]
+        history.tell_text(connection, action, _counted(what if what == before else "Decide", rows))
     ids = [(a.row_id,) for a in new]
     plain = raw(connection)
     plain.executemany("DELETE FROM annotation_labels WHERE row_id = ?", ids)
@@ -215,10 +227,10 @@ def _rows(count: int) -> str:
 def _described(
     connection: sa.Connection, annotations: list[Annotation], imported: bool
 ) -> tuple[ChangeKind, str]:
-    """Return what an action that stores ``annotations`` is, and what menus call it."""
+    """Return what an action that stores ``annotations`` is, and what menus call it before its count."""
     first = annotations[0] if annotations else None
     if imported or first is None or first.origin is Origin.IMPORTED:
-        return ChangeKind.IMPORT, "Import annotations"
+        return ChangeKind.IMPORT, _IMPORT
     kind = ChangeKind.BULK if first.origin is Origin.BULK else ChangeKind.DECIDE
     what = "Decide"
     if all((a.decision, a.label_ids) == (first.decision, first.label_ids) for a in annotations):
@@ -230,7 +242,11 @@ def _described(
             Decision.NONE: "None of these",
             Decision.SKIPPED: "Skip",
         }[first.decision]
-    return kind, what if len(annotations) == 1 else f"{what}, {_rows(len(annotations))}"
+    return kind, what
+
+
+def _counted(what: str, count: int) -> str:
+    return what if count == 1 or what == _IMPORT else f"{what}, {_rows(count)}"
 
 
 def label_counts(connection: sa.Connection) -> dict[int, int]:

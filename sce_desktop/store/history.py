@@ -70,12 +70,17 @@ def begin(connection: sa.Connection, kind: ChangeKind, text: str, *, join: int |
     return action
 
 
-def record_rows(connection: sa.Connection, action: int, row_ids: Ids) -> None:
-    """Let an action keep how rows are; called before it changes them. What it keeps already stays."""
+def record_rows(connection: sa.Connection, action: int, row_ids: Ids) -> int:
+    """Let an action keep how rows are; called before it changes them. What it keeps already stays.
+
+    Returns how many rows it keeps now.
+    """
     parameters = {"action": action, "ids": json_ids(row_ids)}
     plain = raw(connection)
     added = plain.execute(_RECORD.format(ids="json_each(:ids)"), parameters).rowcount
     plain.execute("UPDATE actions SET rows = rows + ? WHERE id = ?", (added, action))
+    (rows,) = plain.execute("SELECT rows FROM actions WHERE id = ?", (action,)).fetchone()
+    return int(rows)
 
 
 def record_labels(connection: sa.Connection, action: int, before: LabelSet | None) -> None:
@@ -106,8 +111,18 @@ def redo(connection: sa.Connection) -> Change | None:
 def text(connection: sa.Connection, *, undone: bool) -> str:
     """Return what would be undone or, with ``undone``, done again, in a few words; empty if nothing is."""
     action = _next(connection, undone=undone)
+    return text_of(connection, action)
+
+
+def text_of(connection: sa.Connection, action: int | None) -> str:
+    """Return what menus call an action; empty if there is none."""
     found = raw(connection).execute("SELECT text FROM actions WHERE id = ?", (action,)).fetchone()
     return "" if found is None else str(found[0])
+
+
+def tell_text(connection: sa.Connection, action: int, text: str) -> None:
+    """Let menus call an action something else: more has joined it."""
+    raw(connection).execute("UPDATE actions SET text = ? WHERE id = ?", (text, action))
 
 
 _REMOVABLE: Final = {schema.audits: "audit_id", schema.coders: "coder_id"}

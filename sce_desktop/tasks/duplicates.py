@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Annotation, Decision, IdArray, Origin
-from sce_desktop.store.decisions import NO_LABEL, SKIPPED
+from sce_desktop.core.types import SKIPPED, IdArray
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
+from sce_desktop.tasks.bulk import Answer, BulkOutcome, decide_all
 from sce_desktop.tasks.neighbours import NEAR, copies, near_copies
 
 SHOWN: Final = 400
 _BATCH: Final = 5000
-
-Answer = tuple[int, ...]
-"""Label ids, or (`NO_LABEL`,) where none fits; skipped rows count as undecided here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +31,10 @@ class CopyGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupAnswers:
-    """What is decided about a group: answers with their numbers of rows, the commonest first."""
+    """What is decided about a group: answers with their numbers of rows, the commonest first.
+
+    Skipped rows count as undecided here.
+    """
 
     answers: tuple[tuple[Answer, int], ...] = ()
 
@@ -84,34 +83,34 @@ def group_answers(project: Project, groups: Sequence[CopyGroup], *, progress: Pr
     return found
 
 
-def decide_rest(project: Project, groups: Sequence[CopyGroup], *, queue: str, progress: Progress) -> int:
-    """Give the undecided rows of each group what its decided ones got, in one step; return how many rows.
+def decide_rest(
+    project: Project, groups: Sequence[CopyGroup], *, queue: str, progress: Progress
+) -> BulkOutcome:
+    """Give the undecided rows of each group what its decided ones got (see `bulk.decide_all`).
 
-    Contradictory groups and those without a decision stay as they are, as do the rows of a random sample:
-    those are decided by a person, or they prove nothing.
+    Contradictory groups and those without a decision stay as they are.
     """
     progress.check()
     answer_of = _answers(project, groups)
-    samples = [project.audit_rows(audit.id).tolist() for audit in project.audits()]
-    settled = answer_of.keys() | set().union(*samples)
-    wanted: list[tuple[int, Answer]] = []
+    wanted: dict[int, Answer] = {}
     for group in groups:
         rows = group.row_ids.tolist()
         known = {answer_of[row_id] for row_id in rows if row_id in answer_of}
         if len(known) == 1:
             answer = known.pop()
-            wanted += [(row_id, answer) for row_id in rows if row_id not in settled]
-    return _annotate(project, wanted, queue)
+            wanted |= {row_id: answer for row_id in rows if row_id not in answer_of}
+    return decide_all(project, wanted, queue=queue, progress=progress)
 
 
 def give_all(
     project: Project, groups: Sequence[CopyGroup], answer: Answer, *, queue: str, progress: Progress
-) -> int:
-    """Give all rows of ``groups`` one answer in one step; return how many got another than they had."""
+) -> BulkOutcome:
+    """Give all rows of ``groups`` one answer (see `bulk.decide_all`); those that have it keep it as it is."""
     progress.check()
     answer_of = _answers(project, groups)
     rows = (row_id for group in groups for row_id in group.row_ids.tolist())
-    return _annotate(project, [(row_id, answer) for row_id in rows if answer_of.get(row_id) != answer], queue)
+    wanted = {row_id: answer for row_id in rows if answer_of.get(row_id) != answer}
+    return decide_all(project, wanted, queue=queue, progress=progress)
 
 
 def _answers(project: Project, groups: Sequence[CopyGroup]) -> dict[int, Answer]:
@@ -127,14 +126,3 @@ def _answers(project: Project, groups: Sequence[CopyGroup]) -> dict[int, Answer]
     ):
         answer_of[row_id] = (*answer_of.get(row_id, ()), label_id)
     return answer_of
-
-
-def _annotate(project: Project, wanted: Sequence[tuple[int, Answer]], queue: str) -> int:
-    moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-    project.annotate(
-        Annotation(row_id, Decision.NONE, (), Origin.BULK, moment, queue)
-        if answer == (NO_LABEL,)
-        else Annotation(row_id, Decision.LABEL, answer, Origin.BULK, moment, queue)
-        for row_id, answer in wanted
-    )
-    return len(wanted)

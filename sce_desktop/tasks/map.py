@@ -81,8 +81,8 @@ def map_rows(
 
 
 def has_umap() -> bool:
-    """Whether UMAP is installed (the extra ``map``). Imports nothing."""
-    return importlib.util.find_spec("umap") is not None
+    """Whether UMAP is installed (the extra ``map``), and a Python to run it with. Imports nothing."""
+    return not getattr(sys, "frozen", False) and importlib.util.find_spec("umap") is not None
 
 
 def pca_map(vectors: FloatArray, *, seed: int = 0) -> FloatArray:
@@ -129,7 +129,7 @@ def umap_map(vectors: FloatArray, *, seed: int = 0, progress: Progress) -> Float
         arguments = (str(source), str(target), str(seed), str(UMAP_FITTED))
         with (Path(folder) / "said.txt").open("w+b") as said:
             process = subprocess.Popen(
-                [sys.executable, "-m", "sce_desktop.tasks.umap_process", *arguments],
+                [sys.executable, "-P", "-m", "sce_desktop.tasks.umap_process", *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,

@@ -218,11 +218,14 @@ def get_model(name: str, *, code: bool = False, progress: Progress) -> Path:
     return catalog.get(name, code=code, progress=progress)
 
 
-def go_online() -> None:
-    """Let the hub's library ask the network again, which the program's start has told it not to."""
-    os.environ.pop("HF_HUB_OFFLINE", None)
+def set_offline(offline: bool) -> None:
+    """Forbid the hub's library the network, or allow it. It reads the variable once, when it is imported."""
+    if offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    else:
+        os.environ.pop("HF_HUB_OFFLINE", None)
     if (constants := sys.modules.get("huggingface_hub.constants")) is not None:
-        constants.HF_HUB_OFFLINE = False  # type: ignore[attr-defined]
+        constants.HF_HUB_OFFLINE = offline  # type: ignore[attr-defined]
 
 
 def is_here(name: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
 from sce_desktop.data.atomic import replacing
-from sce_desktop.data.excel_safe import is_formula, protect
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
 from sce_desktop.tasks.findings import Findings, Group, LabelShare, examples
@@ -97,14 +94,6 @@ def crosstab_cells(found: Findings) -> list[list[str]]:
                 line += ["", ""] if known is None else map(_percent, known)
         lines.append(line)
     return [header, rows, *lines]
-
-
-def as_tsv(cells: Sequence[Sequence[str]]) -> str:
-    """Return ``cells`` as spreadsheets paste them: what would be a formula there is kept from being one."""
-    out = io.StringIO()
-    writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
-    writer.writerows([protect(cell) if is_formula(cell) else cell for cell in line] for line in cells)
-    return out.getvalue()
 
 
 def write_html(path: Path, report: Report) -> None:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import (
-    Annotation,
-    Decision,
     FloatArray,
     IdArray,
     Origin,
@@ -21,6 +19,7 @@ from sce_desktop.core.types import (
 )
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.bulk import BulkOutcome, decide_all, sampled_rows
 from sce_desktop.tasks.columns import cells_of
 
 EXAMPLES: Final = 10
@@ -64,8 +63,7 @@ def acceptable(project: Project, run: Run, query: RowQuery, confidence: float) -
     wanted = np.isin(ids, project.row_ids(query))
     open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
     wanted &= np.isin(ids, open_ids)
-    for audit in project.audits():
-        wanted &= ~np.isin(ids, project.audit_rows(audit.id))
+    wanted &= ~np.isin(ids, sampled_rows(project))
     ids, matrix = ids[wanted], matrix[wanted]
     label_set = project.label_set()
     used = {label.id for label in label_set.labels} if label_set else set()
@@ -92,16 +90,13 @@ def examples(
     ]
 
 
-def accept(project: Project, found: Acceptance, *, queue: str = "", moment: str) -> int:
-    """Give every row of ``found`` its labels in one step of the history; return how many rows.
+def accept(project: Project, found: Acceptance, *, queue: str = "", progress: Progress) -> BulkOutcome:
+    """Give every row of ``found`` its labels (see `bulk.decide_all`).
 
     They count as decided in bulk: figures and exports keep them apart from what a person looked at.
     """
-    project.annotate(
-        Annotation(int(row_id), Decision.LABEL, found.labels_of(place), Origin.BULK, moment, queue)
-        for place, row_id in enumerate(found.row_ids)
-    )
-    return len(found)
+    wanted = {row_id: found.labels_of(place) for place, row_id in enumerate(found.row_ids.tolist())}
+    return decide_all(project, wanted, queue=queue, progress=progress)
 
 
 def column_values(project: Project, column: int, *, most: int, progress: Progress) -> list[tuple[str, int]]:

@@ -20,10 +20,11 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui import review_work
+from sce_desktop.ui.bulk_work import submit_bulk
 from sce_desktop.ui.dialog_parts import dialog_column, flat_list, ok_and_cancel
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
-from sce_desktop.ui.queries import has_filters, queue_name
+from sce_desktop.ui.queries import has_filters
 from sce_desktop.ui.review_work import AcceptPreview
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
@@ -146,28 +147,17 @@ class AcceptDialog(ProjectDialog):
     def accept(self) -> None:
         """Accept the rows of the preview, and close when that is done."""
         session = self._session
-        if self.preview is None or session.project is None or session.refuses_edit():
+        if self.preview is None:
             return
-        self.setEnabled(False)
-        job = session.submit(
-            review_work.accept,
-            session.project,
-            self.preview.found,
-            queue_name(session.query),
-            title="Accepting predictions",
-            lane="reads",
-            first=True,
-        )
-        job.finished.connect(self._on_accepted)
-        job.failed.connect(lambda _: self.reject())
+        job = submit_bulk(session, review_work.accept, self.preview.found, title="Accepting predictions")
+        if job is not None:
+            self.setEnabled(False)
+            job.finished.connect(self._on_accepted)
+            job.failed.connect(self.reject)
+            job.cancelled.connect(self.reject)
 
-    @Slot(object)
-    def _on_accepted(self, count: int) -> None:
-        session = self._session
-        session.tell(f"The predictions of {rows(count)} were accepted. Ctrl+Z takes them back.")
-        session.annotationsChanged.emit(None)
-        session.historyChanged.emit()
-        session.count_soon()
+    @Slot()
+    def _on_accepted(self) -> None:
         super().accept()
 
     def done(self, result: int) -> None:

@@ -86,8 +86,8 @@ class AgreementDialog(ProjectDialog):
             for column in range(1, len(cells)):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.list.addTopLevelItem(item)
-        if found:
-            self.list.setCurrentItem(self.list.topLevelItem(0))
+        if (first := self.list.topLevelItem(0)) is not None:
+            self.list.setCurrentItem(first)
         else:
             self.sentence.setText(
                 "Nobody else has answered yet: Review, Answers of another person… reads a file."

@@ -9,7 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QWidget
 
-from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind, Value, as_tsv
+from sce_desktop.tasks.pasting import Cell, as_tsv
+from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.theme import px, tokens
 
@@ -102,7 +103,7 @@ class ConfusionView(QStackedWidget):
         self._found: list[tuple[int, int]] = []
         for signal in (self.square.clicked, self.square.activated):
             signal.connect(self._choose_cell)
-        self.list.chosen.connect(lambda number: self.chosen.emit(self._found[number]))
+        self.list.chosen.connect(self._choose_line)
 
     def show_part(self, names: tuple[str, ...], part: Part, place: int) -> None:
         """Show what the model at ``place`` of ``part`` takes for what."""
@@ -132,8 +133,12 @@ class ConfusionView(QStackedWidget):
         if self.currentWidget() is self.list:
             return self.list.figures.tsv()
         names, counts = self.pairs.names, self.pairs.counts.tolist()
-        lines: list[tuple[Value, ...]] = [(name, *line) for name, line in zip(names, counts, strict=True)]
-        return as_tsv(["Yours / the model's", *names], lines)
+        lines: list[list[Cell]] = [[name, *line] for name, line in zip(names, counts, strict=True)]
+        return as_tsv([["Yours / the model's", *names], *lines])
+
+    @Slot(object)
+    def _choose_line(self, number: int) -> None:
+        self.chosen.emit(self._found[number])
 
     @Slot(QModelIndex)
     def _choose_cell(self, index: QModelIndex) -> None:

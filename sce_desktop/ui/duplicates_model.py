@@ -13,7 +13,8 @@ from sce_desktop.ui.preview_model import plain_tip
 from sce_desktop.ui.rows_text import NONE_FITS, label_of
 
 if TYPE_CHECKING:
-    from sce_desktop.tasks.duplicates import Answer, CopyGroup, GroupAnswers
+    from sce_desktop.tasks.bulk import Answer
+    from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
 
 HEADINGS = ("Rows", "Text", "Copies", "Decided", "Labels")
 ROWS, TEXT, KIND, DECIDED, LABELS = range(5)

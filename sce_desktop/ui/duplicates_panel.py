@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Slot
+from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -26,7 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.tasks.duplicates import Answer, CopyGroup, GroupAnswers
+from sce_desktop.core.types import NO_LABEL
+from sce_desktop.tasks.bulk import Answer
+from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
 from sce_desktop.tasks.neighbours import NEAR
 from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.bulk_work import submit_bulk
@@ -41,7 +43,7 @@ from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
 _SOON_MS = 250  # after a change, before looking what is decided now
 _LEAST = 60  # per cent alike; below that nearly everything is
-_NONE: Answer = (0,)
+_NONE: Answer = (NO_LABEL,)
 _FIRST = "Looks for rows that say the same, to decide them once for all. Many rows take a minute or more."
 
 
@@ -53,6 +55,7 @@ class DuplicatesPanel(QWidget):
         self._session = session
         self._search: Job | None = None
         self._look: Job | None = None
+        self._looked_at: list[CopyGroup] = []
         self._aged = False  # decisions have changed since they were read
         self.setAccessibleName("Duplicates")
         set_role(self, "pane")
@@ -70,7 +73,7 @@ class DuplicatesPanel(QWidget):
         set_role(self.facts, "muted")
         self.only = QCheckBox("Contradictory only")
         self.model = DuplicatesModel(self)
-        self.only.toggled.connect(lambda on: self.model.set_only_contradictory(on))
+        self.only.toggled.connect(self.model.set_only_contradictory)
         self.table = self._make_table()
         self.show_button = self._button("Show these rows", self._show_rows)
         self.show_button.setToolTip("Show the rows of the selected groups alone in the table")
@@ -89,7 +92,7 @@ class DuplicatesPanel(QWidget):
 
     def _button(self, text: str, do: Callable[[], object]) -> QPushButton:
         button = QPushButton(text)
-        button.clicked.connect(lambda _=False: do())
+        button.clicked.connect(do)
         return button
 
     def _make_table(self) -> QTableView:
@@ -241,11 +244,13 @@ class DuplicatesPanel(QWidget):
             lane="reads",
             quiet=True,
         )
-        self._look.finished.connect(lambda answers: self._on_looked(groups, answers))
+        self._looked_at = groups
+        self._look.finished.connect(self._on_looked)
 
-    def _on_looked(self, groups: list[CopyGroup], answers: list[GroupAnswers]) -> None:
+    @Slot(object)
+    def _on_looked(self, answers: list[GroupAnswers]) -> None:
         self._look = None
-        if groups is self.model.groups:
+        if self._looked_at is self.model.groups:
             self.model.set_answers(answers, self._session.labels)
             self._say_facts()
             self._show_state()
@@ -275,8 +280,8 @@ class DuplicatesPanel(QWidget):
         self.rest_button.setEnabled(rest and not session.read_only)
         self.all_button.setEnabled(bool(some) and bool(session.labels) and not session.read_only)
 
-    @Slot(QModelIndex)
-    def _show_rows(self, _index: QModelIndex | None = None) -> None:
+    @Slot()
+    def _show_rows(self) -> None:
         if groups := self.chosen():
             self._session.show_ids(np.concatenate([group.row_ids for group in groups]).tolist())
 

@@ -9,7 +9,8 @@ from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.duplicates import Answer, CopyGroup, GroupAnswers
+    from sce_desktop.tasks.bulk import Answer, BulkOutcome
+    from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
 
 
 def find(
@@ -29,7 +30,9 @@ def answers(project: Project, groups: Sequence[CopyGroup], *, progress: Progress
     return group_answers(project, groups, progress=progress)
 
 
-def decide_rest(project: Project, groups: Sequence[CopyGroup], *, queue: str, progress: Progress) -> int:
+def decide_rest(
+    project: Project, groups: Sequence[CopyGroup], *, queue: str, progress: Progress
+) -> BulkOutcome:
     """Give the undecided rows of each group the answer of its decided ones."""
     from sce_desktop.tasks.duplicates import decide_rest
 
@@ -38,7 +41,7 @@ def decide_rest(project: Project, groups: Sequence[CopyGroup], *, queue: str, pr
 
 def give_all(
     project: Project, groups: Sequence[CopyGroup], answer: Answer, *, queue: str, progress: Progress
-) -> int:
+) -> BulkOutcome:
     """Give all rows of ``groups`` one answer."""
     from sce_desktop.tasks.duplicates import give_all
 

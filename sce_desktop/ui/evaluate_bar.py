@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from sce_desktop.ui.evaluate_words import SOURCES, audit_progress
@@ -32,7 +32,7 @@ class EvaluateBar(QWidget):
         self.source = QComboBox()
         self.source.setAccessibleName("Measured on")
         self.source.setToolTip("Which decisions the models are measured on")
-        self.source.activated.connect(lambda _=0: self.sourceChosen.emit(self.source.currentData()))
+        self.source.activated.connect(self._on_source)
         self.basis = QLabel(wordWrap=True)
         self.basis.setTextFormat(Qt.TextFormat.PlainText)
         self.basis.setAccessibleName("What the figures are worth")
@@ -40,7 +40,7 @@ class EvaluateBar(QWidget):
         set_role(self.basis, "muted")
         self.rolled = QCheckBox("Roll up")
         self.rolled.setToolTip("Count labels “Parent > Child” as their parent")
-        self.rolled.toggled.connect(lambda _: self.rolledUp.emit())
+        self.rolled.toggled.connect(self.rolledUp)
         self.progress = QLabel()
         self.progress.setAccessibleName("Audit sample")
         self.go_on = QPushButton("Go on")
@@ -59,6 +59,10 @@ class EvaluateBar(QWidget):
         layout.addWidget(self.basis, 1)
         for widget in (self.rolled, self.copy, self.progress, self.go_on, self.draw):
             layout.addWidget(widget)
+
+    @Slot()
+    def _on_source(self) -> None:
+        self.sourceChosen.emit(self.source.currentData())
 
     def show_parts(self, found: Evaluation | None, shown: Part | None) -> None:
         """Offer the kinds of decisions that there are."""

@@ -1,7 +1,7 @@
 """The two charts of the panel Evaluate. They are painted from the figures at hand, in the theme's colours.
 
 Models differ by mark and line too, never by colour alone. pyqtgraph would bring half a second of import and
-tens of milliseconds a drawing for what are two polylines; the map needs what it can do.
+tens of milliseconds a drawing for what are two polylines; only Findings uses it.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
+from sce_desktop.tasks.pasting import as_tsv
 from sce_desktop.ui.rows_text import NOT_YET
 from sce_desktop.ui.theme import px
 
@@ -41,17 +42,6 @@ class Heading:
 def share_text(share: float) -> str:
     """A fraction with a digit behind the point: "81.2 %"."""
     return f"{share:.1%}".replace("%", " %")
-
-
-def as_tsv(titles: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
-    """Return lines of cells between tabs, as spreadsheets take them; fractions as 0.8125."""
-
-    def cell(value: Value) -> str:
-        if value is None:
-            return ""
-        return f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split())
-
-    return "".join("\t".join(map(cell, row)) + "\n" for row in (titles, *rows))
 
 
 class FiguresModel(QAbstractTableModel):
@@ -92,7 +82,7 @@ class FiguresModel(QAbstractTableModel):
 
     def tsv(self) -> str:
         """What is shown, for the clipboard."""
-        return as_tsv([heading.title for heading in self.headings], [self.rows[n] for n in self._order])
+        return as_tsv([[heading.title for heading in self.headings], *(self.rows[n] for n in self._order)])
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """The rows given."""

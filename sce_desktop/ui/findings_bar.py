@@ -56,14 +56,12 @@ class FindingsBar(QWidget):
         self.copy = _button("Copy", "Copy the figures", "copy")
         self.copy.setToolTip("Copy the figures, to be pasted into a spreadsheet")
         self.export = _button("Export ▾", "Export the figures", "export")
-        menu = QMenu(self.export)
+        self._menu = menu = QMenu(self.export)
         self.workbook = menu.addAction("Export to Excel…")
         self.page = menu.addAction("Save as one page (HTML)…")
         set_icon(self.workbook, "table", "muted")
         set_icon(self.page, "file", "muted")
-        self.export.clicked.connect(
-            lambda: menu.popup(self.export.mapToGlobal(QPoint(0, self.export.height())))
-        )
+        self.export.clicked.connect(self._ask_export)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_S), px(SPACE_S), px(SPACE_S), 0)
         layout.setSpacing(px(SPACE_S))
@@ -85,6 +83,10 @@ class FindingsBar(QWidget):
         self._unit: Unit | None = None  # None: nobody has chosen one
         self._alias: str | None = None
         self._show_controls()
+
+    @Slot()
+    def _ask_export(self) -> None:
+        self._menu.popup(self.export.mapToGlobal(QPoint(0, self.export.height())))
 
     @property
     def view(self) -> View:

@@ -183,7 +183,8 @@ def cell_rows(project: Project, answer: Answer, place: int, part: int, *, progre
 
 def as_text(answer: Answer, order: Sequence[int], *, progress: Progress) -> str:
     """Return the figures that are shown as cells to paste, the labels in ``order`` if one is given."""
-    from sce_desktop.tasks.report import as_cells, as_tsv, crosstab_cells
+    from sce_desktop.tasks.pasting import as_tsv
+    from sce_desktop.tasks.report import as_cells, crosstab_cells
 
     found = answer.findings
     cells = as_cells(found.whole) if answer.wanted.view == "shares" else crosstab_cells(found)

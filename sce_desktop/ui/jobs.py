@@ -11,8 +11,9 @@
     lane.close()                                     # cancels everything, waits, joins; `Lanes` does it
 
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
-the open project what the table and the panels show, so that an export does not hold that up, and ``fetch``
-downloads, which may take hours.
+the open project what the table and the panels show, so that an export does not hold that up, ``fetch``
+downloads, which may take hours, and ``maps`` waits for maps that a process of its own lays out for
+minutes.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
 function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
@@ -376,9 +377,10 @@ class Lanes:
         self.files = Lane("files")
         self.reads = Lane("reads")
         self.fetch = Lane("fetch")
+        self.maps = Lane("maps")
 
     def __iter__(self) -> Iterator[Lane]:
-        return iter((self.models, self.files, self.reads, self.fetch))
+        return iter((self.models, self.files, self.reads, self.fetch, self.maps))
 
     def __enter__(self) -> Self:
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QButtonGroup,
     QCheckBox,
     QComboBox,
@@ -22,6 +23,7 @@ from sce_desktop.ui.map_legend import MapLegend
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
 _SIDE = 240
+_ZOOM = 1.4  # by a press of a button
 _TOOLS = (
     ("lasso", "Lasso", "Draw a line round rows to select them; with Shift they are added"),
     ("rectangle", "Rectangle", "Draw a rectangle round rows to select them; with Shift they are added"),
@@ -54,12 +56,12 @@ class MapBar(QWidget):
             button.setChecked(name == "lasso")
             button.setToolTip(tip)
             set_role(button, "chip")
-            button.clicked.connect(lambda _=False, name=name: self.toolChosen.emit(name))
             group.addButton(button)
             row.addWidget(button)
             self.tools[name] = button
-        self._zoom(row, "add", "Zoom in (+)", 1.4)
-        self._zoom(row, "remove", "Zoom out (-)", 1 / 1.4)
+        group.buttonClicked.connect(self._on_tool)
+        self._zoom(row, "add", "Zoom in (+)").clicked.connect(self._zoom_in)
+        self._zoom(row, "remove", "Zoom out (-)").clicked.connect(self._zoom_out)
         self.whole = QPushButton("Show all")
         self.whole.setToolTip("Show the whole map (Home)")
         set_role(self.whole, "quiet")
@@ -85,7 +87,7 @@ class MapBar(QWidget):
         self.colour.setAccessibleName("What the colours say")
         self.colour.addItem("Your labels", False)
         self.colour.addItem("The model's labels", True)
-        self.colour.currentIndexChanged.connect(lambda _: self.colourChosen.emit())
+        self.colour.currentIndexChanged.connect(self.colourChosen)
         self.method = QComboBox()
         self.method.setAccessibleName("How the map is laid out")
         self.method.addItem("PCA", "pca")
@@ -94,20 +96,36 @@ class MapBar(QWidget):
         self.method.setItemData(
             1, "Keeps neighbours together: takes minutes for many rows", Qt.ItemDataRole.ToolTipRole
         )
-        self.method.activated.connect(lambda _: self.methodChosen.emit(self.method.currentData()))
+        self.method.activated.connect(self._on_method)
         row.addWidget(self.colour)
         row.addWidget(self.method)
         self.setMinimumHeight(self.show_button.sizeHint().height())
         self.show_count(0, may_decide=False)
 
-    def _zoom(self, row: QHBoxLayout, icon: str, tip: str, factor: float) -> None:
+    def _zoom(self, row: QHBoxLayout, icon: str, tip: str) -> QToolButton:
         button = QToolButton()
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         set_role(button, "quiet")
         set_icon(button, icon, "muted")
-        button.clicked.connect(lambda _=False: self.zoomAsked.emit(factor))
         row.addWidget(button)
+        return button
+
+    @Slot(QAbstractButton)
+    def _on_tool(self, button: QAbstractButton) -> None:
+        self.toolChosen.emit(next(name for name, tool in self.tools.items() if tool is button))
+
+    @Slot()
+    def _zoom_in(self) -> None:
+        self.zoomAsked.emit(_ZOOM)
+
+    @Slot()
+    def _zoom_out(self) -> None:
+        self.zoomAsked.emit(1 / _ZOOM)
+
+    @Slot()
+    def _on_method(self) -> None:
+        self.methodChosen.emit(self.method.currentData())
 
     def show_count(self, count: int, *, may_decide: bool) -> None:
         """Say how many rows are selected, and offer what can be done with them."""
@@ -153,7 +171,7 @@ class MapSide(QWidget):
         super().__init__(parent)
         self.setFixedWidth(px(_SIDE))
         self.only = QCheckBox("Only rows that the table shows")
-        self.only.toggled.connect(lambda on: self.filterChosen.emit(on))
+        self.only.toggled.connect(self._on_only)
         self.legend = MapLegend()
         self.note = QLabel(wordWrap=True)
         self.note.setAccessibleName("What the map shows")
@@ -170,6 +188,10 @@ class MapSide(QWidget):
         column.addWidget(self.again)
         self.again.hide()
 
+    @Slot(bool)
+    def _on_only(self, on: bool) -> None:
+        self.filterChosen.emit(on)
+
     @Slot(object)
     def say(self, words: str) -> None:
         """Say what the map shows, or how far another one is."""
@@ -180,6 +202,7 @@ class EmptyMap(QWidget):
     """Says why there is no map, and what to do."""
 
     scoreAsked = Signal()
+    againAsked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -189,14 +212,18 @@ class EmptyMap(QWidget):
         self.score = QPushButton("Score")
         set_role(self.score, "primary")
         self.score.clicked.connect(self.scoreAsked)
+        self.again = QPushButton("Lay out again")
+        self.again.clicked.connect(self.againAsked)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(px(SPACE_L), 0, px(SPACE_L), 0)
         layout.setSpacing(px(SPACE_M))
         layout.addStretch(1)
         layout.addWidget(self.words)
         layout.addWidget(self.score, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(self.again, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(1)
         self.score.hide()
+        self.again.hide()
 
     @Slot(object)
     def say(self, words: str) -> None:

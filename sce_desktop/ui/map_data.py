@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import IdArray, Run
 from sce_desktop.tasks.map import NO_UMAP, Method, RowMap, has_umap
 from sce_desktop.ui import map_work
@@ -40,12 +40,14 @@ class MapData(QObject):
         self.facts: Facts | None = None  # about all rows of the map
         self.points: IdArray = _NO_POINTS  # their places among the rows of the map
         self.failure = ""  # why there is no map
+        self.may_retry = False  # and whether asking for it again may help, as nothing is missing
         self.only_shown = False  # points are only rows that the table shows
         self._watched = False
         self._maps: dict[Method, RowMap] = {}
         self._embedder = ""  # whose vectors the maps are of
         self._layout_job: Job | None = None
         self._facts_job: Job | None = None
+        self._asked = np.zeros(0, bool)  # rows of the map whose answers are being read
         self._changed: set[int] | None = None  # rows whose answers are to be read; None: read everything
         self._scoring = session.scorer.job is not None
         self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
@@ -181,13 +183,13 @@ class MapData(QObject):
             session.scorer.known_vectors,
             method,
             title="Laying out the map",
-            lane="files" if method == "pca" else "models",  # neither may hold up the table
+            lane="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
             tell_failure=False,
         )
         job.progressed.connect(self._on_progress)
-        job.finished.connect(partial(self._on_map, method))
+        job.finished.connect(self._on_map)
         job.failed.connect(self._on_layout_failed)
-        job.cancelled.connect(partial(self._on_layout_failed, "The map was stopped."))
+        job.cancelled.connect(self._on_layout_stopped)
         self._layout_job = job
 
     def _drop_layout(self) -> None:
@@ -196,15 +198,21 @@ class MapData(QObject):
             self._layout_job.cancel()
             self._layout_job = None
 
-    def _on_map(self, method: Method, found: RowMap) -> None:
+    @Slot(object)
+    def _on_map(self, found: RowMap) -> None:
         self._layout_job = None
-        self._maps[method] = found
+        self._maps[found.method] = found
         self.failure = ""
         self._update()
+
+    @Slot()
+    def _on_layout_stopped(self) -> None:
+        self._on_layout_failed("The map was stopped.")
 
     @Slot(object)
     def _on_layout_failed(self, error: object) -> None:
         self._layout_job = None
+        self.may_retry = not isinstance(error, UserError)
         if self.map is not None and self.map.method != self.method:
             self.method = self.map.method  # the map of before is still there
             self._session.tell(str(error), "warn")
@@ -262,7 +270,8 @@ class MapData(QObject):
         if self._changed is not None and self.facts is not None:
             ids = np.array(sorted(self._changed), np.int64)
             job = submit(map_work.answers_of, session.project, found.row_ids, ids.tolist())
-            job.finished.connect(partial(self._patch, np.isin(found.row_ids, ids)))
+            self._asked = np.isin(found.row_ids, ids)
+            job.finished.connect(self._patch)
         else:
             query = session.query if self.only_shown else None
             job = submit(map_work.facts, session.project, found.row_ids, self.run, query)
@@ -282,10 +291,11 @@ class MapData(QObject):
     def _on_facts_lost(self) -> None:
         self._facts_job = self._changed = None
 
-    def _patch(self, changed: NDArray[np.bool_], answers: IdArray) -> None:
+    @Slot(object)
+    def _patch(self, answers: IdArray) -> None:
         self._facts_job = None
         if self.facts is not None:
-            self.facts.answers[changed] = answers[changed]
+            self.facts.answers[self._asked] = answers[self._asked]
             self.factsChanged.emit()
 
     @Slot(object)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.types import IdArray, Label, Run
+from sce_desktop.core.types import NO_LABEL, SKIPPED, IdArray, Label, Run
 from sce_desktop.ui.map_legend import Entry
 from sce_desktop.ui.map_raster import Looks, Mark, argb
-from sce_desktop.ui.map_work import NONE, SKIPPED, UNKNOWN, Facts
+from sce_desktop.ui.map_work import UNKNOWN, Facts
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import NONE_FITS, label_of
 from sce_desktop.ui.rows_text import SKIPPED as SKIPPED_NAME
@@ -31,10 +31,10 @@ def looks(
     """
     codes = facts.predicted if predicted else facts.answers
     palette = np.zeros(int(codes.max(initial=0)) + 1 - UNKNOWN, np.uint32)  # by code, from the lowest on
-    for code in np.unique(codes).tolist():
-        palette[code - UNKNOWN] = argb(_colour(code, labels, run))
+    for place in np.flatnonzero(np.bincount(codes - UNKNOWN)).tolist():
+        palette[place] = argb(_colour(place + UNKNOWN, labels, run))
     marks = np.full(len(codes), Mark.DISC, np.uint8)
-    for answer, mark in ((UNKNOWN, Mark.DOT), (NONE, Mark.CROSS), (SKIPPED, Mark.RING)):
+    for answer, mark in ((UNKNOWN, Mark.DOT), (NO_LABEL, Mark.CROSS), (SKIPPED, Mark.RING)):
         marks[facts.answers == answer] = mark
     faded: NDArray[np.bool_] = ~np.isin(codes, chosen) if chosen else np.zeros(len(codes), bool)
     return Looks(palette[codes - UNKNOWN], marks, faded)
@@ -46,9 +46,9 @@ def entries(codes: IdArray, labels: tuple[Label, ...], run: Run | None, *, predi
     count_of = dict(zip(kinds.tolist(), counts.tolist(), strict=True))
     order = [label.id for label in labels if label.id in count_of]
     order += [code for code in count_of if code > 0 and code not in order]
-    order += [code for code in (NONE, SKIPPED, UNKNOWN) if code in count_of]
+    order += [code for code in (NO_LABEL, SKIPPED, UNKNOWN) if code in count_of]
     labelled = Mark.DOT if predicted else Mark.DISC
-    mark_of = {NONE: Mark.CROSS, SKIPPED: Mark.RING, UNKNOWN: Mark.DOT}
+    mark_of = {NO_LABEL: Mark.CROSS, SKIPPED: Mark.RING, UNKNOWN: Mark.DOT}
     return [
         Entry(
             code,
@@ -66,10 +66,10 @@ def name_of(code: int, labels: tuple[Label, ...], run: Run | None, *, predicted:
     """What a code stands for, in words."""
     if code == UNKNOWN:
         return "Not scored" if predicted else "Undecided"
-    return {NONE: NONE_FITS, SKIPPED: SKIPPED_NAME}.get(code) or label_of(code, labels, run).name
+    return {NO_LABEL: NONE_FITS, SKIPPED: SKIPPED_NAME}.get(code) or label_of(code, labels, run).name
 
 
 def _colour(code: int, labels: tuple[Label, ...], run: Run | None) -> str:
     if code > 0:
         return colour_of(label_of(code, labels, run), labels)
-    return tokens().ink if code == NONE else tokens().muted
+    return tokens().ink if code == NO_LABEL else tokens().muted

@@ -97,6 +97,7 @@ class MapPanel(QWidget):
         side.againAsked.connect(data.lay_out_again)
         side.legend.chosen.connect(self._paint)
         self.empty.scoreAsked.connect(session.scorer.start)
+        self.empty.againAsked.connect(data.lay_out_again)
 
     # --- what is drawn -------------------------------------------------------------------------------------
 
@@ -237,19 +238,24 @@ class MapPanel(QWidget):
         if data.working or data.map is not None:
             self.empty.say("Reading text vectors…")
         elif data.failure:
-            self.empty.say(" ".join(filter(None, (data.failure, session.scorer.why_not()))))
+            missing = "" if data.may_retry else session.scorer.why_not()
+            self.empty.say(" ".join(filter(None, (data.failure, missing))))
         elif session.scorer.known_vectors is None and not session.scorer.ready:
             self.empty.say("The map comes when the model is loaded.")
         else:
             self.empty.say(NO_VECTORS)
-        scores = session.scorer.job is None and bool(data.failure) and not session.scorer.why_not()
+        failed, again = bool(data.failure), data.may_retry
+        scores = failed and not again and session.scorer.job is None and not session.scorer.why_not()
         self.empty.score.setVisible(scores)
+        self.empty.again.setVisible(failed and again)
 
     def _in_words(self) -> str:
         data = self.data
         if data.map is None:
             return ""
         said = f"{rows(len(data.points))} on the map."
+        if (painted := len(self.view.painted)) < len(data.points):
+            said += f" {painted:,} of them are painted, drawn at random; a lasso selects all."
         if missing := data.map.missing:
             said += f" {rows(missing)} {'has' if missing == 1 else 'have'} no text vector yet: press Score."
         if self.bar.by_prediction:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage
 
-MOST_PAINTED = 200_000  # of more points that nobody decided a random part is painted; all can be selected
+MOST_PAINTED = 200_000  # of more points a random part is painted and pointed at; all can be selected
 SMOOTH_UP_TO = 20_000  # points that are drawn at twice the size and shrunk, for smooth edges
 
 Places = NDArray[np.float64]
@@ -79,11 +79,14 @@ def stamp(mark: Mark, size: float) -> tuple[NDArray[np.int32], NDArray[np.int32]
 def paint_order(marks: NDArray[np.uint8], shuffled: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the points that are painted, in the order in which they are: what people decided lies on top.
 
+    Of too many points those that nobody decided are left out first.
+
     Otherwise they come as ``shuffled`` (n,) has them: at random, so that at one place no label hides another
     by coming later in the file.
     """
     plain = marks[shuffled] == Mark.DOT
-    return np.concatenate([shuffled[plain][:MOST_PAINTED], shuffled[~plain]])
+    decided = shuffled[~plain][:MOST_PAINTED]
+    return np.concatenate([shuffled[plain][: MOST_PAINTED - len(decided)], decided])
 
 
 def draw(
@@ -92,9 +95,9 @@ def draw(
     """Return a picture of ``width`` times ``height`` device pixels of the points, on a transparent ground.
 
     Args:
-        pixels: (n, 2) where the points are, in device pixels.
-        looks: How they look.
-        order: Which of them are painted, from the lowest up.
+        pixels: (m, 2) where the painted points are, in device pixels.
+        looks: How all points (n,) look.
+        order: (m,) which of them are painted, from the lowest up.
         width: Of the picture.
         height: Of the picture.
         scale: Device pixels of a pixel of the sketch.
@@ -108,7 +111,7 @@ def draw(
     margin = 2 * reach  # points that are just outside show a part of their mark
     across, down = wide + 2 * margin, high + 2 * margin
     canvas = np.zeros(across * down, np.uint32)
-    at = np.floor(pixels[order] * times).astype(np.int64)
+    at = np.floor(pixels * times).astype(np.int64)
     near = ((at >= -reach) & (at < (wide + reach, high + reach))).all(axis=1)
     at, order = at[near], order[near]
     corner = at[:, 1] * across + at[:, 0] + reach * (across + 1)  # of the box that a mark fills

@@ -62,16 +62,18 @@ class MapView(QWidget):
         self.setMinimumSize(px(240), px(140))
         self.setCursor(Qt.CursorShape.CrossCursor)
         self.tool: Tool = "lasso"
-        self._places = np.zeros((0, 2))
+        self._places: NDArray[np.floating] = np.zeros((0, 2))
         self._looks = Looks(np.zeros(0, np.uint32), np.zeros(0, np.uint8), np.zeros(0, bool))
-        self._shuffled = self._order = np.zeros(0, np.int64)
+        self._bounds = np.zeros((2, 2))  # the lowest and the highest corner
+        self._shuffled = self.painted = np.zeros(0, np.int64)  # points in the order of painting
+        self._painted_places = np.zeros((0, 2))
         self._centre = np.zeros(2)
         self._whole = np.ones(2)  # pixels a unit at which everything is seen
         self._zoom = 1.0  # against that
         self._fitted = True  # follows the size of the widget
         self._picture: QImage | None = None
         self._picture_at: tuple[NDArray[np.float64], NDArray[np.float64], QSize] | None = None
-        self._pixels: NDArray[np.float64] | None = None
+        self._pixels: NDArray[np.float64] | None = None  # of the painted points
         self._current = -1
         self._hovered = -1
         self._path: list[QPointF] = []
@@ -84,8 +86,10 @@ class MapView(QWidget):
 
     def set_points(self, places: NDArray[np.floating], looks: Looks) -> None:
         """Show points (n, 2); the part that is seen stays."""
-        self._places = np.asarray(places, dtype=np.float64)
+        self._places = places
         self._shuffled = np.random.default_rng(0).permutation(len(places))
+        if len(places):
+            self._bounds = np.array([[axis.min(), axis.max()] for axis in self._places.T]).T
         self._hovered = self._current = -1
         self._frame()
         self.set_looks(looks)
@@ -93,7 +97,9 @@ class MapView(QWidget):
     def set_looks(self, looks: Looks) -> None:
         """Show the same points in other colours or with other marks."""
         self._looks = looks
-        self._order = map_raster.paint_order(looks.marks, self._shuffled)
+        self.painted = map_raster.paint_order(looks.marks, self._shuffled)
+        self._painted_places = self._places[self.painted].astype(np.float64)
+        self._pixels = None
         self.forget()
 
     def set_current(self, point: int) -> None:
@@ -132,14 +138,20 @@ class MapView(QWidget):
         self._moved()
 
     def pixels(self) -> NDArray[np.float64]:
-        """Return where the points (n, 2) are, in pixels of the widget."""
+        """Return where all points (n, 2) are, in pixels of the widget."""
+        return self._on_screen(self._places)
+
+    def _on_screen(self, places: NDArray[np.floating]) -> NDArray[np.float64]:
+        return (places - self._centre) * (self._scale() * (1, -1)) + self._middle()
+
+    def _painted_pixels(self) -> NDArray[np.float64]:
         if self._pixels is None:
-            self._pixels = (self._places - self._centre) * (self._scale() * (1, -1)) + self._middle()
+            self._pixels = self._on_screen(self._painted_places)
         return self._pixels
 
     def point_at(self, at: QPointF) -> int:
-        """Return the point nearest to ``at``, -1 if none is near."""
-        pixels = self.pixels()
+        """Return the painted point nearest to ``at``, -1 if none is near."""
+        pixels = self._painted_pixels()
         if not len(pixels):
             return -1
         away = pixels[:, 0] - at.x()
@@ -148,7 +160,7 @@ class MapView(QWidget):
         down *= down
         away += down
         nearest = int(away.argmin())
-        return nearest if away[nearest] <= px(_NEAR) ** 2 else -1
+        return int(self.painted[nearest]) if away[nearest] <= px(_NEAR) ** 2 else -1
 
     def _middle(self) -> NDArray[np.float64]:
         return np.array([self.width(), self.height()]) / 2
@@ -160,7 +172,7 @@ class MapView(QWidget):
     def _frame(self) -> None:
         if not len(self._places):
             return
-        low, high = self._places.min(axis=0), self._places.max(axis=0)
+        low, high = self._bounds
         margin = 2 * px(12)
         room = np.maximum(np.array([self.width(), self.height()]) - margin, 1)
         whole = room / np.maximum(high - low, 1e-6)
@@ -183,9 +195,9 @@ class MapView(QWidget):
         ratio = self.devicePixelRatioF()
         size = QSize(round(self.width() * ratio), round(self.height() * ratio))
         self._picture = map_raster.draw(
-            self.pixels() * ratio,
+            self._painted_pixels() * ratio,
             self._looks,
-            self._order,
+            self.painted,
             size.width(),
             size.height(),
             px(1) * ratio,
@@ -233,7 +245,7 @@ class MapView(QWidget):
         painter.end()
 
     def _ring(self, painter: QPainter, point: int, size: float, colour: str) -> QPointF:
-        at = QPointF(*self.pixels()[point])
+        at = QPointF(*self._on_screen(self._places[point]))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(tokens().pane), px(4)))
         painter.drawEllipse(at, size, size)

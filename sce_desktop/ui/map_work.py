@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.map import Method, RowMap
     from sce_desktop.tasks.vectors import KnownVectors
 
-NONE, SKIPPED, UNKNOWN = 0, -1, -2
-"""Stand where a label's id would: none of these, skipped, and undecided or not scored."""
+UNKNOWN = -2
+"""Stands where a label's id would, as `NO_LABEL` and `SKIPPED` do: undecided, or not scored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

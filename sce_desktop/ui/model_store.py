@@ -14,7 +14,7 @@ A download goes on when the dialog that began it is closed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +75,12 @@ class ModelStore(QObject):
         self.begun: Mapping[str, int] = {}
         self.jobs: dict[str, Job] = {}
         self.notes: dict[str, tuple[str, bool]] = {}
+        session.settingsChanged.connect(self._on_settings)
+
+    @Slot(object)
+    def _on_settings(self, keys: Collection[str]) -> None:
+        if "offline" in keys:
+            tasks.set_offline(bool(self._session.settings["offline"]))
 
     # --- what is here --------------------------------------------------------------------------------------
 

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.tasks.models import go_online
 from sce_desktop.ui.dialog_parts import dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.icons import icon, set_icon
 from sce_desktop.ui.jobs import Job
@@ -393,4 +392,3 @@ class ModelsDialog(QDialog):
     @Slot()
     def _allow(self) -> None:
         self._session.change_setting("offline", False)
-        go_online()

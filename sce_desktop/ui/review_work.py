@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
+    from sce_desktop.tasks.bulk import BulkOutcome
     from sce_desktop.tasks.coders import WithOther
     from sce_desktop.tasks.review import Acceptance
     from sce_desktop.tasks.vectors import KnownVectors
@@ -68,11 +68,11 @@ def preview_accept(
     return AcceptPreview(found, examples(project, found))
 
 
-def accept(project: Project, found: Acceptance, queue: str, *, progress: Progress) -> int:
+def accept(project: Project, found: Acceptance, *, queue: str, progress: Progress) -> BulkOutcome:
     """Accept the predictions of a preview."""
     from sce_desktop.tasks.review import accept
 
-    return accept(project, found, queue=queue, moment=datetime.now(UTC).isoformat(timespec="milliseconds"))
+    return accept(project, found, queue=queue, progress=progress)
 
 
 def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
-from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.ui.bulk_work import decide_many
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
@@ -80,8 +81,10 @@ class RowActions:
         menu.addAction(action)
 
     def _decide(self, ids: Sequence[int], decision: Decision, label_ids: Sequence[int] = ()) -> None:
-        origin = Origin.BULK if len(ids) > 1 else Origin.HAND
-        self._session.decide(ids, decision, label_ids, origin=origin)
+        if len(ids) > 1:
+            decide_many(self._session, ids, decision, label_ids)
+        else:
+            self._session.decide(ids, decision, label_ids)
 
     def _mark(self, ids: Sequence[int], flag: bool) -> None:
         self._session.set_marks(ids, flag=flag)

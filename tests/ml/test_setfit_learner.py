@@ -33,3 +33,17 @@ def test_it_learns_from_the_texts_and_can_be_stopped(
     with pytest.raises(Cancelled):
         learner(NOTHING, draw, StoppingProgress(0))
     assert (folder / "model.safetensors").read_bytes() == before
+
+
+def test_what_it_said_is_logged_when_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        print("the reason")
+        raise RuntimeError
+
+    learner = SetFit(tmp_path, TEXTS)
+    monkeypatch.setattr(learner, "_trained", fail)
+    with pytest.raises(RuntimeError):
+        learner(NOTHING, Draw(np.arange(4), GOLD[:4], np.arange(4, 8), 0), SilentProgress())
+    assert "the reason" in caplog.text

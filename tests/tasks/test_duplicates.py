@@ -9,6 +9,7 @@ from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.bulk import BulkOutcome
 from sce_desktop.tasks.duplicates import CopyGroup, decide_rest, find_groups, give_all, group_answers
 from tests.tasks.fakes import StoppingProgress
 
@@ -64,7 +65,7 @@ def test_the_rest_is_decided_alike_but_for_contradictions_and_samples(
         True,
     ]
     project.create_audit([6], seed=0)
-    assert decide_rest(project, groups, queue="file", progress=SilentProgress()) == 1
+    assert decide_rest(project, groups, queue="file", progress=SilentProgress()) == BulkOutcome(1, spared=1)
     assert answers(project, groups) == [{(2,): 2}, {(1,): 1, (0,): 1}]
     found = project.annotations([1, 4])
     assert (found[1].origin, found[4].origin) == (Origin.HAND, Origin.BULK)
@@ -77,11 +78,18 @@ def test_all_get_one_answer_in_one_step_and_who_has_it_keeps_it(
 ) -> None:
     project.decide([2], Decision.LABEL, [1])
     project.decide([5], Decision.LABEL, [2])
-    assert give_all(project, groups[1:], (1,), queue="file", progress=SilentProgress()) == 2
+    assert give_all(project, groups[1:], (1,), queue="file", progress=SilentProgress()).rows == 2
     assert answers(project, groups) == [{}, {(1,): 3}]
     assert project.annotations([2])[2].origin is Origin.HAND
-    assert give_all(project, groups, (0,), queue="file", progress=SilentProgress()) == 6
+    assert give_all(project, groups, (0,), queue="file", progress=SilentProgress()).rows == 6
     assert answers(project, groups) == [{(0,): 3}, {(0,): 3}]
     project.undo()
     project.undo()
     assert answers(project, groups) == [{}, {(1,): 1, (2,): 1}]
+
+
+def test_rows_of_a_sample_are_never_given_the_same(project: Project, groups: list[CopyGroup]) -> None:
+    project.create_audit([6, 2], seed=0)
+    found = give_all(project, groups, (1,), queue="file", progress=SilentProgress())
+    assert found == BulkOutcome(4, spared=2)
+    assert project.annotations([6, 2]) == {}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib.util
+import sys
 import time
 from pathlib import Path
 
@@ -55,6 +57,13 @@ def test_without_umap_it_says_what_to_do() -> None:
         umap_map(np.zeros((10, 4), dtype=np.float32), progress=SilentProgress())
 
 
+def test_a_program_without_a_python_has_no_umap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    assert has_umap()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert not has_umap()
+
+
 @pytest.mark.skipif(not has_umap(), reason="the extra map is not installed")
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # the first import compiles
@@ -84,6 +93,9 @@ def test_umap_runs_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_
     stand_in(monkeypatch, tmp_path, "return x[:, :2]")
     monkeypatch.setattr(maps, "UMAP_FITTED", 7)  # the others are placed among them
     vectors = np.random.default_rng(1).normal(size=(20, 4)).astype(np.float32)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "numpy.py").write_text("raise SystemExit('taken from the current folder')\n")
+    monkeypatch.chdir(tmp_path / "here")
     assert umap_map(vectors, progress=SilentProgress()) == pytest.approx(maps._framed(vectors[:, :2]))
 
 

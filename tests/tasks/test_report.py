@@ -18,10 +18,10 @@ from sce_desktop.core.types import Decision, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import AuditSample, gather
 from sce_desktop.tasks.findings import Findings, Group, LabelShare, by_value, column_values, find
+from sce_desktop.tasks.pasting import as_tsv
 from sce_desktop.tasks.report import (
     Report,
     as_cells,
-    as_tsv,
     collect_examples,
     crosstab_cells,
     write_html,

@@ -54,7 +54,7 @@ def test_only_undecided_rows_that_are_certain_are_accepted(project: Project) -> 
     found = acceptable(project, run, RowQuery(), 0.8)
     assert found.row_ids.tolist() == [3, 4]
     assert found.counts == {b: 1, c: 1}
-    assert accept(project, found, queue="file", moment="2026-01-01T00:00:00") == 2
+    assert accept(project, found, queue="file", progress=SilentProgress()).rows == 2
     said = project.annotations(range(1, 6))
     assert {row: (x.label_ids, x.origin) for row, x in said.items() if x.decision is Decision.LABEL} == {
         3: ((c,), Origin.BULK),
@@ -82,7 +82,7 @@ def test_of_several_labels_every_likely_one_is_accepted(project: Project) -> Non
     a, b, _ = (label.id or 0 for label in run.labels)
     found = acceptable(project, run, RowQuery(), 0.3)
     assert [found.labels_of(place) for place in range(2)] == [(a,), (a, b)]
-    accept(project, found, moment="2026-01-01T00:00:00")
+    accept(project, found, progress=SilentProgress())
     assert project.annotations([2])[2].label_ids == (a, b)
     shown = {row.id: (labels, round(share, 3)) for row, labels, share in examples(project, found)}
     assert shown[2] == ((a, b), 0.3)

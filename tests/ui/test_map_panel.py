@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,19 +14,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.store.vector_cache import VectorCache
 from sce_desktop.tasks import map as maps
 from sce_desktop.tasks.map import NO_UMAP
 from sce_desktop.tasks.vectors import KnownVectors
-from sce_desktop.ui import map_raster
+from sce_desktop.ui import map_raster, map_work
 from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.map_panel import MapPanel
 from sce_desktop.ui.map_raster import Looks, Mark, argb
 from sce_desktop.ui.map_view import MapView
-from sce_desktop.ui.map_work import NONE, SKIPPED, UNKNOWN
+from sce_desktop.ui.map_work import UNKNOWN
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
 from tests.ui.conftest import MakeProject
@@ -243,6 +245,8 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     monkeypatch.setattr(maps, "umap_map", other)
     for method in ("umap", "pca", "umap"):
         opened.bar.methodChosen.emit(method)
+        if method == "umap" and not made:
+            assert opened.data._layout_job.lane == "maps"  # for minutes: nothing else may wait there
         qtbot.waitUntil(
             lambda method=method: opened.data.map.method == method and opened.data.facts is not None
         )
@@ -265,6 +269,36 @@ def test_the_project_may_close_while_the_map_is_made(
     assert opened.pages.currentWidget() is opened.empty
     open_in(qtbot, session, make_project("Other", texts=TEXTS[:4]))
     qtbot.waitUntil(lambda: len(opened.data.points) == 4)
+
+
+def test_a_map_that_was_stopped_can_be_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot,
+    session: Session,
+    panel: MapPanel,
+    path: Path,
+    known: KnownVectors,
+) -> None:
+    going = threading.Event()
+
+    def endless(*_: object, progress: Progress) -> None:
+        going.set()
+        while True:
+            progress.check()
+
+    session.scorer._shelf.known_vectors = known
+    with monkeypatch.context() as patch:
+        patch.setattr(map_work, "lay_out", endless)
+        open_in(qtbot, session, path)
+        qtbot.waitUntil(going.is_set)
+        panel.data._layout_job.cancel()
+        qtbot.waitUntil(lambda: not panel.data.working)
+    assert panel.empty.words.text() == "The map was stopped."
+    assert panel.empty.again.isVisible()
+    assert not panel.empty.score.isVisible()
+    panel.empty.again.click()
+    wait_for_map(qtbot, panel)
+    assert len(panel.data.points) == READ
 
 
 def test_nothing_is_read_for_a_map_that_nobody_sees(qtbot: QtBot, session: Session, opened: MapPanel) -> None:
@@ -294,9 +328,8 @@ def test_marks_are_where_they_belong_and_cut_at_the_edges(monkeypatch: pytest.Mo
         np.array([Mark.DISC, Mark.DOT, Mark.CROSS, Mark.DOT, Mark.DOT], np.uint8),
         np.array([False] * 5),
     )
-    image = map_raster.draw(
-        pixels, looks, map_raster.paint_order(looks.marks, np.arange(len(pixels))), 40, 20, 1.0, "#000000"
-    )
+    order = map_raster.paint_order(looks.marks, np.arange(len(pixels)))
+    image = map_raster.draw(pixels[order], looks, order, 40, 20, 1.0, "#000000")
     assert (image.width(), image.height()) == (40, 20)
     assert ink(image, 20, 10) == "#ffff0000"  # a decided row lies above an undecided one
     assert ink(image, 0, 0) == "#ff00ff00"
@@ -310,9 +343,8 @@ def test_points_at_every_distance_from_the_edges_can_be_drawn(mark: Mark, scale:
     pixels = np.stack(np.meshgrid(np.arange(-40.0, 80), np.arange(-40.0, 60)), axis=-1).reshape(-1, 2)
     count = len(pixels)
     looks = Looks(np.full(count, argb("#ff0000")), np.full(count, mark, np.uint8), np.zeros(count, bool))
-    image = map_raster.draw(
-        pixels, looks, map_raster.paint_order(looks.marks, np.arange(len(pixels))), 40, 20, scale, "#000000"
-    )
+    order = map_raster.paint_order(looks.marks, np.arange(len(pixels)))
+    image = map_raster.draw(pixels[order], looks, order, 40, 20, scale, "#000000")
     assert {ink(image, x, y) for x in (0, 39) for y in (0, 19)} == {"#ffff0000"}
 
 
@@ -323,11 +355,25 @@ def test_of_very_many_points_a_part_is_painted_but_all_that_people_decided(
     marks = np.full(100, Mark.DOT, np.uint8)
     marks[[5, 50]] = Mark.DISC
     order = map_raster.paint_order(marks, np.arange(100))
-    assert len(order) == 12
+    assert len(order) == 10
     assert set(order[-2:].tolist()) == {5, 50}
+
+
+def test_a_part_of_the_points_is_painted_and_pointed_at_and_a_lasso_selects_all(
+    monkeypatch: pytest.MonkeyPatch, session: Session, opened: MapPanel
+) -> None:
+    monkeypatch.setattr(map_raster, "MOST_PAINTED", 4)
+    opened.clear_selection()
+    opened.data.stateChanged.emit()
+    assert "12 rows on the map. 4 of them are painted, drawn at random" in opened.side.note.text()
+    view = opened.view
+    found = {view.point_at(QPointF(*at)) for at in view.pixels()}
+    assert found - {-1} <= set(view.painted.tolist())
+    drag(view, around(view, list(range(6))))
+    assert opened.selected.tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_no_two_marks_look_alike() -> None:
     shapes = {mark: map_raster.stamp(mark, 3.0)[0].tolist() for mark in Mark}
     assert len({str(shape) for shape in shapes.values()}) == len(Mark)
-    assert {NONE, SKIPPED, UNKNOWN}.isdisjoint({1, 2, 3})
+    assert {NO_LABEL, SKIPPED, UNKNOWN}.isdisjoint({1, 2, 3})

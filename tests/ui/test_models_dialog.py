@@ -370,3 +370,17 @@ def test_downloads_are_off_until_they_are_allowed(
     assert dialog.get.isEnabled()
     assert not constants.HF_HUB_OFFLINE
     assert "HF_HUB_OFFLINE" not in model_store.tasks.os.environ
+
+
+def test_the_hub_follows_the_setting_both_ways(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    session.change_setting("offline", False)  # as the settings do
+    assert not constants.HF_HUB_OFFLINE
+    session.change_setting("blind", True)
+    assert "HF_HUB_OFFLINE" not in model_store.tasks.os.environ
+    session.change_setting("offline", True)
+    assert constants.HF_HUB_OFFLINE
+    assert model_store.tasks.os.environ["HF_HUB_OFFLINE"] == "1"

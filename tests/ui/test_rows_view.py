@@ -225,8 +225,10 @@ def test_the_menu_decides_for_all_selected_rows(qtbot: QtBot, session: Session, 
     menu = opened.actions_menu.menu(ids)
     labels = next(action.menu() for action in menu.actions() if action.menu())
     labels.actions()[1].trigger()  # type: ignore[union-attr]
-    assert session.project is not None
-    found = session.project.annotations(ids)
+    project = session.project
+    assert project is not None
+    qtbot.waitUntil(lambda: len(project.annotations(ids)) == len(ids))
+    found = project.annotations(ids)
     assert {a.label_ids for a in found.values()} == {(session.labels[1].id,)}
     assert {a.origin for a in found.values()} == {Origin.BULK}
     actions(menu)["Take the decision back"].trigger()  # type: ignore[attr-defined]

@@ -1,0 +1,76 @@
+"""Many rows decided at once: in steps that let a person decide in between, and undone as one.
+
+Rows of a random sample are left out, whoever asks: a person decides them one by one, or they prove nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, Decision, IdArray, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.store.sql import now
+
+STEP: Final = 1_000
+"""Rows of one transaction: some hundredths of a second, which a decision by hand has to wait at most."""
+
+Answer = tuple[int, ...]
+"""Label ids, or (`NO_LABEL`,) where none fits, or (`SKIPPED`,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOutcome:
+    """How many rows were decided, and how many were left out because they belong to a random sample."""
+
+    rows: int
+    spared: int = 0
+
+
+def sampled_rows(project: Project) -> IdArray:
+    """Return the rows (n,) of all random samples, in file order."""
+    drawn = [project.audit_rows(audit.id) for audit in project.audits()]
+    return np.unique(np.concatenate(drawn)) if drawn else np.zeros(0, np.int64)
+
+
+def decide_all(
+    project: Project, answers: Mapping[int, Answer], *, queue: str, progress: Progress
+) -> BulkOutcome:
+    """Give each row its answer, but for the rows of random samples and those decided since this began.
+
+    The history has one action for it, unless the user does something in between: then it goes on as another.
+
+    Raises:
+        Cancelled: The user stopped. The steps until then stay, and can be undone; ``progress`` has been told
+            how many rows they are.
+        ValueError: A row or a label is not in the project, or the labels do not fit the decision.
+    """
+    began = now()
+    sampled = set(sampled_rows(project).tolist())
+    wanted = [row_id for row_id in answers if row_id not in sampled]
+    done, action = 0, None
+    for start in range(0, len(wanted), STEP):
+        progress.check()
+        some = wanted[start : start + STEP]
+        moment = now()
+        newer = {
+            row_id
+            for row_id, known in project.annotations(some).items()
+            if began < known.decided_at <= moment
+        }
+        chosen = [_annotation(i, answers[i], moment, queue) for i in some if i not in newer]
+        action = project.annotate(chosen, action=action)
+        done += len(chosen)
+        progress.report(done, len(wanted), stage="deciding rows")
+    return BulkOutcome(done, len(answers) - len(wanted))
+
+
+def _annotation(row_id: int, answer: Answer, moment: str, queue: str) -> Annotation:
+    bare: dict[Answer, Decision] = {(NO_LABEL,): Decision.NONE, (SKIPPED,): Decision.SKIPPED}
+    decision = bare.get(answer, Decision.LABEL)
+    label_ids = answer if decision is Decision.LABEL else ()
+    return Annotation(row_id, decision, label_ids, Origin.BULK, moment, queue)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sce_desktop.core.errors import Cancelled
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, Decision, Label, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.tasks import bulk
+from sce_desktop.tasks.bulk import BulkOutcome, decide_all
+from tests.tasks.fakes import StoppingProgress
+
+ROWS = 10
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    monkeypatch.setattr(bulk, "STEP", 3)
+    with Project.create(tmp_path / "p.sce") as project:
+        rows = [(f"text {n}",) for n in range(ROWS)]
+        project.add_rows(["text"], [rows], text_columns=[0], source={})
+        project.set_labels([Label("late"), Label("a, b, 3 rows")])
+        yield project
+
+
+@pytest.fixture
+def steps(project: Project, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rows of each transaction."""
+    sizes: list[int] = []
+    annotate = project.annotate
+
+    def noted(annotations: list[Annotation], *, action: int | None = None) -> int | None:
+        sizes.append(len(annotations))
+        return annotate(annotations, action=action)
+
+    monkeypatch.setattr(project, "annotate", noted)
+    return sizes
+
+
+def everything(answer: int) -> dict[int, tuple[int, ...]]:
+    return dict.fromkeys(range(1, ROWS + 1), (answer,))
+
+
+def test_many_rows_are_written_in_steps_and_undone_at_once(project: Project, steps: list[int]) -> None:
+    outcome = decide_all(project, everything(2), queue="file", progress=SilentProgress())
+    assert outcome == BulkOutcome(ROWS)
+    assert steps == [3, 3, 3, 1]
+    assert {a.origin for a in project.annotations(range(1, ROWS + 1)).values()} == {Origin.BULK}
+    assert project.undo_text() == "Label “a, b, 3 rows”, 10 rows"
+    project.undo()
+    assert project.annotations(range(1, ROWS + 1)) == {}
+    assert project.undo_text() == "Add 2 labels"
+    project.redo()
+    assert len(project.annotations(range(1, ROWS + 1))) == ROWS
+
+
+def test_different_answers_of_one_step_of_the_history_are_told_together(project: Project) -> None:
+    answers = everything(1) | {9: (NO_LABEL,), 10: (SKIPPED,)}
+    decide_all(project, answers, queue="file", progress=SilentProgress())
+    found = project.annotations([8, 9, 10])
+    assert [found[n].decision for n in (8, 9, 10)] == [Decision.LABEL, Decision.NONE, Decision.SKIPPED]
+    assert project.undo_text() == "Decide, 10 rows"
+
+
+def test_rows_of_random_samples_are_left_out(project: Project) -> None:
+    project.create_audit([7, 2], seed=0)
+    project.create_audit([2, 5], seed=0)
+    outcome = decide_all(project, everything(1), queue="file", progress=SilentProgress())
+    assert outcome == BulkOutcome(7, spared=3)
+    assert project.annotations([2, 5, 7]) == {}
+
+
+def test_what_was_done_until_it_is_stopped_stays_and_is_undone_at_once(project: Project) -> None:
+    with pytest.raises(Cancelled):
+        decide_all(project, everything(1), queue="file", progress=StoppingProgress(2))
+    assert len(project.answers().row_ids) == 3
+    project.undo()
+    assert not len(project.answers().row_ids)
+
+
+def test_a_decision_by_hand_in_between_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter(f"2026-01-01T00:00:0{n}.000+00:00" for n in range(9))
+    monkeypatch.setattr(bulk, "now", lambda: next(moments))
+    annotate = project.annotate
+
+    def disturbed(annotations: list[Annotation], *, action: int | None = None) -> int | None:
+        if action is None:  # before the first step
+            hand = Annotation(8, Decision.LABEL, (2,), Origin.HAND, "2026-01-01T00:00:01.500+00:00")
+            annotate([hand])
+        return annotate(annotations, action=action)
+
+    monkeypatch.setattr(project, "annotate", disturbed)
+    outcome = decide_all(project, everything(1), queue="file", progress=SilentProgress())
+    assert outcome.rows == ROWS - 1
+    assert project.annotations([8])[8].label_ids == (2,)

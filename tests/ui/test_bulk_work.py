@@ -1,0 +1,115 @@
+"""Many rows decided at once from the window: not in the way of anything, and told in one sentence."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import Decision, Origin
+from sce_desktop.tasks import bulk
+from sce_desktop.tasks.bulk import BulkOutcome
+from sce_desktop.ui.bulk_work import decide_many, submit_bulk, undecided_copies
+from sce_desktop.ui.row_actions import RowActions
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, open_in, settle
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Session:
+    open_in(qtbot, session, make_project(texts=("same",) * 8, labels=LABELS))
+    return session
+
+
+@pytest.fixture
+def told(session: Session) -> list[str]:
+    said: list[str] = []
+    session.told.connect(lambda sentence, _tone: said.append(sentence))
+    return said
+
+
+def test_rows_of_a_sample_are_left_out_and_that_is_told(
+    qtbot: QtBot, opened: Session, told: list[str]
+) -> None:
+    project = opened.project
+    assert project is not None
+    project.create_audit([3, 5], seed=0)
+    job = decide_many(opened, range(1, 9), Decision.NONE)
+    assert job is not None
+    assert job.lane == "files"  # the table must not wait for it
+    with qtbot.waitSignal(job.ended):
+        pass
+    assert told == [
+        "6 rows decided in bulk. Ctrl+Z takes that back. "
+        "2 rows of a random sample left out: decide them one by one."
+    ]
+    found = project.annotations(range(1, 9))
+    assert sorted(found) == [1, 2, 4, 6, 7, 8]
+    assert {a.origin for a in found.values()} == {Origin.BULK}
+    settle(qtbot, opened)
+
+
+def test_the_menu_of_several_rows_spares_a_sample_and_that_of_one_does_not(
+    qtbot: QtBot, opened: Session
+) -> None:
+    project = opened.project
+    assert project is not None
+    project.create_audit([3, 5], seed=0)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    for ids in ([2, 3], [5]):
+        menu = RowActions(opened, parent).menu(ids)
+        next(action for action in menu.actions() if action.text() == "None of these").trigger()
+    qtbot.waitUntil(lambda: sorted(project.annotations(range(1, 9))) == [2, 5])
+    qtbot.waitUntil(lambda: not opened.lanes.files.busy)
+    assert project.annotations([5])[5].origin is Origin.HAND
+    settle(qtbot, opened)
+
+
+def test_copies_in_a_sample_are_not_offered(opened: Session) -> None:
+    project = opened.project
+    assert project is not None
+    project.create_audit([3, 5], seed=0)
+    project.decide([1], Decision.NONE)
+    assert undecided_copies(project, 1, progress=SilentProgress()).tolist() == [2, 4, 6, 7, 8]
+
+
+class Halting:
+    """Halts a job after each step."""
+
+    def __init__(self, progress: Progress, written: threading.Event, go_on: threading.Event) -> None:
+        self.check, self.warn = progress.check, progress.warn
+        self._progress, self._written, self._go_on = progress, written, go_on
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        self._progress.report(done, total, stage=stage)
+        self._written.set()
+        assert self._go_on.wait(10)
+
+
+def test_one_decides_by_hand_between_two_steps_and_stops_the_rest(
+    qtbot: QtBot, opened: Session, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "STEP", 2)
+    project = opened.project
+    assert project is not None
+    written, go_on = threading.Event(), threading.Event()
+
+    def halting(project: object, *, queue: str, progress: Progress) -> BulkOutcome:
+        wanted = dict.fromkeys(range(1, 8), (0,))
+        return bulk.decide_all(project, wanted, queue=queue, progress=Halting(progress, written, go_on))
+
+    job = submit_bulk(opened, halting)
+    assert job is not None
+    qtbot.waitUntil(written.is_set)
+    assert opened.decide([8], Decision.SKIPPED)  # while the job is between two steps
+    with qtbot.waitSignals([job.cancelled, opened.historyChanged]):
+        job.cancel()
+        go_on.set()
+    assert told == ["Stopped: 2 rows decided in bulk until then. Ctrl+Z takes that back."]
+    assert sorted(project.annotations(range(1, 9))) == [1, 2, 8]
+    settle(qtbot, opened)
