@@ -81,6 +81,10 @@ class Origin(StrEnum):
     IMPORTED = "imported"
 
 
+ACCEPTED = "accepted predictions"
+"""The queue of decisions that are a model's answers, accepted for many rows at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Annotation:
     """A person's decision about a row. ``label_ids`` is empty unless decision is LABEL."""
@@ -91,6 +95,14 @@ class Annotation:
     origin: Origin
     decided_at: str  # ISO 8601, UTC
     queue: str = ""  # the order in which the row was shown when it was decided
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it is a model's answer, accepted for many rows at once.
+
+        Without a queue, as after the import of an export, nobody knows: it is taken for one.
+        """
+        return self.origin is Origin.BULK and self.queue in (ACCEPTED, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def plan(project: Project) -> AuditPlan:
 def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple[Audit, int]:
     """Draw a sample of ``size`` rows and keep it; one action, undoable.
 
-    Answers accepted in bulk that its rows have are taken back: they are a model's, and would be seen.
+    Predictions that were accepted for its rows are taken back: they are a model's, and would be seen.
 
     Returns:
         The sample, and how many answers were taken back.
@@ -82,7 +82,7 @@ def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple
             f"{size:,} rows cannot be drawn: choose {len(found.kept) + 1:,} to {len(found.frame):,}."
         )
     chosen = np.concatenate([found.kept, np.random.default_rng(seed).choice(rest, more, replace=False)])
-    bulk = [row_id for row_id, said in project.annotations(chosen).items() if said.origin is Origin.BULK]
+    bulk = [row_id for row_id, said in project.annotations(chosen).items() if said.accepted]
     audit = project.create_audit(chosen, seed, frame_ids=found.frame, blind=blind, clear_ids=bulk)
     return audit, len(bulk)
 

@@ -33,6 +33,11 @@ class Source(IntEnum):
     HAND = 2  # by hand, in an order that the user or the model chose
     BULK = 3  # a model's answer, accepted for many rows at once
     IMPORTED = 4  # came with the table
+    TOGETHER = 5  # one answer that a person gave to many rows at once
+
+
+NOT_LOOKED_AT = (Source.BULK, Source.TOGETHER)
+"""Nothing is measured on rows that nobody looked at one by one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,11 +147,11 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         for one in given:
             hits[one].append(place)
         answer[place] = given[0]
-        source[place] = _SOURCES[annotation.origin]
+        source[place] = _source(annotation)
         if sampled[place] and annotation.origin is Origin.HAND:
             source[place] = Source.AUDIT
     learned_by, learned = _learned(project, aliases)
-    decided_sample = np.flatnonzero(sampled & (answer >= 0) & (source != Source.BULK))
+    decided_sample = np.flatnonzero(sampled & (answer >= 0) & ~np.isin(source, NOT_LOOKED_AT))
     return Evidence(
         row_ids,
         label_set.labels,
@@ -206,7 +211,10 @@ def places_of(row_ids: IdArray, wanted: IdArray) -> IdArray:
     return places[row_ids[places] == wanted]
 
 
-_SOURCES = {Origin.HAND: Source.HAND, Origin.BULK: Source.BULK, Origin.IMPORTED: Source.IMPORTED}
+def _source(said: Annotation) -> Source:
+    if said.origin is Origin.BULK:
+        return Source.BULK if said.accepted else Source.TOGETHER
+    return Source.HAND if said.origin is Origin.HAND else Source.IMPORTED
 
 
 def _annotations(project: Project, row_ids: IdArray) -> Iterator[tuple[int, Annotation]]:

@@ -25,7 +25,7 @@ from sce_desktop.core.thresholds import (
     suggest_threshold,
 )
 from sce_desktop.core.types import FloatArray, IdArray
-from sce_desktop.tasks.evidence import Evidence, Source
+from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Evidence, Source
 
 DEFAULT_WIDTH = 0.1
 SUGGESTED_LEAST = 50
@@ -39,8 +39,12 @@ _WORTH = {
         "ones easier, so the figures hold for these rows and not for the table."
     ),
     Source.BULK: (
-        "Decided for many rows at once, mostly by accepting what a model says: such answers agree with the "
-        "model by construction, so they are counted and nothing is measured on them."
+        "Accepted from what a model says, for many rows at once: such answers agree with the model by "
+        "construction, so they are counted and nothing is measured on them."
+    ),
+    Source.TOGETHER: (
+        "One answer that a person gave to many rows at once, which nobody looked at one by one: they count "
+        "as decided, and nothing is measured on them."
     ),
     Source.IMPORTED: (
         "Labels that came with the table: as good as whoever gave them, and for the whole table only if the "
@@ -144,7 +148,7 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
         rows = np.flatnonzero(fresh & scored & (evidence.answer < none))
         unfitting = np.flatnonzero(fresh & scored & (evidence.answer == none))
         measured: tuple[ModelQuality, ...] = ()
-        if len(rows) and source is not Source.BULK:
+        if len(rows) and source not in NOT_LOOKED_AT:
             measured = _against_first(
                 _model(evidence, alias, rows, unfitting, confidences[alias], confusions) for alias in chosen
             )
@@ -174,7 +178,7 @@ def _notes(evidence: Evidence, source: Source, learned: int) -> tuple[str, ...]:
     said: list[str] = []
     if source is Source.AUDIT and evidence.sample is not None:
         said += evidence.sample.told
-    if source is not Source.BULK and evidence.learned_by:
+    if source not in NOT_LOOKED_AT and evidence.learned_by:
         if not len(evidence.learned):
             said.append(
                 f"Which rows {evidence.learned_by} learned from is not known: where these are among them, "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import (
+    ACCEPTED,
     FloatArray,
     IdArray,
     Origin,
@@ -90,7 +91,7 @@ def examples(
     ]
 
 
-def accept(project: Project, found: Acceptance, *, queue: str = "", progress: Progress) -> BulkOutcome:
+def accept(project: Project, found: Acceptance, *, queue: str = ACCEPTED, progress: Progress) -> BulkOutcome:
     """Give every row of ``found`` its labels (see `bulk.decide_all`).
 
     They count as decided in bulk: figures and exports keep them apart from what a person looked at.

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.types import ACCEPTED
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui import review_work
 from sce_desktop.ui.bulk_work import submit_bulk
@@ -149,7 +150,8 @@ class AcceptDialog(ProjectDialog):
         session = self._session
         if self.preview is None:
             return
-        job = submit_bulk(session, review_work.accept, self.preview.found, title="Accepting predictions")
+        found = self.preview.found
+        job = submit_bulk(session, review_work.accept, found, title="Accepting predictions", queue=ACCEPTED)
         if job is not None:
             self.setEnabled(False)
             job.finished.connect(self._on_accepted)

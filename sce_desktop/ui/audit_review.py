@@ -88,7 +88,7 @@ class AuditReview(QObject):
         self.stateChanged.emit()
         self.go_on()
         if cleared:
-            session.tell(f"{cleared:,} answers accepted in bulk were taken back: they are the model's own.")
+            session.tell(f"{cleared:,} accepted predictions were taken back: they are a model's answers.")
 
     @Slot()
     def _look(self) -> None:

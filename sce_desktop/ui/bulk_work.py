@@ -32,9 +32,12 @@ def decide_many(
     return submit_bulk(session, decide, np.asarray(ids, np.int64), answer)
 
 
-def submit_bulk(session: Session, fn: Any, *args: Any, title: str = "Deciding rows") -> Job | None:
+def submit_bulk(
+    session: Session, fn: Any, *args: Any, title: str = "Deciding rows", queue: str = ""
+) -> Job | None:
     """Run ``fn(project, *args, queue=..., progress=...)``, which decides rows and returns a `BulkOutcome`.
 
+    ``queue`` is kept with each decision; empty: that of the rows shown.
     When it is through, stopped or failed the session tells what has changed. None if the project cannot be
     edited.
     """
@@ -42,7 +45,7 @@ def submit_bulk(session: Session, fn: Any, *args: Any, title: str = "Deciding ro
     if project is None or session.refuses_edit():
         return None
     job = session.submit(
-        fn, project, *args, queue=queue_name(session.query), title=title, lane="files", first=True
+        fn, project, *args, queue=queue or queue_name(session.query), title=title, lane="files", first=True
     )
     _Teller(session, project, job)
     return job

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sce_desktop.tasks.evidence import Source
+from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Source
 from sce_desktop.ui.figures_table import Heading, Kind, Value, share_text
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.rows_text import alias_title, per_cent
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 SOURCES = {
     Source.AUDIT: "Audit sample",
     Source.HAND: "Your decisions",
-    Source.BULK: "Decided in bulk",
+    Source.BULK: "Accepted predictions",
+    Source.TOGETHER: "Decided together",
     Source.IMPORTED: "Imported labels",
 }
 BLIND = "You decide blindly: what the models are worth is shown again when Blind mode is off."
@@ -63,8 +64,8 @@ def _missing(model: LeftOut) -> str:
 
 def nothing_measured(quality: Quality, part: Part) -> str:
     """Say why nothing is measured on decided rows."""
-    if part.source is Source.BULK:
-        return f"{rows(part.decided)} decided in bulk. {part.worth}"
+    if part.source in NOT_LOOKED_AT:
+        return f"{SOURCES[part.source]}: {rows(part.decided)}. {part.worth}"
     if part.learned:
         name = quality.learned_by
         others = " The others have no label or no score." if part.learned < part.decided else ""
