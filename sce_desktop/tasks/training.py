@@ -33,9 +33,13 @@ WIDTH = 384
 MOST_LOOKED_UP = 500
 """Texts from which the share of those without a vector is estimated: a plan is made after every edit."""
 EPOCHS = 50
-"""Of a fit, on the average of those that were measured."""
+"""Of a fit: half of the most there are, as most fits settle earlier (an assumption)."""
 START_SECONDS, EPOCH_SECONDS, WORK_SECONDS = 1.0, 0.001, 3e-9
-"""Of all, of an epoch, and of a row, recipe and direction in it: measured (docs/fine-tune.md)."""
+"""Of all, of an epoch, and of a row, recipe and direction in it.
+
+The first is an assumption. The others lie above what ``python -m tests.benchmarks epochs`` measures, in most
+sizes by about two (docs/fine-tune.md, Time). What a project's last fine-tune took corrects them (`pace_of`).
+"""
 BASE_BYTES = 120_000_000
 """Beyond what the model takes, whatever the number of rows."""
 FOLDS, MOST_BY_FOLDS, MANY = 5, 400, 20_000
@@ -184,11 +188,20 @@ def cost(
     tested = FOLDS if by_folds else 1
     choices = tested + by_folds
     fits = choices * folds + tested + 1
-    learned = 0.64 * rows  # of four fifths four fifths
-    epoch = EPOCH_SECONDS + recipes * learned * min(learned, WIDTH) * (1 + known / 20) * WORK_SECONDS
-    fit = pace * (START_SECONDS + fits * EPOCHS * epoch)
+    part = (FOLDS - 1) / FOLDS
+    learned = part * part * rows  # most fits choose a strength on what is left where a part is left out
+    fit = pace * (START_SECONDS + fits * EPOCHS * epoch_seconds(learned, known, recipes))
     memory = BASE_BYTES + 4 * rows * (recipes * (5 * known + 2 * labels) + 6 * WIDTH)
     return Cost(fit, unread * TEXT_SECONDS, memory, free_memory())
+
+
+def epoch_seconds(rows: float, known: int, recipes: int) -> float:
+    """Return how long one epoch takes that fits ``recipes`` to ``rows`` with ``known`` labels at once.
+
+    Its products go through every row and direction of the vectors for every recipe and label; the share of
+    labels that costs as much as going through them at all is 20.
+    """
+    return EPOCH_SECONDS + recipes * rows * min(rows, WIDTH) * (1 + known / 20) * WORK_SECONDS
 
 
 def pace_of(project: Project) -> float:
@@ -266,8 +279,11 @@ def plan(
     if some < 2:
         only = next((label.name for label, n in zip(rows.labels, examples, strict=True) if n), "")
         now = f" (now only {only!r})" if only else ""
+        other = ", or learn from more kinds of rows" if rows.left_out["origin"] else ""
         return Plan(
-            rows, None, f"Fine-tuning needs at least two labels with examples{now}: label some more rows."
+            rows,
+            None,
+            f"Fine-tuning needs at least two labels with examples{now}: label some more rows{other}.",
         )
     unread = 0
     if known is not None and len(rows.ids):

@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, store, window, finetune, review (these if none is named), and findings, queues,
-which need ``--data``, the folder of labelled sets.
+Parts: embed, score, import, store, window, finetune, epochs, review (these if none is named), and findings,
+queues, which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-PARTS = ("embed", "score", "import", "store", "window", "finetune", "review")
+PARTS = ("embed", "score", "import", "store", "window", "finetune", "epochs", "review")
 DATA_PARTS = ("findings", "queues")
 
 
@@ -52,7 +52,7 @@ def main() -> None:
     if args.data is None and set(args.parts) & set(DATA_PARTS):
         parser.error("findings and queues need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from tests.benchmarks import embed, review, score, store, tables, window
+    from tests.benchmarks import embed, epochs, review, score, store, tables, window
     from tests.benchmarks.measure import machine
 
     print(machine())
@@ -69,6 +69,8 @@ def main() -> None:
             run_on_sets(part, args)
         elif part == "review":
             review.run(rows=args.review_rows, labels=args.review_labels)
+        elif part == "epochs":
+            epochs.run()
         elif part == "finetune":
             window.run_finetune(rows=args.tune_rows)
         else:

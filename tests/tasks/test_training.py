@@ -52,6 +52,9 @@ def test_a_plan_says_what_stands_in_the_way(project: Project, tmp_path: Path) ->
     assert problem() == "Fine-tuning needs at least two labels with examples: label some more rows."
     decide(project, range(1, 11), 0)
     assert "(now only 'a')" in problem()
+    decide(project, range(11, 12), 1, Origin.BULK)
+    found = plan(project, training.MEASURED_ON, None, progress=SilentProgress())
+    assert found.problem.endswith("(now only 'a'): label some more rows, or learn from more kinds of rows.")
     decide(project, range(11, 12), 1)
     assert problem() == ""
     with Project.create(tmp_path / "empty.sce") as empty:
@@ -113,6 +116,11 @@ def test_costs_grow_with_the_rows_and_the_pace() -> None:
     assert cost(100, 5, 5, pace=3.0).fit == pytest.approx(3 * small.fit)
     # few rows that may be measured are measured one part after the other, whatever else is learned from
     assert cost(1000, 5, 5, measurable=100).fit > 2 * cost(1000, 5, 5).fit
+
+
+@pytest.mark.parametrize(("rows", "labels", "taken"), [(80, 10, 4.5), (5_000, 20, 17.0)])
+def test_what_is_expected_is_near_what_was_measured(rows: int, labels: int, taken: float) -> None:
+    assert taken / 2.5 < cost(rows, labels, labels).fit < taken * 2.5  # docs/fine-tune.md, Time
 
 
 def test_the_pace_comes_from_the_newest_whole_version(project: Project) -> None:
