@@ -742,7 +742,7 @@ def _measured(studio: Studio, name: str, labels: Sequence[str], count: int, *, a
     import numpy as np
 
     from sce_desktop.core.types import Decision
-    from sce_desktop.store.query import AUDIT
+    from sce_desktop.store.query import AUDIT, RowQuery
 
     session = studio.session
     studio.open_table(studio.table(name, sample_texts()[:count]), labels)
@@ -760,6 +760,7 @@ def _measured(studio: Studio, name: str, labels: Sequence[str], count: int, *, a
         place = best[row_id] if right else int(rng.integers(len(session.labels)))
         ids = [session.labels[place].id or 0]
         session.project.decide([row_id], Decision.LABEL, ids, queue=AUDIT if audit else "file")
+    session.set_query(RowQuery())  # while the sample is shown, its blind review, nothing is measured
     session.annotationsChanged.emit(None)
     dock = studio.window.docks["Evaluate"]
     dock.bring()

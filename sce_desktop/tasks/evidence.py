@@ -66,7 +66,7 @@ class AuditSample:
         if self.again:
             said.append(
                 f"Left out, as decided anew after their turn and in another order: {self.again:,}; if "
-                "it was the models that made you look again, the figures flatter them."
+                "it was a model that made you look again, what remains flatters the models."
             )
         if self.skipped or self.passed:
             said.append(
