@@ -1,0 +1,154 @@
+"""The panels with figures: Findings and Evaluate, and the audit sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pictures.material import many_grouped_labels, sample_labels, sample_texts
+from pictures.studio import Studio
+
+
+def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> Any:
+    """Show the findings of the sample, a hundred rows of which were drawn at random and decided."""
+    import numpy as np
+
+    from sce_desktop.store.query import RowQuery
+
+    studio.sample()
+    project = studio.session.project
+    assert project is not None
+    drawn = np.random.default_rng(0).permutation(project.row_ids(RowQuery(blank=False)))[:100]
+    project.create_audit(drawn, 0)
+    studio.decide_rightly(drawn.tolist())
+    panel = studio.bring("Findings")
+    panel.bar.table.setChecked(table)
+    panel.bar.choose(view)
+    studio.until(lambda: panel.answer is not None and panel.answer.wanted.view == view and not panel._dirty)
+    studio.rest(0.5)
+    return panel
+
+
+def findings(studio: Studio) -> None:
+    """How often each label fits, and rows behind a figure."""
+    _findings(studio).shares.choose(4, -1)
+    studio.rest()
+    studio.shot("findings")
+
+
+def findings_crosstab(studio: Studio) -> None:
+    """Shares by a column."""
+    _findings(studio, "column").parts.choose(0, 1)
+    studio.rest()
+    studio.shot("findings-crosstab")
+
+
+def findings_time(studio: Studio) -> None:
+    """Shares over time, as lines."""
+    _findings(studio, "time")
+    studio.shot("findings-time")
+
+
+def findings_empty(studio: Studio) -> None:
+    """Nothing to find yet."""
+    studio.open_table(studio.table("Nothing yet.csv", sample_texts()[:40]), sample_labels())
+    studio.session.scorer.stop()
+    studio.bring("Findings")
+    studio.shot("findings-empty")
+
+
+def evaluate_empty(studio: Studio) -> None:
+    """Nothing to measure yet: no scores, then no decisions."""
+    studio.open_table(studio.table("Nothing decided.csv", sample_texts()[:60]), sample_labels())
+    studio.bring("Evaluate")
+    studio.shot("evaluate-unscored")
+    studio.score()
+    studio.rest(1)
+    studio.shot("evaluate-empty")
+
+
+def evaluate(studio: Studio) -> None:
+    """The sample with an audit of a hundred rows, decided as its gold labels say; every tab of the panel."""
+    studio.sample()
+    session = studio.session
+    session.audit.draw(100)
+    studio.until(lambda: session.audit.shown)
+    studio.decide_rightly(session.query.given[:95])
+    panel = _measured(studio)
+    studio.shot("evaluate")
+    for place, name in enumerate(("labels", "confusions", "charts", "doubts")):
+        panel.tabs.setCurrentIndex(place)
+        if name == "doubts":
+            panel.doubts.look()
+            studio.until(lambda: panel.doubts.found is not None)
+        if place:
+            studio.shot(f"evaluate-{name}")
+
+
+def evaluate_many(studio: Studio) -> None:
+    """Two hundred labels, some nested, and names in many scripts."""
+    import numpy as np
+
+    from sce_desktop.core.types import Decision
+
+    session = studio.session
+    studio.open_table(studio.table("Many labels.csv", sample_texts()[:120]), many_grouped_labels())
+    studio.score()
+    assert session.project is not None
+    tops = session.project.run_arrays(session.runs[0].id)
+    chance = np.random.default_rng(0)
+    for row_id, top in list(zip(tops.row_ids.tolist(), tops.top.tolist(), strict=True))[:115]:
+        place = top if chance.random() < 0.7 else int(chance.integers(len(session.labels)))
+        session.project.decide([row_id], Decision.LABEL, [session.labels[place].id or 0])
+    session.set_query(RowQuery())  # while the sample is shown, its blind review, nothing is measured
+    session.annotationsChanged.emit(None)
+    panel = _measured(studio)
+    studio.shot("evaluate-many")
+    panel.tabs.setCurrentIndex(1)
+    studio.shot("evaluate-many-confusions")
+    panel.bar.rolled.setChecked(True)
+    studio.until(lambda: panel.found is not None)
+    studio.shot("evaluate-rolled-up")
+
+
+def audit(studio: Studio) -> None:
+    """Drawing a random sample, and the review of its rows."""
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui.audit_dialog import AuditDialog
+
+    studio.sample()
+    session, window = studio.session, studio.window
+    studio.bring("Evaluate").ask_sample()
+    dialog = window.findChildren(AuditDialog)[-1]
+    studio.until(lambda: dialog.plan is not None)
+    studio.shot("audit-dialog", dialog)
+    dialog.accept()
+    studio.until(lambda: session.audit.shown)
+    studio.rest()
+    assert session.audit.state is not None
+    for row_id in session.audit.state.row_ids[:12].tolist():
+        session.decide([row_id], Decision.LABEL, [session.labels[row_id % 5].id or 0])
+    session.set_current_row(int(session.audit.state.row_ids[12]))
+    window.strip.hide()
+    studio.rest(2)
+    studio.shot("audit")
+
+
+def _measured(studio: Studio) -> Any:
+    """Show what is measured, and return the panel."""
+    panel = studio.bring("Evaluate")
+    studio.until(lambda: panel.found is not None and panel.found.quality.parts)
+    studio.window.strip.hide()
+    studio.rest(1)
+    return panel
+
+
+SCENES = {
+    "findings": findings,
+    "findings_crosstab": findings_crosstab,
+    "findings_time": findings_time,
+    "findings_empty": findings_empty,
+    "evaluate_empty": evaluate_empty,
+    "evaluate": evaluate,
+    "evaluate_many": evaluate_many,
+    "audit": audit,
+}

@@ -1,0 +1,113 @@
+"""Labels and models: their dialogs, many labels, groups of labels, a language model beside the model."""
+
+from __future__ import annotations
+
+import sys
+
+from pictures.material import GROUPED_LABELS, ROOT, many_labels, sample_texts
+from pictures.studio import Studio
+
+
+def label_dialogs(studio: Studio) -> None:
+    """A label's details, and labels that are suggested."""
+    from sce_desktop.ui.labels_panel import LabelsPanel
+
+    studio.sample()
+    panel = studio.window.workspace.labels
+    assert isinstance(panel, LabelsPanel)
+    panel.select(studio.session.labels[2].id)
+    editor = panel.show_details()
+    assert editor is not None
+    studio.shot("label-details", editor)
+    editor.reject()
+    suggestions = panel.suggest()
+    assert suggestions is not None
+    studio.until(lambda: not studio.session.lanes.files.busy)
+    studio.shot("suggestions", suggestions)
+    suggestions.reject()
+
+
+def two_hundred(studio: Studio) -> None:
+    """Two hundred labels."""
+    studio.open_table(studio.table("Two hundred.csv", sample_texts()[:60]), many_labels())
+    studio.score()
+    studio.shot("labels-200")
+
+
+def labels_grouped(studio: Studio) -> None:
+    """Labels that say what they belong to."""
+    studio.open_table(studio.table("Grouped.csv", sample_texts()[:80]), GROUPED_LABELS)
+    studio.score()
+    studio.shot("labels-grouped")
+
+
+def models(studio: Studio) -> None:
+    """The models manager: what is here, one that is spoilt, one being fetched; terms and code."""
+    from dataclasses import replace
+
+    from PySide6.QtCore import Qt
+
+    from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion
+    from sce_desktop.ui.models_dialog import ModelsDialog
+
+    studio.sample()
+    spoilt = studio.home / "data" / "models" / "نموذج قديم"
+    spoilt.mkdir(parents=True)
+    (spoilt / "config.json").write_text("{", encoding="utf-8")
+    store = studio.session.models
+    dialog = ModelsDialog(studio.session, studio.window)
+    dialog.open()
+    studio.until(lambda: len(store.installed) > 2)
+    studio.shot("models", dialog)
+    studio.session.change_setting("offline", False)
+    found = dialog.list.findItems("jina-embeddings-v3", Qt.MatchFlag.MatchExactly)
+    dialog.list.setCurrentItem(found[0])
+    studio.shot("models-online", dialog)
+    question = FetchQuestion(next(one for one in store.known if one.name == "jina-embeddings-v3"), dialog)
+    question.open()
+    studio.shot("models-terms", question)
+    question.reject()
+    gated = next(one for one in store.known if one.gated)
+    question = FetchQuestion(replace(gated, code=True), dialog)
+    question.open()
+    studio.shot("models-gated", question)
+    question.reject()
+    code = CodeQuestion("gte-multilingual-base", dialog)
+    code.open()
+    studio.shot("models-code", code)
+    code.reject()
+
+
+def llm_column(studio: Studio) -> None:
+    """An LLM (a tiny one that answers at random) beside the model, for the rows on the screen."""
+    sys.path.insert(0, str(ROOT))
+    from sce_desktop.core.progress import SilentProgress
+    from sce_desktop.tasks.models import add_model
+    from sce_desktop.ui.run_bar import RunBar
+    from tests.ml.tiny_llm import tiny_llm
+
+    add_model(
+        tiny_llm(studio.home, context=2048, name="tiny-chat"), name="tiny-chat", progress=SilentProgress()
+    )
+    studio.sample()
+    bar = studio.window.tool_bar.findChild(RunBar)
+    assert bar is not None
+    studio.session.models.refresh()
+    studio.until(lambda: ("tiny-chat", "llm") in bar._models)
+    menu = bar.llm_menu()
+    menu.popup(bar.llm_button.mapTo(studio.window, bar.llm_button.rect().bottomLeft()))
+    studio.shot("llm-menu", menu)
+    menu.close()
+    bar._ask_llm_about("screen")
+    studio.until(lambda: len(studio.session.runs) == 3 and studio.session.scorer.job is None)
+    studio.rest(1)
+    studio.shot("llm-column")
+
+
+SCENES = {
+    "label_dialogs": label_dialogs,
+    "many_labels": two_hundred,
+    "labels_grouped": labels_grouped,
+    "models": models,
+    "llm_column": llm_column,
+}

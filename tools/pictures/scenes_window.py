@@ -1,0 +1,156 @@
+"""The window itself: start, import, review, and what it shows of odd texts and names."""
+
+from __future__ import annotations
+
+import csv
+
+from pictures.material import LANGUAGE_LABELS, LANGUAGES, LONG_LABELS, sample_labels, sample_texts
+from pictures.studio import Studio
+
+
+def start(studio: Studio) -> None:
+    """The start page, at the first time and later."""
+    studio.rest(1)
+    studio.shot("start-first")
+    studio.sample()
+    studio.open_table(studio.table("Answers May.csv", sample_texts()[:40]))
+    studio.session.close_project()
+    studio.until(lambda: studio.session.project is None)
+    studio.shot("start")
+    studio.window.start_page.set_drag_over(True)
+    studio.shot("start-drag")
+    studio.window.start_page.set_drag_over(False)
+
+
+def imports(studio: Studio) -> None:
+    """The import dialog on a table with faults, and on a file that is none."""
+    texts = sample_texts()[:60]
+    path = studio.table(
+        "Feedback, June – July.csv", [*texts, "", *texts[:4], *(text for text, _ in LANGUAGES)]
+    )
+    with path.open("ab") as file:
+        file.write(b'T-1,one cell,too many\r\nT-2,"never closed, \r\nT-3,again\r\n')
+    with studio.importing(path) as dialog:
+        studio.shot("import", dialog)
+    wrong = studio.home / "archive.csv"
+    wrong.write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
+    with studio.importing(wrong) as dialog:
+        studio.shot("import-error", dialog)
+
+
+def labels_empty(studio: Studio) -> None:
+    """A table without labels."""
+    studio.open_table(studio.table("Answers.csv", sample_texts()[:80]))
+    studio.shot("labels-empty")
+
+
+def running(studio: Studio) -> None:
+    """While rows are scored."""
+    texts = [f"{text} ({n})" for n in range(8) for text in sample_texts()]
+    studio.open_table(studio.table("Running.csv", texts), sample_labels())
+    studio.session.scorer.score()
+    studio.until(lambda: any(run.scored for run in studio.session.runs))
+    studio.window.strip.hide()
+    studio.shot("running", rest=1.2)
+    studio.bring("Jobs and log")
+    studio.shot("jobs")
+    studio.session.scorer.stop()
+    studio.until(lambda: studio.session.scorer.job is None)
+
+
+def adding(studio: Studio) -> None:
+    """Rows for the open project, with labels of their own."""
+    from sce_desktop.ui.import_dialog import ImportDialog
+
+    texts = sample_texts()
+    studio.open_table(studio.table("Answers so far.csv", texts[:40]), sample_labels())
+    more = studio.home / "Answers of June.csv"
+    with more.open("w", encoding="utf-8", newline="") as file:
+        rows = [(label, text) for label, text in zip(sample_labels() * 5, texts[30:70], strict=True)]
+        csv.writer(file).writerows([("ticket", "message"), *rows])
+    studio.window._show_import(more, append=True)
+    dialog = studio.window.findChildren(ImportDialog)[-1]
+    studio.until(lambda: dialog._scan is not None)
+    dialog.columns.label_column.setCurrentIndex(1)
+    dialog.columns.changed.emit()
+    studio.until(lambda: dialog._scan is not None)
+    studio.rest(0.3)
+    studio.shot("add-rows", dialog)
+    dialog.reject()
+
+
+def main_window(studio: Studio) -> None:
+    """The sample, scored; then what the models disagree on; dialogs over it."""
+    from sce_desktop.store.query import RowQuery
+    from sce_desktop.ui.crash_dialog import CrashDialog
+    from sce_desktop.ui.crashes import Crash
+    from sce_desktop.ui.export_dialog import ExportDialog
+    from sce_desktop.ui.palette import CommandPalette
+    from sce_desktop.ui.settings_dialog import SettingsDialog
+
+    studio.sample()
+    studio.shot("main")
+    window, session = studio.window, studio.session
+    ours, theirs = (run.id for run in session.runs)
+    session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
+    studio.rest(0.5)
+    session.stepAsked.emit(3)
+    studio.shot("disagreeing")
+    session.set_query(RowQuery(search="no such words"))
+    studio.shot("nothing-found")
+    session.set_query(RowQuery())
+    session.scorer.set_model(str(studio.home / "no model"))
+    studio.rest(1)
+    studio.shot("error")
+    window.strip.hide()
+    window.ask_export()
+    studio.rest()
+    export = window.findChildren(ExportDialog)[-1]
+    export.path.setText(str(studio.home / "Parcel feedback labelled.csv"))
+    studio.shot("export", export)
+    export.reject()
+    window.show_settings()
+    settings = window.findChildren(SettingsDialog)[-1]
+    studio.shot("settings", settings)
+    settings.reject()
+    window.show_crash(
+        Crash("ZeroDivisionError", "sce_desktop/ui/rows_view.py:120 in _show\nZeroDivisionError")
+    )
+    crash = window.findChildren(CrashDialog)[-1]
+    studio.shot("crash", crash)
+    crash.reject()
+    window.show_palette()
+    studio.shot("palette")
+    for palette in window.findChildren(CommandPalette):
+        palette.close()
+
+
+def long_names(studio: Studio) -> None:
+    """Names and texts that are too long for their place."""
+    texts = ["word " * 900, "OneWordWithoutAnySpace" * 60, "Line\n" * 60, *sample_texts()[:30]]
+    studio.open_table(
+        studio.table("A project with a name that nobody would read to its end.csv", texts), LONG_LABELS
+    )
+    studio.score()
+    studio.shot("long-names")
+
+
+def languages(studio: Studio) -> None:
+    """Arabic, Chinese, emoji and others."""
+    studio.open_table(studio.table("多语言 – لغات.csv", [text for text, _ in LANGUAGES]), LANGUAGE_LABELS)
+    studio.score()
+    for row_id, name in ((1, "languages-arabic"), (3, "languages-chinese"), (7, "languages-emoji")):
+        studio.session.set_current_row(row_id)
+        studio.shot(name)
+
+
+SCENES = {
+    "start": start,
+    "imports": imports,
+    "labels_empty": labels_empty,
+    "running": running,
+    "adding": adding,
+    "main_window": main_window,
+    "long_names": long_names,
+    "languages": languages,
+}
