@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHeaderView,
     QLabel,
-    QLineEdit,
     QSpinBox,
     QTreeWidget,
     QTreeWidgetItem,
@@ -22,7 +21,7 @@ from sce_desktop.core.types import ACCEPTED
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui import review_work
 from sce_desktop.ui.bulk_work import submit_bulk
-from sce_desktop.ui.dialog_parts import dialog_column, flat_list, ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, flat_list, indent_number, ok_and_cancel
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.queries import has_filters
@@ -45,8 +44,7 @@ class AcceptDialog(ProjectDialog):
         self.preview: AcceptPreview | None = None
         self.confidence = QSpinBox(minimum=1, maximum=100, suffix=" %", value=90)
         self.confidence.setAccessibleName("Confidence from, in per cent")
-        if (inner := self.confidence.findChild(QLineEdit)) is not None:
-            inner.setTextMargins(px(6), 0, 0, 0)  # a style sheet's padding does not reach it
+        indent_number(self.confidence)
         self.scope = QComboBox()
         self.scope.setAccessibleName("Of which rows")
         self.scope.addItem("All rows", False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFormLayout, QLabel, QSpinBox, QWidget
 
 from sce_desktop.core.estimates import wilson_interval
 from sce_desktop.ui import audit_work
-from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, indent_number, ok_and_cancel
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
@@ -154,6 +154,5 @@ class AuditDialog(ProjectDialog):
 def _spin(name: str, least: int, most: int, suffix: str) -> QSpinBox:
     spin = QSpinBox(minimum=least, maximum=most, suffix=suffix)
     spin.setAccessibleName(name)
-    if (inner := spin.findChild(QLineEdit)) is not None:
-        inner.setTextMargins(px(6), 0, 0, 0)  # a style sheet's padding does not reach it
+    indent_number(spin)
     return spin

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTreeWidget, QVBoxLayout
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QTreeWidget,
+    QVBoxLayout,
+)
 
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
@@ -48,6 +56,12 @@ def problem_label() -> QLabel:
     set_role(label, "warn")
     label.hide()
     return label
+
+
+def indent_number(field: QAbstractSpinBox) -> None:
+    """Give a field for numbers the room before its text that other fields have."""
+    if (inner := field.findChild(QLineEdit)) is not None:
+        inner.setTextMargins(px(6), 0, 0, 0)  # a style sheet's padding does not reach it
 
 
 def flat_list(name: str, headings: Sequence[str]) -> QTreeWidget:

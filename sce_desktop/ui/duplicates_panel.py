@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QLineEdit,
     QMenu,
     QPushButton,
     QSpinBox,
@@ -32,6 +31,7 @@ from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
 from sce_desktop.tasks.neighbours import NEAR
 from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.bulk_work import submit_bulk
+from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.duplicates_model import DECIDED, KIND, LABELS, ROWS, TEXT, DuplicatesModel, answer_name
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import rows
@@ -63,8 +63,7 @@ class DuplicatesPanel(QWidget):
         self.similarity = QSpinBox(minimum=_LEAST, maximum=100, suffix=" %", value=round(NEAR * 100))
         self.similarity.setAccessibleName("Alike from, in per cent")
         self.similarity.setToolTip("Twice the letters in common, in order, over those of both; 100 %: copies")
-        if (inner := self.similarity.findChild(QLineEdit)) is not None:
-            inner.setTextMargins(px(6), 0, 0, 0)  # a style sheet's padding does not reach it
+        indent_number(self.similarity)
         self.find_button = QPushButton("Find")
         set_role(self.find_button, "primary")
         self.find_button.clicked.connect(self._find_or_stop)

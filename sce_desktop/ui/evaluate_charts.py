@@ -14,9 +14,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
-from sce_desktop.ui.figures_table import share_text
 from sce_desktop.ui.label_edits import rows
-from sce_desktop.ui.rows_text import per_cent
+from sce_desktop.ui.rows_text import interval_text, per_cent, share_text
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, font, px, set_role, tokens
 
 if TYPE_CHECKING:
@@ -170,8 +169,8 @@ class Chart(QWidget):
             for point in points:
                 away = (self._at(point.x, point.y) - place).manhattanLength()
                 if away < nearest:
-                    low, high = (share_text(end) for end in point.interval)
-                    told = f"{name} at {share_text(point.x)}: {share_text(point.y)} right ({low} to {high}) "
+                    told = f"{name} at {share_text(point.x)}: {share_text(point.y)} right "
+                    told += f"({interval_text(point.interval)}) "
                     told += f"of {rows(point.rows)}"
                     nearest = away
         return told

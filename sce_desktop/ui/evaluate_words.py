@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Source
-from sce_desktop.ui.figures_table import Heading, Kind, Value, share_text
+from sce_desktop.ui.figures_table import Heading, Kind, Value
 from sce_desktop.ui.label_edits import rows
-from sce_desktop.ui.rows_text import alias_title, per_cent
+from sce_desktop.ui.rows_text import alias_title, per_cent, share_text
 from sce_desktop.ui.scoring import MAIN_ALIAS
 
 if TYPE_CHECKING:

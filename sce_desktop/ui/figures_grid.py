@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from sce_desktop.ui.painting import elided_name
+from sce_desktop.ui.rows_text import share_text
 from sce_desktop.ui.theme import SPACE_L, SPACE_S, font, px, set_role
 
 HEADINGS = ("Accuracy", "95 % interval", "Macro-F1", "ECE")
@@ -65,7 +66,7 @@ class FiguresGrid(QWidget):
         title.setTextFormat(Qt.TextFormat.PlainText)
         title.setToolTip(name)
         cells = [
-            f"{found['accuracy']:.1%}".replace("%", " %"),
+            share_text(found["accuracy"]),
             f"{100 * low:.1f} – {100 * high:.1f}",
             f"{found['macro_f1']:.3f}",
             f"{found['ece']:.3f}",

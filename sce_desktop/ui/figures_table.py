@@ -12,7 +12,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sce_desktop.tasks.pasting import as_tsv
-from sce_desktop.ui.rows_text import NOT_YET
+from sce_desktop.ui.rows_text import NOT_YET, share_text
 from sce_desktop.ui.theme import px
 
 Value = str | int | float | None
@@ -37,11 +37,6 @@ class Heading:
     kind: Kind = Kind.SHARE
     width: int = 76
     tip: str = ""
-
-
-def share_text(share: float) -> str:
-    """A fraction with a digit behind the point: "81.2 %"."""
-    return f"{share:.1%}".replace("%", " %")
 
 
 class FiguresModel(QAbstractTableModel):

@@ -14,9 +14,10 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QWidget
 
-from sce_desktop.ui.findings_models import interval, percent
+from sce_desktop.ui.findings_models import interval
 from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.preview_model import plain_tip
+from sce_desktop.ui.rows_text import share_text
 from sce_desktop.ui.theme import font, px, tokens
 
 MOST_MARKS = 60  # periods, of more a line is drawn without marks
@@ -178,7 +179,7 @@ class TimeChart(QWidget):
         def tip(x: float, y: float, data: object) -> str:
             share = found.groups[round(x)].shares[place].share
             return plain_tip(
-                f"{found.answers[place]}, {found.groups[round(x)].name}: {percent(share.value)}\n"
+                f"{found.answers[place]}, {found.groups[round(x)].name}: {share_text(share.value)}\n"
                 f"{interval(share)}".rstrip()
             )
 

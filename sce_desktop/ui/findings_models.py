@@ -16,6 +16,7 @@ from sce_desktop.ui.icons import icon
 from sce_desktop.ui.painting import elided_name
 from sce_desktop.ui.preview_model import plain_tip
 from sce_desktop.ui.row_actions import label_icon
+from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.theme import font, px
 
 ShareRole = Qt.ItemDataRole.UserRole  # `Share`, or None where the part has no rows
@@ -37,16 +38,11 @@ _NO_PARENT = QModelIndex()
 Index = QModelIndex | QPersistentModelIndex
 
 
-def percent(value: float) -> str:
-    """A share as the reports write it."""
-    return f"{value:.1%}"
-
-
 def interval(share: Share) -> str:
     """The ends of an interval; nothing where there is none."""
     if share.counted:
         return "counted"
-    return "" if share.interval is None else f"{share.interval[0]:.1%} to {share.interval[1]:.1%}"
+    return "" if share.interval is None else interval_text(share.interval)
 
 
 class _Figures(QAbstractTableModel):
@@ -161,11 +157,11 @@ class SharesModel(_Figures):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_RIGHT)
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BAR:
-            return f"{one.name}, {percent(one.share.value)} {interval(one.share)}".rstrip()
+            return f"{one.name}, {share_text(one.share.value)} {interval(one.share)}".rstrip()
         if role == Qt.ItemDataRole.DisplayRole:
             model = bool(self._answer.evidence.probabilities)
             return (
-                percent(one.share.value),
+                share_text(one.share.value),
                 interval(one.share),
                 "",
                 f"{one.decided:,}",
@@ -217,13 +213,13 @@ class PartsModel(_Figures):
         if role == MostRole:
             return self._answer.most
         if role == Qt.ItemDataRole.DisplayRole:
-            return percent(one.share.value) if group.rows else "–"
+            return share_text(one.share.value) if group.rows else "–"
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             if not group.rows:
                 return f"{group.name}: no rows"
             ends = f" ({interval(one.share)})" if one.share.interval else ""
             told = (
-                f"{one.name}, {group.name}: {percent(one.share.value)}{ends}\n"
+                f"{one.name}, {group.name}: {share_text(one.share.value)}{ends}\n"
                 f"{group.rows:,} rows, {one.decided:,} decided so, {one.predicted:,} predicted"
             )
             return plain_tip(told) if role == Qt.ItemDataRole.ToolTipRole else told.replace("\n", ", ")

@@ -26,7 +26,7 @@ from sce_desktop.ui.findings_bar import FindingsBar
 from sce_desktop.ui.findings_examples import Examples
 from sce_desktop.ui.findings_exports import FindingsExports
 from sce_desktop.ui.findings_models import PartsModel, SharesModel
-from sce_desktop.ui.findings_tables import FiguresTable
+from sce_desktop.ui.findings_tables import SharesTable
 from sce_desktop.ui.findings_work import Answer, CellRows
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.rows_delegate import colour_of
@@ -87,8 +87,8 @@ class FindingsPanel(QWidget):
         line.addWidget(self.sample, 0, Qt.AlignmentFlag.AlignTop)
 
         self.shares_model, self.parts_model = SharesModel(self), PartsModel(self)
-        self.shares = FiguresTable(self.shares_model, "Share of each label")
-        self.parts = FiguresTable(self.parts_model, "Share of each label in the parts of the table")
+        self.shares = SharesTable(self.shares_model, "Share of each label")
+        self.parts = SharesTable(self.parts_model, "Share of each label in the parts of the table")
         self.chart: TimeChart | None = None  # made when it is first looked at
         for table in (self.shares, self.parts):
             table.cellChosen.connect(self.show_cell)

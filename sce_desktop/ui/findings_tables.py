@@ -105,7 +105,7 @@ def _fill(painter: QPainter, option: QStyleOptionViewItem) -> None:
         painter.drawRect(option.rect.adjusted(0, 0, -1, -1))
 
 
-class FiguresTable(QTableView):
+class SharesTable(QTableView):
     """A table of figures; names stay in sight at the left. Return, or a second click, shows the rows."""
 
     cellChosen = Signal(object, object)  # place of the answer, of the part (-1: all rows)

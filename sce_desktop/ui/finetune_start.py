@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.types import Origin
 from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, Plan
 from sce_desktop.ui.choices import TuneChoices
+from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.status_bar import duration
@@ -168,8 +168,7 @@ class StartPane(QWidget):
             field.setToolTip(tip)
             field.setAccessibleName(name)
             field.setAccessibleDescription(tip)
-            if (inner := field.findChild(QLineEdit)) is not None:
-                inner.setTextMargins(px(6), 0, 0, 0)  # a style sheet's padding does not reach it
+            indent_number(field)
             form.addRow(title, field)
         form.addRow(self.balanced)
         return box

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import TableOptions, TablePreview
+from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class ReadingForm(QWidget):
             self._form.addRow(words, widget)
         for inner in self.header_row.findChildren(QLineEdit):
             inner.setAccessibleName("Header in line")
-            inner.setTextMargins(px(6), 0, 0, 0)  # a style sheet's padding does not reach it
+        indent_number(self.header_row)
         self.header_row.valueChanged.connect(lambda _: self._on_chosen("header_row"))
         self.show_preview(None)
 

@@ -28,6 +28,16 @@ def per_cent(probability: float) -> str:
     return f"{probability:.0%}".replace("%", " %")
 
 
+def share_text(share: float) -> str:
+    """A measured fraction, with a digit behind the point: "81.2 %"."""
+    return f"{share:.1%}".replace("%", " %")
+
+
+def interval_text(interval: tuple[float, float]) -> str:
+    """The ends of an interval: "78.0 % to 84.1 %"."""
+    return " to ".join(map(share_text, interval))
+
+
 def alias_title(alias: str) -> str:
     """The heading of a baseline."""
     return "LLM" if alias == "llm" else alias[:1].upper() + alias[1:]

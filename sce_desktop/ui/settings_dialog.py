@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
 from sce_desktop.ui.choices import DEVICES
-from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
+from sce_desktop.ui.dialog_parts import dialog_column, indent_number, ok_and_cancel, problem_label
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
@@ -90,9 +90,7 @@ class SettingField(QWidget):
             self.editor.setCurrentIndex(setting.choices.index(str(value)))
         elif setting.type in (int, float):
             self.editor = _number_field(setting, value)
-            inner = self.editor.findChild(QLineEdit)
-            if inner is not None:  # a style sheet's padding does not reach it
-                inner.setTextMargins(px(6), 0, 0, 0)
+            indent_number(self.editor)
         else:
             self.editor = QLineEdit(str(value))
         self.editor.setAccessibleName(setting.label)

@@ -319,6 +319,7 @@ def test_the_project_is_closed_while_it_measures(
             progress.check()
 
     monkeypatch.setattr(evaluate_work, "evaluate", slow)
+    panel._soon.setInterval(0)  # it waits longer the longer the last one took, and that one had imports to do
     panel.refresh_soon()
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(session.projectClosed):

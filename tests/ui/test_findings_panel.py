@@ -23,6 +23,7 @@ from sce_desktop.tasks.periods import by_period
 from sce_desktop.ui import findings_work
 from sce_desktop.ui.findings_models import ShareRole
 from sce_desktop.ui.findings_panel import FindingsPanel
+from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
@@ -95,7 +96,7 @@ def shown_shares(panel: FindingsPanel) -> list[str]:
 
 
 def written(found: Findings) -> list[str]:
-    return [f"{one.share.value:.1%}" for one in found.whole.shares]
+    return [share_text(one.share.value) for one in found.whole.shares]
 
 
 # --- the figures -------------------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ def test_shares_are_those_of_the_tasks(
     assert not panel.sample.isVisible()
     intervals = [panel.shares_model.index(row, 1).data() for row in range(4)]
     low, high = found.whole.shares[0].share.interval or (0, 0)
-    assert intervals[0] == f"{low:.1%} to {high:.1%}"
+    assert intervals[0] == interval_text((low, high))
 
     panel.bar.model.setCurrentIndex(panel.bar.model.findData(""))
     panel.bar.model.activated.emit(1)
@@ -152,7 +153,7 @@ def test_a_column_parts_the_table(qtbot: QtBot, session: Session, panel: Finding
     assert panel.answer.findings.groups == found.groups
     model = panel.parts_model
     assert [[model.index(row, part).data() for part in range(3)] for row in range(4)] == [
-        [f"{group.shares[row].share.value:.1%}" for group in found.groups] for row in range(4)
+        [share_text(group.shares[row].share.value) for group in found.groups] for row in range(4)
     ]
     assert model.index(1, 2).data(ShareRole) == found.groups[2].shares[1].share
     heading = [model.headerData(part, Qt.Orientation.Horizontal) for part in range(3)]
@@ -453,7 +454,7 @@ def test_several_labels_a_row(
     session.decide([1], Decision.LABEL, [first, second])
     session.decide([2], Decision.LABEL, [first])
     wait(qtbot, panel)
-    assert shown_shares(panel) == ["100.0%", "50.0%", "0.0%"]
+    assert shown_shares(panel) == ["100.0 %", "50.0 %", "0.0 %"]
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == [""] * 3
     session.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
     wait(qtbot, panel)

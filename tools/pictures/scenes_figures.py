@@ -99,7 +99,6 @@ def evaluate_many(studio: Studio) -> None:
     for row_id, top in list(zip(tops.row_ids.tolist(), tops.top.tolist(), strict=True))[:115]:
         place = top if chance.random() < 0.7 else int(chance.integers(len(session.labels)))
         session.project.decide([row_id], Decision.LABEL, [session.labels[place].id or 0])
-    session.set_query(RowQuery())  # while the sample is shown, its blind review, nothing is measured
     session.annotationsChanged.emit(None)
     panel = _measured(studio)
     studio.shot("evaluate-many")
