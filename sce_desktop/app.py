@@ -20,6 +20,7 @@ from sce_desktop.ui.crashes import CrashHooks
 from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.main_window import TITLE, MainWindow
 from sce_desktop.ui.parts import DockPart, Parts
+from sce_desktop.ui.preload import spare_imports
 from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
@@ -143,6 +144,7 @@ def make_application() -> QApplication:
     app.setDesktopFileName(DESKTOP_FILE)  # Wayland takes the window's icon from there
     app.setWindowIcon(QIcon(str(paths.resources_dir() / "icons" / "app.svg")))
     sys.setswitchinterval(_SWITCH_SECONDS)
+    spare_imports()
     return app
 
 

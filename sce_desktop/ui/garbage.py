@@ -9,10 +9,15 @@ off, and a timer of the GUI thread collects by Python's own thresholds instead.
 from __future__ import annotations
 
 import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 INTERVAL_MS = 1000
+_COUNTING = threading.Lock()
+_imports = 0  # that are under way
 
 
 class GuiCollector(QObject):
@@ -39,6 +44,8 @@ class GuiCollector(QObject):
     @Slot()
     def collect(self) -> None:
         """Collect the oldest generation whose threshold is exceeded, as Python would have done."""
+        if _imports:
+            return
         counts, thresholds = gc.get_count(), gc.get_threshold()
         for generation in (2, 1, 0):
             if thresholds[generation] and counts[generation] > thresholds[generation]:
@@ -46,9 +53,20 @@ class GuiCollector(QObject):
                 return
 
 
-def keep_what_is_loaded() -> None:
-    """Leave out of later collections what has been imported by now: torch alone has some 100,000 objects.
+@contextmanager
+def importing() -> Iterator[None]:
+    """Put collection off while libraries come in, in any thread, and leave them out of all later ones.
 
-    Walking over them would stop the window for a tenth of a second each time.
+    torch alone has some 100,000 objects. Walking over them stops the window for a fifth of a second each
+    time, and finds nothing.
     """
-    gc.freeze()
+    global _imports
+    with _COUNTING:
+        _imports += 1
+    try:
+        yield
+    finally:
+        with _COUNTING:
+            _imports -= 1
+            if not _imports:
+                gc.freeze()

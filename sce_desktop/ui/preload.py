@@ -1,4 +1,4 @@
-"""Loading torch's shared libraries without Python's lock, so that the window goes on meanwhile.
+"""What keeps the window alive while lanes import: less work with Python's lock held.
 
 ``import torch`` maps 400 MB of libraries in one call that holds the lock: a second in which nothing moves.
 A foreign function called by ctypes lets go of the lock, and what is mapped already costs the import nothing.
@@ -6,6 +6,7 @@ A foreign function called by ctypes lets go of the lock, and what is mapped alre
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import importlib.util
 import os
@@ -17,6 +18,17 @@ from pathlib import Path
 # with Python's lock held, and all the window with it: so imports in lanes wait here first, without.
 MAPPING = threading.Lock()
 _NAMES = {"linux": "libtorch.so", "darwin": "libtorch.dylib"}  # it needs, and so brings, all the others
+
+
+def spare_imports() -> None:
+    """Let modules be imported without PySide looking into the source text of each.
+
+    It looks for modules that ask for its snake_case names; nothing here does. For torch and what it brings
+    that is an eighth of the time, and half a second in one piece for the largest module.
+    """
+    plain = getattr(builtins, "__orig_import__", None)  # where PySide keeps what was there before it
+    if plain is not None:
+        builtins.__import__ = plain
 
 
 def preload_torch() -> bool:

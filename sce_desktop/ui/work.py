@@ -26,7 +26,7 @@ from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.models import MAIN_ALIAS, NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.ui.colours import label_colour
-from sce_desktop.ui.garbage import keep_what_is_loaded
+from sce_desktop.ui.garbage import importing
 from sce_desktop.ui.preload import MAPPING, preload_torch
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ class ModelShelf:
             self._session = None  # the old device's memory first
             preload_torch()
             self._session = open_session(*place)
-            keep_what_is_loaded()
             self._place = place
             self.device = self._session.device.type
             self.devices = self.devices or devices()
@@ -72,6 +71,14 @@ class ModelShelf:
 
     def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
         """Load the models of ``choice``, unless they are here already; the main one comes first."""
+        if choice in self._seen:
+            return self._load(choice, progress)
+        with importing():  # a baseline may bring libraries of its own
+            models = self._load(choice, progress)
+        self._seen.add(choice)
+        return models
+
+    def _load(self, choice: ModelChoice, progress: Progress) -> list[NamedModel]:
         from sce_desktop.tasks.models import load_models, parse_baselines
 
         session = self.open(choice, progress=progress)
@@ -81,9 +88,6 @@ class ModelShelf:
 
         embedder = _embedder(models[0])
         self.known_vectors = None if embedder is None else KnownVectors(embedder.key, self.cache)
-        if choice not in self._seen:  # a baseline may have brought libraries of its own
-            self._seen.add(choice)
-            keep_what_is_loaded()
         return models
 
     def load_for(self, project: Project, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
@@ -213,7 +217,7 @@ def count_tokens(shelf: ModelShelf, choice: ModelChoice, text: str, *, progress:
 
 def import_libraries(*, progress: Progress) -> None:
     """Import what opening a table or a project needs, before somebody waits for it."""
-    with MAPPING:
+    with MAPPING, importing():
         import sce_desktop.tasks.export
         import sce_desktop.tasks.tables  # noqa: F401
 

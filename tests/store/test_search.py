@@ -12,6 +12,7 @@ from sce_desktop.store import search
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, search_parts
 from tests.store.conftest import fill
+from tests.store.statements import statements
 from tests.store.test_importing import CancelAfter
 
 TEXTS = [
@@ -241,3 +242,13 @@ def test_catastrophic_pattern_gives_up(project: Project) -> None:
     with project._database.read() as connection, pytest.raises(UserError, match="takes too long"):
         search.matching_pattern(connection, "(a|aa)+$", everywhere, seconds=0.2)
     assert time.monotonic() - started < 20
+
+
+def test_the_index_is_asked_for_what_is_rare_alone(project: Project) -> None:
+    fill(project, [f"{'common' if number % 4 else 'other'} word{number:03d}" for number in range(200)])
+    project.build_search_index()
+    for needle, count, by_index in (("word017", 1, True), ("other", 50, True), ("common", 150, False)):
+        with statements(project) as told:
+            assert len(found(project, needle)) == count
+        (answer,) = (one for one in told if "LIKE" in one)
+        assert ("MATCH" in answer) is by_index, needle

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Origin
+from sce_desktop.core.types import ACCEPTED, Annotation, Decision, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder
 from sce_desktop.tasks.quality import suggested_audit
@@ -201,12 +201,27 @@ def test_blind_mode_of_the_user_stays_after_the_sample(qtbot: QtBot, session: Se
 def test_answers_accepted_in_bulk_are_not_seen_in_the_sample(
     qtbot: QtBot, session: Session, opened: Bench
 ) -> None:
-    session.decide(range(1, 121), Decision.LABEL, [session.labels[0].id or 0], origin=Origin.BULK)
+    assert session.project is not None
+    late = (session.labels[0].id or 0,)
+    moment = "2026-01-01T00:00:00.000"
+    session.project.annotate(
+        Annotation(row_id, Decision.LABEL, late, Origin.BULK, moment, ACCEPTED) for row_id in range(1, 121)
+    )
     with qtbot.waitSignal(session.told) as told:
         ids = _draw(qtbot, session)
-    assert told.args[0].startswith("4 answers accepted in bulk were taken back")
-    assert session.project is not None
+    assert told.args[0].startswith("4 accepted predictions were taken back")
     assert not session.project.annotations(ids)
+
+
+def test_what_a_person_gave_to_many_rows_is_not_taken_back(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    together = list(range(1, 21))
+    session.decide(together, Decision.LABEL, [session.labels[0].id or 0], origin=Origin.BULK)
+    ids = _draw(qtbot, session)
+    assert session.project is not None
+    assert not set(ids) & set(together)  # they are decided, and out of what the sample is drawn from
+    assert len(session.project.annotations(together)) == len(together)
 
 
 def test_a_draw_that_is_undone_leaves_the_queue(qtbot: QtBot, session: Session, opened: Bench) -> None:

@@ -187,7 +187,7 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     box = panel.bar.source
     assert [box.itemText(place) for place in range(box.count())] == [
         "Your decisions (10)",
-        "Decided in bulk (1)",
+        "Accepted predictions (1)",
         "Imported labels (1)",
     ]
     assert box.currentIndex() == 0
@@ -232,7 +232,7 @@ def test_what_is_shown_is_copied_for_a_spreadsheet(session: Session, show: Open)
         ({"labels": (), "scored": False, "gold": []}, "No labels yet"),
         ({"scored": False, "gold": []}, "Nothing is scored yet: press Score"),
         ({"gold": []}, "Nothing is decided yet. Draw an audit sample"),
-        ({"origin": Origin.BULK}, "10 rows decided in bulk"),
+        ({"origin": Origin.BULK}, "Accepted predictions: 10 rows"),
     ],
 )
 def test_where_there_is_nothing_to_measure_it_says_why(

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.ui.garbage import INTERVAL_MS, GuiCollector
+from sce_desktop.ui.garbage import INTERVAL_MS, GuiCollector, importing
 from sce_desktop.ui.jobs import Lane
 
 
@@ -64,3 +64,21 @@ def test_collect_follows_the_thresholds(qtbot: QtBot) -> None:
     assert gc.get_stats()[0]["collections"] == before + 1
     assert keep
     collector.stop()
+
+
+def test_nothing_is_collected_while_libraries_come_in(qtbot: QtBot) -> None:
+    collector = GuiCollector()
+    gc.collect()
+    try:
+        with importing():
+            with importing():
+                kept: list[list[int]] = [[] for _ in range(5 * gc.get_threshold()[0])]
+                before = [one["collections"] for one in gc.get_stats()]
+                collector.collect()
+            assert gc.get_freeze_count() == 0  # the outer one is not through
+            collector.collect()
+            assert [one["collections"] for one in gc.get_stats()] == before
+        assert gc.get_freeze_count() > len(kept)
+    finally:
+        gc.unfreeze()
+        collector.stop()

@@ -11,6 +11,19 @@ import pytest
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ui import preload, work
 
+IMPORTS = """
+import builtins, inspect, sys
+plain = builtins.__import__
+from PySide6.QtWidgets import QWidget
+from sce_desktop.ui.preload import spare_imports
+spare_imports()
+read = []
+inspect.getsource = lambda module: read.append(module)
+import colorsys, PySide6.QtSvg, sce_desktop.tasks.models
+assert read == [], read
+assert colorsys.rgb_to_hls(1, 0, 0) == (0.0, 0.5, 1.0)
+print(PySide6.QtSvg.QSvgRenderer.__name__)
+"""
 CODE = """
 import sys
 from sce_desktop.ui.preload import preload_torch
@@ -29,6 +42,11 @@ from sce_desktop.app import real_parts
 real_parts()
 print(*({"torch", "pandas", "sqlalchemy", "sklearn", "scipy"} & set(sys.modules)))
 """
+
+
+def test_no_source_text_is_read_for_an_import() -> None:
+    result = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=100)
+    assert (result.returncode, result.stdout.strip()) == (0, "QSvgRenderer"), result.stderr
 
 
 def test_the_window_imports_nothing_that_takes_long() -> None:
