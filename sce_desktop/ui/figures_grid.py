@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from sce_desktop.ui.figures_table import share_text
 from sce_desktop.ui.painting import elided_name
 from sce_desktop.ui.theme import SPACE_L, SPACE_S, font, px, set_role
 
@@ -65,10 +66,10 @@ class FiguresGrid(QWidget):
         title.setTextFormat(Qt.TextFormat.PlainText)
         title.setToolTip(name)
         cells = [
-            f"{found['accuracy']:.1%}".replace("%", " %"),
-            f"{100 * low:.1f} – {100 * high:.1f}",
-            f"{found['macro_f1']:.3f}",
-            f"{found['ece']:.3f}",
+            share_text(found["accuracy"]),
+            f"{100 * low:.1f} to {share_text(high)}",
+            share_text(found["macro_f1"]),
+            share_text(found["ece"]),
         ]
         labels = [title, *map(QLabel, cells)]
         for column, (label, heading) in enumerate(zip(labels, ("", *HEADINGS), strict=True)):

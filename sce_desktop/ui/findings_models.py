@@ -11,6 +11,7 @@ from PySide6.QtGui import QFontMetrics, QIcon
 
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
+from sce_desktop.ui.figures_table import share_text
 from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.painting import elided_name
@@ -38,15 +39,18 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 def percent(value: float) -> str:
-    """A share as the reports write it."""
-    return f"{value:.1%}"
+    """A share as everywhere in the window: "8.1 %"."""
+    return share_text(value)
 
 
 def interval(share: Share) -> str:
     """The ends of an interval; nothing where there is none."""
     if share.counted:
         return "counted"
-    return "" if share.interval is None else f"{share.interval[0]:.1%} to {share.interval[1]:.1%}"
+    if share.interval is None:
+        return ""
+    low, high = share.interval
+    return f"{100 * low:.1f} to {share_text(high)}"
 
 
 class _Figures(QAbstractTableModel):

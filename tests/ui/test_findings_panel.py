@@ -96,7 +96,7 @@ def shown_shares(panel: FindingsPanel) -> list[str]:
 
 
 def written(found: Findings) -> list[str]:
-    return [f"{one.share.value:.1%}" for one in found.whole.shares]
+    return [f"{100 * one.share.value:.1f} %" for one in found.whole.shares]
 
 
 # --- the figures -------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_shares_are_those_of_the_tasks(
     assert not panel.sample.isVisible()
     intervals = [panel.shares_model.index(row, 1).data() for row in range(4)]
     low, high = found.whole.shares[0].share.interval or (0, 0)
-    assert intervals[0] == f"{low:.1%} to {high:.1%}"
+    assert intervals[0] == f"{100 * low:.1f} to {100 * high:.1f} %"
 
     panel.bar.model.setCurrentIndex(panel.bar.model.findData(""))
     panel.bar.model.activated.emit(1)
@@ -153,7 +153,7 @@ def test_a_column_parts_the_table(qtbot: QtBot, session: Session, panel: Finding
     assert panel.answer.findings.groups == found.groups
     model = panel.parts_model
     assert [[model.index(row, part).data() for part in range(3)] for row in range(4)] == [
-        [f"{group.shares[row].share.value:.1%}" for group in found.groups] for row in range(4)
+        [f"{100 * group.shares[row].share.value:.1f} %" for group in found.groups] for row in range(4)
     ]
     assert model.index(1, 2).data(ShareRole) == found.groups[2].shares[1].share
     heading = [model.headerData(part, Qt.Orientation.Horizontal) for part in range(3)]
@@ -306,7 +306,7 @@ def test_sorting_keeps_the_cell(qtbot: QtBot, session: Session, panel: FindingsP
     panel.shares.choose(1, -1)
     panel.shares.sortByColumn(0, Qt.SortOrder.DescendingOrder)
     wait(qtbot, panel)
-    shares = [float(text.rstrip("%")) for text in shown_shares(panel)]
+    shares = [float(text.rstrip(" %")) for text in shown_shares(panel)]
     assert shares == sorted(shares, reverse=True)
     assert panel.examples.title.text() == "Delivery > Lost"
     assert panel.shares_model.order[panel.shares.currentIndex().row()] == 1
@@ -454,7 +454,7 @@ def test_several_labels_a_row(
     session.decide([1], Decision.LABEL, [first, second])
     session.decide([2], Decision.LABEL, [first])
     wait(qtbot, panel)
-    assert shown_shares(panel) == ["100.0%", "50.0%", "0.0%"]
+    assert shown_shares(panel) == ["100.0 %", "50.0 %", "0.0 %"]
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == [""] * 3
     session.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
     wait(qtbot, panel)
