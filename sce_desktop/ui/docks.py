@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDockWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.parts import DockPart
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import px
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 _WIDTH, _HEIGHT = 640, 296  # with its title, a dock is 320 high
 
@@ -26,6 +27,35 @@ class _Place(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(px(_WIDTH), px(_HEIGHT))
+
+
+class _Title(QWidget):
+    """The name of a panel, and buttons larger than those of Qt; one drags the dock by it."""
+
+    def __init__(self, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        set_role(self, "dock")
+        name = QLabel(dock.windowTitle())
+        set_role(name, "heading")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(px(SPACE_M), px(2), px(SPACE_S), px(2))
+        line.setSpacing(px(SPACE_XS))
+        line.addWidget(name, 1)
+        for icon, words, act in (
+            ("float", "Float or dock", lambda: dock.setFloating(not dock.isFloating())),
+            ("close", "Close", dock.close),
+        ):
+            button = QToolButton()
+            button.setAccessibleName(f"{words}: {dock.windowTitle()}")
+            button.setToolTip(words)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.setFixedSize(px(20), px(20))
+            button.setIconSize(QSize(px(14), px(14)))
+            set_role(button, "quiet")
+            set_icon(button, icon, "muted")
+            button.clicked.connect(act)
+            line.addWidget(button)
 
 
 class PanelDock(QDockWidget):
@@ -44,6 +74,7 @@ class PanelDock(QDockWidget):
             | QDockWidget.DockWidgetFeature.DockWidgetClosable
         )
         self.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
+        self.setTitleBarWidget(_Title(self))
         self._place = _Place()
         self.setWidget(self._place)
         self.hide()

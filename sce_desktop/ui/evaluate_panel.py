@@ -50,7 +50,7 @@ from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_L, SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.quality import Part
@@ -85,7 +85,9 @@ class EvaluatePanel(QWidget):
         self.summary = QLabel(wordWrap=True)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setAccessibleName("What the models' figures mean")
-        self.summary.setContentsMargins(px(SPACE_S), px(SPACE_S), px(SPACE_S), px(SPACE_S))
+        self.summary.setContentsMargins(px(SPACE_M) // 2, px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        set_role(self.summary, "pane")
+        self.summary.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.labels = FiguresTable("Figures of every label")
         self.confusions = ConfusionView()
@@ -111,7 +113,7 @@ class EvaluatePanel(QWidget):
     def _build(self) -> None:
         left = QWidget()
         column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(px(SPACE_M) // 2, 0, 0, 0)  # the cells have the other half
         column.setSpacing(0)
         column.addWidget(self.models)
         said = QScrollArea()

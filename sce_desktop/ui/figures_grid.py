@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from sce_desktop.ui.painting import elided_name
-from sce_desktop.ui.rows_text import share_text
+from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.theme import SPACE_L, SPACE_S, font, px, set_role
 
 HEADINGS = ("Accuracy", "95 % interval", "Macro-F1", "ECE")
@@ -61,15 +61,14 @@ class FiguresGrid(QWidget):
                 label.setFont(font("strong"))
 
     def _line(self, place: int, name: str, found: Mapping[str, Any]) -> list[QLabel]:
-        low, high = found["interval"]
         title = QLabel(elided_name(self.fontMetrics(), name, px(_NAME_WIDTH)))
         title.setTextFormat(Qt.TextFormat.PlainText)
         title.setToolTip(name)
         cells = [
             share_text(found["accuracy"]),
-            f"{100 * low:.1f} – {100 * high:.1f}",
-            f"{found['macro_f1']:.3f}",
-            f"{found['ece']:.3f}",
+            interval_text(tuple(found["interval"])),
+            share_text(found["macro_f1"]),
+            share_text(found["ece"]),
         ]
         labels = [title, *map(QLabel, cells)]
         for column, (label, heading) in enumerate(zip(labels, ("", *HEADINGS), strict=True)):

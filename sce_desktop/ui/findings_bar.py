@@ -13,7 +13,7 @@ from sce_desktop.tasks.periods import Unit
 from sce_desktop.ui.findings_work import Answer, View, Wanted
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.rows_text import alias_title
-from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 
 _VIEWS: tuple[tuple[View, str], ...] = (("shares", "Shares"), ("column", "By column"), ("time", "Over time"))
 _NO_MODEL = "No model"
@@ -63,7 +63,7 @@ class FindingsBar(QWidget):
         set_icon(self.page, "file", "muted")
         self.export.clicked.connect(self._ask_export)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(px(SPACE_S), px(SPACE_S), px(SPACE_S), 0)
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), 0)
         layout.setSpacing(px(SPACE_S))
         for widget in (*self.views.values(), self.column, self.unit, self.table, self.model, self.rolled):
             layout.addWidget(widget)

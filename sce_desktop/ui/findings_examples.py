@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.ui.findings_work import CellRows
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.preview_model import plain_tip
-from sce_desktop.ui.theme import SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
 _TEXT = 300  # characters of an example
 _ROW_ID = Qt.ItemDataRole.UserRole
@@ -46,7 +46,7 @@ class Examples(QWidget):
         self.button.setAccessibleName("Show these rows in the table")
         self.button.clicked.connect(self.ask_rows)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), px(SPACE_S))
+        layout.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), px(SPACE_S))
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(self.title)
         layout.addWidget(self.list, 1)

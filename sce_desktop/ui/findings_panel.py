@@ -81,7 +81,7 @@ class FindingsPanel(QWidget):
         self.sample.setToolTip("Rows drawn at random and decided by you give the shares intervals that hold")
         self.sample.clicked.connect(lambda: session.panelAsked.emit("Evaluate"))
         line = QHBoxLayout()
-        line.setContentsMargins(px(SPACE_M), 0, px(SPACE_S), 0)
+        line.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), 0)
         line.setSpacing(px(SPACE_M))
         line.addWidget(self.basis, 1)
         line.addWidget(self.sample, 0, Qt.AlignmentFlag.AlignTop)

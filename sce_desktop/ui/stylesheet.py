@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QFontInfo, QGuiApplication
+
 from sce_desktop.ui.icons import svg_file
 from sce_desktop.ui.theme import RADIUS, SPACE_M, SPACE_S, SPACE_XS, Tokens, px
 
@@ -20,6 +22,7 @@ def style_sheet(t: Tokens) -> str:
     """The style sheet for the tokens ``t`` at the present font size."""
     gap, pad, wide = px(SPACE_XS), px(SPACE_S), px(SPACE_M)
     radius, round_ = px(RADIUS), px(13)
+    body = QFontInfo(QGuiApplication.font()).pixelSize()
     return f"""
 QMainWindow, QDialog {{ background: {t.window}; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
@@ -111,6 +114,7 @@ QAbstractItemView {{ background: {t.pane}; color: {t.ink}; border: none; outline
     selection-background-color: {t.selection}; selection-color: {t.ink}; gridline-color: {t.line}; }}
 QListView::item {{ padding: {gap}px {pad}px; border-radius: {radius}px; }}
 QTreeView::item {{ padding: {gap}px; }}
+QTableView::item {{ padding: 0 {px(3)}px; }}
 QListView::item:hover, QTreeView::item:hover {{ background: {t.hover}; }}
 QListView::item:selected, QTreeView::item:selected {{ background: {t.selection}; color: {t.ink}; }}
 QHeaderView {{ background: {t.pane}; border: none; }}
@@ -118,7 +122,7 @@ QHeaderView::section {{ background: {t.pane}; color: {t.muted}; border: none;
     border-bottom: 1px solid {t.line}; padding: {px(6)}px {px(6)}px; font-weight: 600;
     font-size: {max(10, px(11))}px; }}
 QHeaderView[role="names"]::section {{ color: {t.ink}; border: none; font-weight: 400;
-    font-size: {px(13)}px; padding: 0 {px(6)}px; }}
+    font-size: {body}px; padding: 0 {px(6)}px 0 {wide}px; }}
 QTableCornerButton::section {{ background: {t.pane}; border: none; }}
 
 QToolBar {{ background: {t.pane}; border: none; border-bottom: 1px solid {t.line}; spacing: {pad}px;
@@ -143,12 +147,8 @@ QStatusBar QLabel {{ color: {t.muted}; }}
 QProgressBar {{ background: {t.line}; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }}
 QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 
-QDockWidget {{ color: {t.muted}; icon-size: {px(14)}px; titlebar-close-icon: {_url("close", t.muted)}; }}
-QDockWidget::title {{ background: {t.pane}; border-bottom: 1px solid {t.line};
-    padding: {gap}px {wide}px; }}
-QDockWidget::close-button {{ border: none; background: transparent; padding: 0;
-    subcontrol-position: center right; right: {pad}px; }}
-QDockWidget::close-button:hover {{ background: {t.hover}; border-radius: {gap}px; }}
+QWidget[role="dock"] {{ background: {t.pane}; border-bottom: 1px solid {t.line}; }}
+QWidget[role="dock"] > QToolButton {{ padding: 0; min-height: 0; }}
 QTabWidget::pane {{ border: none; border-top: 1px solid {t.line}; background: {t.pane}; }}
 QTabBar {{ background: {t.pane}; qproperty-drawBase: 0; }}
 QMainWindow > QTabBar {{ border-top: 1px solid {t.line}; }}

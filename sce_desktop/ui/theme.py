@@ -97,6 +97,7 @@ ROLES = {
     "strip": "the message strip",
     "names": "a heading at the left of a table that names what the lines are about",
     "plain": "a text field without a frame",
+    "dock": "the title of a panel below",
     "drop": "where files can be dropped",
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, QSize
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.ui.main_window import MainWindow
@@ -129,3 +129,21 @@ def test_every_panel_is_as_high_and_stays_so_in_another_theme(
         window.grab()  # lays everything out
         assert abs(second.height() - height) <= 2
     assert window.height() == px(800)
+
+
+def test_the_title_floats_and_closes_its_panel(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    _open(qtbot, window, make_project())
+    first = window.docks["First"]
+    first.bring()
+    title = first.titleBarWidget()
+    assert title is not None
+    buttons = {button.toolTip(): button for button in title.findChildren(QToolButton)}
+    buttons["Float or dock"].click()
+    assert first.isFloating()
+    buttons["Float or dock"].click()
+    assert not first.isFloating()
+    assert first.isVisible()
+    buttons["Close"].click()
+    assert first.isHidden()

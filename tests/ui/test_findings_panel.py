@@ -306,7 +306,7 @@ def test_sorting_keeps_the_cell(qtbot: QtBot, session: Session, panel: FindingsP
     panel.shares.choose(1, -1)
     panel.shares.sortByColumn(0, Qt.SortOrder.DescendingOrder)
     wait(qtbot, panel)
-    shares = [float(text.rstrip("%")) for text in shown_shares(panel)]
+    shares = [float(text.rstrip(" %")) for text in shown_shares(panel)]
     assert shares == sorted(shares, reverse=True)
     assert panel.examples.title.text() == "Delivery > Lost"
     assert panel.shares_model.order[panel.shares.currentIndex().row()] == 1
