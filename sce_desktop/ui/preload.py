@@ -24,7 +24,7 @@ def spare_imports() -> None:
     """Let modules be imported without PySide looking into the source text of each.
 
     It looks for modules that ask for its snake_case names; nothing here does. For torch and what it brings
-    that is an eighth of the time, and half a second in one piece for the largest module.
+    that is a good part of the time, and it holds Python's lock in one piece for each module.
     """
     plain = getattr(builtins, "__orig_import__", None)  # where PySide keeps what was there before it
     if plain is not None:
