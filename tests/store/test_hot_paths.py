@@ -33,9 +33,9 @@ def reviewed(project: Project) -> Project:
 @pytest.mark.parametrize(
     ("do", "most"),
     [
-        (lambda p: p.decide([7], Decision.LABEL, [2]), 14),
-        (lambda p: p.decide([8], Decision.NONE), 12),
-        (lambda p: p.decide([1], Decision.SKIPPED), 12),
+        (lambda p: p.decide([7], Decision.LABEL, [2]), 15),
+        (lambda p: p.decide([8], Decision.NONE), 13),
+        (lambda p: p.decide([1], Decision.SKIPPED), 13),
         (lambda p: p.set_marks(5, flag=True), 11),
         (lambda p: p.annotations([1, 5]), 4),
         (lambda p: p.annotations([5]), 3),
