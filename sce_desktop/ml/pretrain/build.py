@@ -102,6 +102,7 @@ class Builder:
             config.mixture,
             pairs=self.material.pairs if config.mixture.pairs else None,
             free=self.material.free if config.mixture.free_labels else None,
+            written=self.material.written if config.mixture.written else None,
             broader=self.material.broader if config.mixture.broader else None,
             others=self.material.others,
             weights=config.data.weights,

@@ -38,6 +38,7 @@ class DataConfig:
     wordings: str = ""  # JSON of label synonyms by set, "" for none
     wordnet: str = ""  # gzipped JSON lines of glosses, "" for none
     free_labels: str = ""  # JSON lines of labels written for single training texts, "" for none
+    written: str = ""  # JSON lines of small label sets with texts, written for training, "" for none
     broader: str = ""  # JSON of broader categories by set and label, "" for none
     max_characters: int = 300
     max_tokens: int = 72
@@ -56,6 +57,7 @@ class MixtureConfig:
     mixed: float = 0.0  # share of groups that mix rows and labels of several sets
     pairs: float = 0.0  # share of groups that match the beginning of a text with its rest
     free_labels: float = 0.0  # share of groups from the free labels of single texts
+    written: float = 0.0  # share of groups from the written sets
     broader: float = 0.0  # share of groups from the broader categories of the sets' labels
     merged: float = 0.0  # how often two labels of a set become one, "Science and travel"
     others: float = 0.0  # how often labels are left out and their texts belong to "Other"

@@ -181,6 +181,50 @@ def make_pairs(
 
 
 @dataclass(frozen=True)
+class WrittenSets:
+    """Small label sets with a few texts a label, all written for training; labels are numbered throughout."""
+
+    texts: Ints  # (n,) numbers of the text table, sorted by label
+    text_starts: Ints  # (L + 1,) label l owns texts[text_starts[l]:text_starts[l + 1]]
+    label_starts: Ints  # (S + 1,) set s has the labels label_starts[s] to label_starts[s + 1]
+    wordings: Lists  # L rows
+    alike: Bools  # (L, L) labels of which one may be right where the other is
+
+
+def make_written(
+    lines: Sequence[Mapping[str, Any]], *, text_table: StringTable, label_table: StringTable
+) -> WrittenSets:
+    """Number written sets: ``labels`` holds, for each, its name, another wording, then its texts.
+
+    Labels of different sets that share a word's stem are never each other's wrong answers.
+    """
+    sizes: list[int] = []
+    counts: list[int] = []
+    texts: list[int] = []
+    wordings: list[list[int]] = []
+    stems = defaultdict[str, list[int]](list)
+    for line in lines:
+        sizes.append(len(line["labels"]))
+        taken = {name.casefold() for name, *_ in line["labels"]}
+        for name, other, *own in line["labels"]:
+            offered = [*parts_of(name), other]
+            fine = [w for w in offered if w.casefold() == name.casefold() or w.casefold() not in taken]
+            for stem in _stems(f"{name} {other}"):
+                stems[stem].append(len(wordings))
+            wordings.append([label_table.add(w) for w in dict.fromkeys(fine)])
+            counts.append(len(own))
+            texts.extend(text_table.add(text) for text in own)
+    alike = np.eye(len(wordings), dtype=bool)
+    for same in stems.values():
+        alike[np.ix_(same, same)] = True
+    return WrittenSets(np.array(texts), _starts(counts), _starts(sizes), Lists.of(wordings), alike)
+
+
+def _starts(counts: Sequence[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+@dataclass(frozen=True)
 class Facet:
     """Labels that answer one question of a text ("what section?"), with their owners."""
 
@@ -238,7 +282,7 @@ def make_free_labels(
         for one in owned:
             alike[one[1], one[2]] = alike[one[2], one[1]] = True
     whole = facets or [range(max(len(one) for one in owned))]
-    starts = np.concatenate([[0], np.cumsum([len(texts) for texts, _ in lines])]).astype(np.int64)
+    starts = _starts([len(texts) for texts, _ in lines])
     return FreeLabels(
         np.array([text_table.add(text) for texts, _ in lines for text in texts]),
         starts,
@@ -251,7 +295,7 @@ def make_free_labels(
 def _facet(owned: Sequence[Sequence[int]], places: Sequence[int]) -> Facet:
     pairs = sorted({(one[p], owner) for owner, one in enumerate(owned) for p in places if p < len(one)})
     counts = Counter(label for label, _ in pairs)
-    starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
+    starts = _starts(list(counts.values()))
     return Facet(np.array(list(counts)), starts, np.array([owner for _, owner in pairs]))
 
 

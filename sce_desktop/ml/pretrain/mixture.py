@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.ml.pretrain.config import MixtureConfig
-from sce_desktop.ml.pretrain.material import Bools, FreeLabels, Glosses, Ints, Lists, TrainSet
+from sce_desktop.ml.pretrain.material import Bools, FreeLabels, Glosses, Ints, Lists, TrainSet, WrittenSets
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,13 @@ class Mixture:
         *,
         pairs: Glosses | None = None,
         free: FreeLabels | None = None,
+        written: WrittenSets | None = None,
         broader: FreeLabels | None = None,
         others: Ints | None = None,
         weights: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> None:
-        self.pairs, self.free, self.broader = pairs, free, broader
+        self.pairs, self.free, self.written, self.broader = pairs, free, written, broader
         self.others = np.array([], dtype=np.int64) if others is None else others
         self.sets, self.glosses, self.config, self.seed = list(sets), glosses, config, seed
         weight = [
@@ -63,17 +64,20 @@ class Mixture:
         """Draw the groups of ``step``."""
         c, rng = self.config, np.random.default_rng((self.seed, step))
         drawn: list[Group] = []
-        for u in rng.random(c.groups):
-            if self.glosses is not None and u < c.wordnet:
+        ends = np.cumsum([c.wordnet, c.mixed, c.pairs, c.free_labels, c.broader, c.written])
+        for kind in np.searchsorted(ends, rng.random(c.groups), side="right"):
+            if kind == 0 and self.glosses is not None:
                 drawn.append(self._gloss_group(self.glosses, rng))
-            elif u < c.wordnet + c.mixed:
+            elif kind == 1:
                 drawn.append(self._mixed_group(rng))
-            elif self.pairs is not None and u < c.wordnet + c.mixed + c.pairs:
+            elif kind == 2 and self.pairs is not None:
                 drawn.append(self._gloss_group(self.pairs, rng))
-            elif self.free is not None and u < c.wordnet + c.mixed + c.pairs + c.free_labels:
+            elif kind == 3 and self.free is not None:
                 drawn.append(self._free_group(self.free, rng))
-            elif self.broader is not None and u < c.wordnet + c.mixed + c.pairs + c.free_labels + c.broader:
+            elif kind == 4 and self.broader is not None:
                 drawn.append(self._free_group(self.broader, rng))
+            elif kind == 5 and self.written is not None:
+                drawn.append(self._written_group(self.written, rng))
             else:
                 drawn.append(self._set_group(self.sets[rng.choice(len(self.sets), p=self.weight)], rng))
         width = max(len(labels) for _, labels, _, _ in drawn)
@@ -86,10 +90,10 @@ class Mixture:
         kept = np.where(rng.random(texts.shape) < c.cut, rng.random(texts.shape), 1.0)
         return Batch(texts, labels, mask, right, kept)
 
-    def _word(self, s: TrainSet, labels: Ints, rng: np.random.Generator) -> Ints:
-        other = (rng.random(len(labels)) < self.config.synonyms) & (s.wordings.counts[labels] > 1)
-        worded = s.wordings.draw(labels, rng.random(len(labels)), first=1)
-        return np.where(other, worded, s.wordings.values[labels, 0])
+    def _word(self, wordings: Lists, labels: Ints, rng: np.random.Generator) -> Ints:
+        other = (rng.random(len(labels)) < self.config.synonyms) & (wordings.counts[labels] > 1)
+        worded = wordings.draw(labels, rng.random(len(labels)), first=1)
+        return np.where(other, worded, wordings.values[labels, 0])
 
     def _set_group(self, s: TrainSet, rng: np.random.Generator) -> Group:
         c = self.config
@@ -101,15 +105,19 @@ class Mixture:
         share = s.counts[kept] ** 0.5
         right = rng.choice(len(kept), size=c.rows, p=share / share.sum())
         row = _places(s.starts, kept[right], rng)
-        labels = self._word(s, kept, rng)
+        labels = self._word(s.wordings, kept, rng)
         if len(kept) > 2 and rng.random() < c.merged:
             labels, right = self._merge(s, kept, labels, right, rng)
         if len(labels) > 3 and len(self.others) and rng.random() < c.others:
             labels, right = self._leave_out(labels, right, rng)
-        if self.glosses is not None and rng.random() < c.distractors:
-            more = rng.choice(self.glosses.pool, size=int(rng.integers(1, 6)))
-            labels = np.concatenate([labels, np.setdiff1d(more, labels)])
+        labels = self._distract(labels, rng)
         return s.texts[row], labels, np.ones((c.rows, len(labels)), dtype=bool), right
+
+    def _distract(self, labels: Ints, rng: np.random.Generator) -> Ints:
+        if self.glosses is None or rng.random() >= self.config.distractors:
+            return labels
+        more = rng.choice(self.glosses.pool, size=int(rng.integers(1, 6)))
+        return np.concatenate([labels, np.setdiff1d(more, labels)])
 
     def _merge(
         self, s: TrainSet, kept: Ints, labels: Ints, right: Ints, rng: np.random.Generator
@@ -151,6 +159,28 @@ class Mixture:
         mask[np.arange(c.rows), right] = True
         return free.texts[_places(free.starts, owners, rng)], free.labels[facet.labels[chosen]], mask, right
 
+    def _written_group(self, w: WrittenSets, rng: np.random.Generator) -> Group:
+        # One to four written sets side by side. A text sees the labels of its own set, and of the others
+        # those that cannot be right for it too.
+        c = self.config
+        count = len(w.label_starts) - 1
+        of_label, kept = [], []
+        for number, at in enumerate(
+            rng.choice(count, size=min(int(rng.integers(1, 5)), count), replace=False)
+        ):
+            own = np.arange(w.label_starts[at], w.label_starts[at + 1])
+            if len(own) > 3 and rng.random() >= c.all_labels:
+                own = rng.permutation(own)[: int(rng.integers(2, len(own) + 1))]
+            kept.append(own)
+            of_label.append(np.full(len(own), number))
+        rows, group = np.concatenate(kept), np.concatenate(of_label)
+        right = rng.integers(len(rows), size=c.rows)
+        labels = self._distract(self._word(w.wordings, rows, rng), rng)
+        mask = np.ones((c.rows, len(labels)), dtype=bool)
+        own_set = group[right][:, None] == group[None]
+        mask[:, : len(rows)] = own_set | ~w.alike[rows[right][:, None], rows[None]]
+        return w.texts[_places(w.text_starts, rows[right], rng)], labels, mask, right
+
     def _mixed_group(self, rng: np.random.Generator) -> Group:
         # Rows of several sets, each with its own label; another row's label distracts unless it is right.
         c, chosen = self.config, rng.choice(len(self.sets), size=8, p=self.weight)
@@ -160,7 +190,7 @@ class Mixture:
             n = c.rows // len(chosen) + (number < c.rows % len(chosen))
             own = rng.choice(np.flatnonzero(s.counts), size=n)
             texts.append(s.texts[_places(s.starts, own, rng)])
-            labels.append(self._word(s, own, rng))
+            labels.append(self._word(s.wordings, own, rng))
             right.extend(s.wordings.values[own])
         return _in_batch(np.concatenate(texts), np.concatenate(labels), Lists.of(right).values)
 

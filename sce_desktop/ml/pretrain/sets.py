@@ -22,10 +22,12 @@ from sce_desktop.ml.pretrain.material import (
     Ints,
     StringTable,
     TrainSet,
+    WrittenSets,
     make_free_labels,
     make_glosses,
     make_pairs,
     make_set,
+    make_written,
 )
 
 MERGES = 300
@@ -63,6 +65,7 @@ class Material:
     glosses: Glosses | None
     pairs: Glosses
     free: FreeLabels | None
+    written: WrittenSets | None
     broader: FreeLabels | None
     others: Ints  # label numbers of what users call the rest
 
@@ -140,9 +143,17 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         glosses,
         pairs,
         _free([([text], own) for text, own in free.items()], FACETS),
+        _written(base / config.written, texts, labels) if config.written else None,
         _free(above, None),
         np.array([labels.add(name) for name in OTHERS]),
     )
+
+
+def _written(path: Path, texts: StringTable, labels: StringTable) -> WrittenSets:
+    try:
+        return make_written(list(_lines(path)), text_table=texts, label_table=labels)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path.name} is not a file of label sets with texts: {error!r}.") from None
 
 
 def text_id(text: str) -> str:

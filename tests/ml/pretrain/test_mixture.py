@@ -11,7 +11,14 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.ml.pretrain.material import FACETS, Lists, StringTable, make_free_labels, parts_of
+from sce_desktop.ml.pretrain.material import (
+    FACETS,
+    Lists,
+    StringTable,
+    make_free_labels,
+    make_written,
+    parts_of,
+)
 from sce_desktop.ml.pretrain.mixture import Mixture
 from sce_desktop.ml.pretrain.prefetch import drawn
 from sce_desktop.ml.pretrain.sets import OTHERS, read_material, text_id
@@ -213,3 +220,72 @@ def test_broader_categories_of_a_set_s_labels_are_right_for_their_texts(world: P
         own = gold[material.texts.strings[batch.texts[p, t]]]
         assert label in broader.get("parcels", {}).get(own, []) + broader["news"].get(own, [])
     assert len({int(n) for n in batch.labels.ravel()} - {-1}) == 4
+
+
+WRITTEN = [
+    {
+        "kind": "news",
+        "labels": [
+            ["Sport", "Games and matches", "they won 3 to 1", "a tie break"],
+            ["Economy", "Business", "prices rise", "shares fall"],
+            ["Sport politics", "Federations", "the federation votes", "a new president of the league"],
+        ],
+    },
+    {
+        "kind": "shop",
+        "labels": [
+            ["Refund", "Money back", "i want my money", "pay me back"],
+            ["Sporting goods", "Gear", "this racket broke", "shoes too small"],
+        ],
+    },
+]
+
+
+def _written(lines: list, **kind: float) -> tuple:
+    texts, labels = StringTable(), StringTable()
+    written = make_written(lines, text_table=texts, label_table=labels)
+    config = MixtureConfig(groups=24, rows=16, wordnet=0.0, written=1.0, **kind)
+    return texts.strings, labels.strings, Mixture([], None, config, written=written)
+
+
+def test_a_written_text_has_its_own_label_and_sees_its_own_set() -> None:
+    texts, labels, mixture = _written(WRITTEN, all_labels=1.0)
+    right = {text: {name, other} for line in WRITTEN for name, other, *own in line["labels"] for text in own}
+    sets = [{word.casefold() for label in line["labels"] for word in label[:2]} for line in WRITTEN]
+    of_text = {text: i for i, line in enumerate(WRITTEN) for _, _, *own in line["labels"] for text in own}
+    both = 0
+    for step in range(4):
+        batch = mixture.batch(step)
+        for p, t in np.ndindex(batch.right.shape):
+            text = texts[batch.texts[p, t]]
+            assert labels[batch.labels[p, batch.right[p, t]]].casefold() in {
+                w.casefold() for w in right[text]
+            } | {part.casefold() for w in right[text] for part in parts_of(w)}
+            names = [labels[n].casefold() for n in batch.labels[p][batch.mask[p, t]]]
+            assert len(set(names) & sets[of_text[text]]) >= len(WRITTEN[of_text[text]]["labels"])
+            both += len(set(names) & sets[1 - of_text[text]]) > 0
+    assert both > 100  # sets stand side by side, as each other's distractors
+
+
+def test_labels_of_two_written_sets_that_share_a_stem_never_stand_against_each_other() -> None:
+    texts, labels, mixture = _written(WRITTEN, all_labels=1.0, synonyms=0.0)
+    seen = 0
+    for step in range(4):
+        batch = mixture.batch(step)
+        for p, t in np.ndindex(batch.right.shape):
+            if texts[batch.texts[p, t]] == "this racket broke":
+                names = {labels[n] for n in batch.labels[p][batch.mask[p, t]]}
+                assert "Sport" not in names
+                seen += "Economy" in names
+    assert seen > 5
+
+
+def test_written_sets_are_read_with_the_rest(world: Path) -> None:
+    path = world / "written.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in WRITTEN), encoding="utf-8")
+    material = read_material(DataConfig(wordings="wordings.json", written="written.jsonl"), world)
+    assert material.written is not None
+    assert len(material.written.label_starts) == 3
+    path.write_text('{"kind": "news"}\n', encoding="utf-8")
+    with pytest.raises(UserError, match=r"written\.jsonl is not a file of label sets"):
+        read_material(DataConfig(wordings="wordings.json", written="written.jsonl"), world)
