@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,11 +168,15 @@ class Audit:
     created_at: str
 
 
+USER: Final = 0
+"""The user among the coders: there is no record of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coder:
     """Somebody else who has answered for rows, or a column of right answers."""
 
-    id: int  # 0 is the user, who has no record
+    id: int  # never `USER`
     name: str
     source: str  # where the answers came from
     rows: int

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
 
 import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import ChangeKind, Coder, IdArray
+from sce_desktop.core.types import USER, ChangeKind, Coder, IdArray
 from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
 from sce_desktop.store.sql import insert, last_row_id, now
 
-USER: Final = 0
-"""The user among the coders."""
 Answer = frozenset[int | str]
 """Ids of labels in use, and names of others as they were written; nothing: none of these."""
 _coders = schema.coders

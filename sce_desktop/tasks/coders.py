@@ -13,14 +13,12 @@ import numpy as np
 from sce_desktop.core.agreement import Agreement, compare_coders
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Coder, Decision, TableOptions
+from sce_desktop.core.types import USER, Coder, Decision, TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.columns import cells_of, find_column, find_columns
 
-USER = 0
-"""The user among the coders."""
 GOLD = "gold"
 """The coder whose answers are right by definition."""
 Answer = str | Sequence[str] | None  # a label, several, or none of these

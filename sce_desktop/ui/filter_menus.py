@@ -11,7 +11,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.types import USER, IdArray
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import review_work
 from sce_desktop.ui.column_filter import ColumnFilterDialog
@@ -20,7 +20,7 @@ from sce_desktop.ui.filter_words import STATES
 from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
 from sce_desktop.ui.row_actions import label_icon, menu_text
 from sce_desktop.ui.rows_delegate import colour_of
-from sce_desktop.ui.session import USER, Session
+from sce_desktop.ui.session import Session
 
 _MOST_IN_MENU = 40
 

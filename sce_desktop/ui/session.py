@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label, LabelSet, Run, TableOptions
+from sce_desktop.core.types import USER, Label, LabelSet, Run, TableOptions
 from sce_desktop.settings import Settings, Value
 from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
 from sce_desktop.ui import review_work, work
@@ -53,7 +53,6 @@ from sce_desktop.ui.tuning import Tuner
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
 
-USER = 0  # among the coders
 COUNT_MS = 400  # counting after an edit waits for the next one that long
 
 log = logging.getLogger(__name__)
