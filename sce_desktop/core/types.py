@@ -236,6 +236,11 @@ class ModelVersion:
         """What its runs are called."""
         return version_title(self.base, self.number)
 
+    @property
+    def learned(self) -> IdArray:
+        """Ids (n,) of the rows that it learned from, sorted; none if they were not kept."""
+        return np.array(self.settings.get("row_ids", ()), dtype=np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Scores:

@@ -240,7 +240,7 @@ def _learned(project: Project, aliases: Sequence[str]) -> tuple[str, IdArray]:
     for alias in aliases:
         run = project.active_run(alias)
         if run is not None and (version := by_title.get(run.model)) is not None:
-            return version.name, np.asarray(version.settings.get("row_ids", ()), dtype=np.int64)
+            return version.name, version.learned
         if run is not None and _VERSION_TITLE.search(run.model):
             return run.model, np.zeros(0, dtype=np.int64)
     return "", np.zeros(0, dtype=np.int64)

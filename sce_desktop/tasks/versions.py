@@ -263,11 +263,6 @@ def keep(
     )
 
 
-def learned_rows(version: ModelVersion) -> IdArray:
-    """Return the ids (n,) of the rows that ``version`` learned from, sorted; none if they were not kept."""
-    return np.array(version.settings.get("row_ids", ()), dtype=np.int64)
-
-
 def project_models(
     project: Project, source: ModelSource, name: str, baselines: list[Baseline], progress: Progress
 ) -> Loaded:
@@ -373,7 +368,7 @@ def _since(
     version = project.active_version()
     if version is None or version.base_fingerprint != base.fingerprint:
         return None
-    learned = learned_rows(version)
+    learned = version.learned
     seen = project.with_same_texts(learned)
     # Of a version that kept no rows nobody knows what it has not seen.
     new = np.flatnonzero(~np.isin(rows.ids[tuned.measured], seen)) if len(learned) else learned

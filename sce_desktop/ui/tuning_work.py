@@ -101,7 +101,6 @@ def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
     import numpy as np
 
     from sce_desktop.tasks.training import chosen_rows
-    from sce_desktop.tasks.versions import learned_rows
 
     progress.check()
     try:
@@ -111,7 +110,7 @@ def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
     versions = project.versions()
     if not versions:
         return len(ids), len(ids)
-    learned = learned_rows(versions[-1])
+    learned = versions[-1].learned
     if not len(learned):  # which ones was not kept
         return len(ids), min(len(ids), versions[-1].train_rows)
     return len(ids), int(np.isin(ids, learned).sum())

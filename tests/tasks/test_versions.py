@@ -10,11 +10,11 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin, Scores
+from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, Scores
 from sce_desktop.ml.finetune import Settings
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import training, versions
+from sce_desktop.tasks import training
 from sce_desktop.tasks.scoring import score_project
 from sce_desktop.tasks.training import training_rows
 from sce_desktop.tasks.versions import (
@@ -22,7 +22,6 @@ from sce_desktop.tasks.versions import (
     export_version,
     finetune_project,
     improve_project,
-    learned_rows,
     project_models,
     version_model,
 )
@@ -92,11 +91,11 @@ def test_the_rows_that_a_version_learned_from_are_kept(project: Project, base: S
     project.create_audit([2, 5], seed=1)
     make(project, base)
     (version,) = project.versions()
-    ids = learned_rows(version)
+    ids = version.learned
     assert ids.dtype == np.int64
     assert ids.tolist() == [1, 3, 4, *range(6, 19)]
     without = {name: value for name, value in version.settings.items() if name != "row_ids"}
-    assert learned_rows(replace(version, settings=without)).tolist() == []
+    assert replace(version, settings=without).learned.tolist() == []
 
 
 def test_changed_rows_are_listed(project: Project, base: SCEModel) -> None:
@@ -281,7 +280,7 @@ def test_a_version_whose_rows_are_not_known_is_compared_on_nothing(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.activate_version(make(project, base).version.id)
-    monkeypatch.setattr(versions, "learned_rows", lambda _: np.zeros(0, np.int64))
+    monkeypatch.setattr(ModelVersion, "learned", property(lambda _: np.zeros(0, np.int64)))
     assert make(project, base).version.metrics["since"]["rows"] == 0
 
 
