@@ -23,7 +23,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import FloatArray
 from sce_desktop.ml import folders
 from sce_desktop.ml.embedder import digest
-from sce_desktop.ml.prompts import DATE, MESSAGE
+from sce_desktop.ml.prompts import DATE, MESSAGE, around_message
 
 CONTEXT = 8192
 """Tokens that prompt and answer may have at most: the cache is made for them at once."""
@@ -142,10 +142,7 @@ class LlamaCppLM:
             bos_token=word(int(self._lib.llama_vocab_bos(self._vocab))),
         )
         text = formatter(messages=[{"role": "user", "content": MESSAGE}]).prompt
-        before, found, after = text.partition(MESSAGE)
-        if not found:
-            raise UserError(f"The chat template of {self.name} leaves the message out: use another model.")
-        return before, after
+        return around_message(text, self.name)
 
     def chat(self) -> tuple[str, str]:
         """Return what the chat template puts before and after a message."""

@@ -24,7 +24,7 @@ from sce_desktop.core.types import FloatArray
 from sce_desktop.ml import folders
 from sce_desktop.ml.embedder import digest
 from sce_desktop.ml.llm_gguf import gguf_file, gguf_options, quiet_transformers
-from sce_desktop.ml.prompts import DATE, MESSAGE
+from sce_desktop.ml.prompts import DATE, MESSAGE, around_message
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -75,10 +75,7 @@ class TransformersLM:
             date_string=DATE,
             enable_thinking=False,
         )
-        before, found, after = str(text).partition(MESSAGE)
-        if not found:
-            raise UserError(f"The chat template of {self.name} leaves the message out: use another model.")
-        return before, after
+        return around_message(str(text), self.name)
 
     def chat(self) -> tuple[str, str]:
         """Return what the chat template puts before and after a message."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sce_desktop.core.errors import UserError
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -35,6 +37,19 @@ MESSAGE = "\ue000"
 """Stands for the user's message while a chat template is split around it; of the private use area."""
 DATE = "26 Jul 2024"
 """Llama's template would write today's: the same text would score otherwise tomorrow."""
+
+
+def around_message(rendered: str, model: str) -> tuple[str, str]:
+    """Return what a chat template puts before and after `MESSAGE`, given what it made of it.
+
+    Raises:
+        UserError: The template of ``model`` leaves the message out.
+    """
+    before, found, after = rendered.partition(MESSAGE)
+    if not found:
+        raise UserError(f"The chat template of {model} leaves the message out: use another model.")
+    return before, after
+
 
 PAPER = Prompt(
     name="paper",
