@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -71,15 +71,10 @@ class ChosenRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrainingRows:
-    """Rows to learn from with their texts; see `ChosenRows`."""
+class TrainingRows(ChosenRows):
+    """Rows to learn from with their texts."""
 
-    ids: IdArray
     texts: list[str]
-    gold: IdArray
-    measurable: NDArray[np.bool_]
-    labels: tuple[Label, ...]
-    left_out: dict[str, int]
 
     @property
     def data_hash(self) -> str:
@@ -139,9 +134,8 @@ def training_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -
         UserError: As there.
     """
     rows = chosen_rows(project, origins)
-    return TrainingRows(
-        rows.ids, project.texts(rows.ids), rows.gold, rows.measurable, rows.labels, rows.left_out
-    )
+    whole = {field.name: getattr(rows, field.name) for field in fields(rows)}
+    return TrainingRows(**whole, texts=project.texts(rows.ids))
 
 
 @dataclass(frozen=True, slots=True)
