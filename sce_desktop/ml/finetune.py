@@ -22,23 +22,22 @@ from threadpoolctl import threadpool_limits
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
-from sce_desktop.ml.fitting import Examples, Fitted, Fitter, Recipe
+from sce_desktop.ml.fitting import Examples, Fitted, Fitter
 from sce_desktop.ml.logistic import logistic_probabilities
 from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.recipes import (
+    CAUTIOUS,
+    FEW,
+    FOLDS,
+    MANY,
+    MOST_TO_MEASURE_BY_FOLDS,
+    Recipe,
+    choices,
+)
 from sce_desktop.ml.versions import with_correction
 
-FEW = Recipe(hold=10.0, ridge=1.0)
-"""Where every label has a single example, so that nothing can be chosen."""
-CAUTIOUS = Recipe(hold=10.0, ridge=3.0)
 CAUTION = 2.0
 """How much better, in nats, another recipe must explain rows left out, for each squared unit of its logs."""
-RECIPES = tuple(Recipe(hold, ridge) for hold in (3.0, 10.0, 30.0) for ridge in (0.03, 0.1, 0.3, 1.0, 3.0))
-RECIPES_FOR_MANY = tuple(Recipe(10.0, ridge) for ridge in (0.03, 0.1, 0.3, 1.0))
-MANY = 20_000
-"""From so many rows times labels on, fewer recipes are tried on fewer folds: they differ little by then."""
-MOST_TO_MEASURE_BY_FOLDS = 400
-"""With more rows a fifth is held out instead."""
-FOLDS = 5
 ENOUGH_TO_CALIBRATE = 50
 """From so many rows on the temperature counts as fitted (MODEL.md 4)."""
 TEMPERATURE_PRIOR = 10.0
@@ -188,12 +187,11 @@ class Trainer:
         Where none can be left out it is `FEW` alone, or `CAUTIOUS` if that is for want of rows that may be.
         """
         may = np.ones(len(groups), dtype=np.bool_) if may is None else may
-        many = len(examples) * len(examples.labels) >= MANY
-        fold_of = folds(examples.gold.numpy(), groups, 3 if many else FOLDS, self.random, may)
+        recipes, parts = choices(len(examples), len(examples.labels))
+        fold_of = folds(examples.gold.numpy(), groups, parts, self.random, may)
         left_out = torch.from_numpy(np.flatnonzero(may & (fold_of >= 0)))
         if not len(left_out):
             return [Strength(FEW if may.all() else CAUTIOUS, 1.0, 0, 0.0)]
-        recipes = RECIPES_FOR_MANY if many else RECIPES
         scores = examples.scores.repeat(len(recipes), 1, 1)
         for fold in range(int(fold_of.max()) + 1):
             tested = np.flatnonzero(may & (fold_of == fold))

@@ -26,19 +26,12 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
 from sce_desktop.core.types import IdArray
+from sce_desktop.ml.recipes import Recipe
 
 SETTLED = 3e-3
 """An epoch that moves no weight by more than this share of the largest is the last."""
 NOTHING = 1e-6
 """Directions in which the vectors have less than this share of their greatest extent are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How strongly the zero-shot scores are held on to: both grow with it."""
-
-    hold: float
-    ridge: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin
+from sce_desktop.ml.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS, choices
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.vectors import KnownVectors
@@ -42,9 +43,6 @@ sizes by about two (docs/fine-tune.md, Time). What a project's last fine-tune to
 """
 BASE_BYTES = 120_000_000
 """Beyond what the model takes, whatever the number of rows."""
-FOLDS, MOST_BY_FOLDS, MANY = 5, 400, 20_000
-RECIPES, RECIPES_FOR_MANY = 15, 4
-"""As in `ml.finetune`, which cannot be imported here without torch; a test keeps them equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,16 +174,14 @@ def cost(
         unread: Texts that have no vector yet.
         pace: How much slower than the machine of docs/fine-tune.md this one is.
     """
-    by_folds = (rows if measurable is None else measurable) <= MOST_BY_FOLDS
-    many = rows * known >= MANY
-    recipes, folds = (RECIPES_FOR_MANY, 3) if many else (RECIPES, FOLDS)
+    by_folds = (rows if measurable is None else measurable) <= MOST_TO_MEASURE_BY_FOLDS
+    recipes, folds = choices(rows, known)
     tested = FOLDS if by_folds else 1
-    choices = tested + by_folds
-    fits = choices * folds + tested + 1
+    fits = (tested + by_folds) * folds + tested + 1
     part = (FOLDS - 1) / FOLDS
     learned = part * part * rows  # most fits choose a strength on what is left where a part is left out
-    fit = pace * (START_SECONDS + fits * EPOCHS * epoch_seconds(learned, known, recipes))
-    memory = BASE_BYTES + 4 * rows * (recipes * (5 * known + 2 * labels) + 6 * WIDTH)
+    fit = pace * (START_SECONDS + fits * EPOCHS * epoch_seconds(learned, known, len(recipes)))
+    memory = BASE_BYTES + 4 * rows * (len(recipes) * (5 * known + 2 * labels) + 6 * WIDTH)
     return Cost(fit, unread * TEXT_SECONDS, memory, free_memory())
 
 
@@ -241,7 +237,9 @@ class Plan:
                 return "None: rows given a label in bulk are not measured on, so nothing will be claimed"
             return "None: each label has a single example"
         words = (
-            f"Each of {n:,} once, in {FOLDS} parts" if n <= MOST_BY_FOLDS else f"{round(n / 5):,}, a fifth"
+            f"Each of {n:,} once, in {FOLDS} parts"
+            if n <= MOST_TO_MEASURE_BY_FOLDS
+            else f"{round(n / 5):,}, a fifth"
         )
         if single:
             words += f"; {single} {'label has' if single == 1 else 'labels have'} one example, not measured"

@@ -7,8 +7,8 @@ import time
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 
-from sce_desktop.ml.finetune import MANY, RECIPES, RECIPES_FOR_MANY
 from sce_desktop.ml.fitting import Examples, Fitter
+from sce_desktop.ml.recipes import MANY, RECIPES, RECIPES_FOR_MANY
 from sce_desktop.tasks.training import WIDTH, epoch_seconds
 from tests.benchmarks.measure import print_table
 

@@ -9,7 +9,6 @@ import pytest
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Origin
-from sce_desktop.ml import finetune
 from sce_desktop.store.project import Project
 from sce_desktop.tasks import training
 from sce_desktop.tasks.training import chosen_rows, cost, pace_of, plan
@@ -128,10 +127,3 @@ def test_the_pace_comes_from_the_newest_whole_version(project: Project) -> None:
     add(project, seconds=6.0, settings={"expected_seconds": 3.0})
     add(project, seconds=0.1, settings={"expected_seconds": 3.0}, metrics={"cut_short": True})
     assert pace_of(project) == 2.0
-
-
-def test_the_numbers_are_those_of_the_method() -> None:
-    method = (finetune.FOLDS, finetune.MOST_TO_MEASURE_BY_FOLDS, finetune.MANY)
-    assert method == (training.FOLDS, training.MOST_BY_FOLDS, training.MANY)
-    recipes = (len(finetune.RECIPES), len(finetune.RECIPES_FOR_MANY))
-    assert recipes == (training.RECIPES, training.RECIPES_FOR_MANY)
