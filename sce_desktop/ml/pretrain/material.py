@@ -249,7 +249,14 @@ class FreeLabels:
     starts: Ints  # (O + 1,) owner o has texts[starts[o]:starts[o + 1]]
     labels: Ints  # (L,) numbers of the label table
     facets: tuple[Facet, ...]
-    fits: Bools  # (O, L) labels that are right or mean the same as a right one
+    fits: NDArray[
+        np.uint8
+    ]  # (O, ⌈L / 8⌉) a bit for each label that is right or means the same as a right one
+
+    def fitting(self, owners: Ints, labels: Ints) -> Bools:
+        """Return which of ``labels`` (K,), columns, are right for ``owners`` (T,) or mean the same (T, K)."""
+        bits = self.fits[owners[:, None], labels[None] >> 3] >> (7 - (labels & 7)).astype(np.uint8)
+        return (bits & 1).astype(np.bool_)
 
 
 FACETS = ((0,), (1, 2), (3,), (4, 5))
@@ -288,7 +295,7 @@ def make_free_labels(
         starts,
         np.array([label_table.add(name) for name in names]),
         tuple(_facet(owned, places) for places in whole),
-        np.stack([alike[one].any(0) for one in owned]),
+        np.stack([np.packbits(alike[one].any(0)) for one in owned]),
     )
 
 

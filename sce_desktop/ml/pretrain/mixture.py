@@ -155,7 +155,7 @@ class Mixture:
         chosen = rng.choice(len(share), size=k, replace=False, p=share / share.sum())
         right = rng.integers(k, size=c.rows)
         owners = facet.owners[_places(facet.starts, chosen[right], rng)]
-        mask = ~free.fits[owners[:, None], facet.labels[chosen][None]]
+        mask = ~free.fitting(owners, facet.labels[chosen])
         mask[np.arange(c.rows), right] = True
         return free.texts[_places(free.starts, owners, rng)], free.labels[facet.labels[chosen]], mask, right
 
