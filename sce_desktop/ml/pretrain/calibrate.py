@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import log_softmax, logsumexp
+from scipy.special import expit, log_softmax
 from torch import Tensor
 
 from sce_desktop.core.metrics import expected_calibration_error
@@ -141,14 +141,20 @@ def _seldom(one: SetScores) -> tuple[Floats, Floats]:
 
 
 def _platt(sets: Sequence[tuple[Floats, Floats]]) -> YesNo:
-    # sigmoid(a x + c) by maximum likelihood, every set weighing the same.
-    def loss(at: Floats) -> float:
-        each = [
-            np.mean(logsumexp([np.zeros_like(x), -(2 * y - 1) * (at[0] * x + at[1])], 0)) for x, y in sets
-        ]
-        return float(np.mean(each))
+    # sigmoid(a x + c) by maximum likelihood, every set weighing the same. The loss is convex and its slope
+    # leads to the one minimum; Nelder-Mead, which knows no slope, stalled far from it on some sets.
+    signs = [(x, 2 * y - 1) for x, y in sets]
 
-    a, c = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead").x
+    def loss(at: Floats) -> tuple[float, Floats]:
+        value, slope = 0.0, np.zeros(2)
+        for x, sign in signs:
+            wrong = -sign * (at[0] * x + at[1])
+            pull = -sign * expit(wrong) / len(x)
+            value += float(np.logaddexp(0, wrong).mean())
+            slope += [pull @ x, pull.sum()]
+        return value / len(sets), slope / len(sets)
+
+    a, c = minimize(loss, np.array([1.0, 0.0]), jac=True, method="BFGS").x
     a = max(float(a), 1e-3)  # a logit never counts against what it says
     return YesNo(scale=a, bias=float(-c / a))
 

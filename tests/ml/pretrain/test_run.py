@@ -14,7 +14,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.pretrain import run
-from sce_desktop.ml.pretrain.calibrate import NONE_SHARE, SetScores, fit
+from sce_desktop.ml.pretrain.calibrate import NONE_SHARE, SetScores, _platt, fit
 from sce_desktop.ml.pretrain.config import member_configs, read_config
 from sce_desktop.ml.pretrain.towers import TokenLists, TrainedTowers, encode_packed
 from sce_desktop.ml.published import load_embedder
@@ -70,6 +70,17 @@ def test_a_platt_fit_finds_the_frequencies() -> None:
     odds = np.exp(0.5 * np.array([-4.0, 0.0, 4.0]) - 1) / NONE_SHARE
     truth = odds / (1 + odds)  # as if texts that fit none came so much more seldom
     assert np.abs(p - truth).max() < 0.05
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_platt_fit_reaches_its_minimum(seed: int) -> None:
+    # Logits around zero: a search without slope stalled at seed 2, far off the frequency.
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=4000)
+    happens = rng.random(4000) < 1 / (1 + np.exp(-(logits - 2.2)))
+    found = _platt([(logits, happens.astype(np.float64))])
+    assert found(logits).mean() == pytest.approx(happens.mean(), abs=1e-4)
+    assert found.scale == pytest.approx(1.0, abs=0.15)
 
 
 class StopAfter(SilentProgress):
