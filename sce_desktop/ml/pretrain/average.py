@@ -43,10 +43,10 @@ def save_member(trainer: Trainer, path: Path) -> None:
 def averaged(
     builder: Builder, config: PretrainConfig, members: Sequence[Path], progress: Progress
 ) -> tuple[TextEncoder, SCE, Trainer]:
-    """Return the embedder, the head and the trainer that refitted it.
+    """Return the embedder, the head and the trainer that looked at them last.
 
     The embedder is start + interpolation (mean of members - start); the head is the members' mean, then
-    trained for ``refit_steps`` on the finished embedder's vectors.
+    trained for ``refit_steps`` on the finished embedder's vectors; 0 of them: it stays the mean.
     """
     assert builder.start is not None
     mean = _mean([load_file(path) for path in members])
@@ -64,6 +64,10 @@ def averaged(
     refit = replace(config, optim=optim, run=look)
     head = builder.head(config)
     head.load_state_dict({k.removeprefix(_HEAD): v for k, v in mean.items() if k.startswith(_HEAD)})
+    if not a.refit_steps:
+        trainer = builder.finished(refit, encoder, head)
+        trainer.trace.accuracies.append(trainer.validate())
+        return encoder, head, trainer
     trainer = builder.head_trainer(refit, encoder, head)
     trainer.run(progress)
     return encoder, head, trainer

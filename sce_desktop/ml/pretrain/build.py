@@ -76,6 +76,12 @@ class Builder:
             before = Before(*encode_all(towers, half=use_half(config, self.device)))
         return self.assemble(config, self.head(config), towers, encoder=encoder, before=before)
 
+    def finished(self, config: PretrainConfig, encoder: TextEncoder, head: SCE) -> Trainer:
+        """Return a trainer that has nothing left to train, to look at the validation sets with."""
+        encoder.requires_grad_(False).eval()
+        towers = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
+        return self.assemble(config, head, towers)
+
     def head_trainer(self, config: PretrainConfig, encoder: TextEncoder, head: SCE) -> Trainer:
         """Return a trainer of ``head`` alone over the vectors of a finished, now frozen ``encoder``."""
         encoder.requires_grad_(False).eval()

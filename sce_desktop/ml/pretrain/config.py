@@ -103,7 +103,7 @@ class AverageConfig:
 
     members: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     interpolation: float = 1.0  # how far from the start weights to the members' mean
-    refit_steps: int = 100
+    refit_steps: int = 100  # of the head, over the finished embedder; 0: it stays the mean
     refit_learning_rate: float = 5e-5
 
 

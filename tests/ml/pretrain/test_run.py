@@ -119,6 +119,17 @@ def test_average_lies_between_start_and_members(world: Path, write_config) -> No
     assert np.abs(model.embed(TEXTS) - start).max() < 2e-3  # float16 storage
 
 
+def test_an_average_need_not_be_refitted(world: Path, write_config) -> None:
+    for steps in (0, 20):
+        more = f"[average]\ninterpolation = 1.0\nrefit_steps = {steps}\n{TWO}"
+        trained = run(write_config(steps=20, more=more), world / f"out{steps}", progress=SilentProgress())
+        assert trained.validation
+    as_is, refitted = (SCEModel.from_pretrained(str(world / f"out{n}")).state_dict() for n in (0, 20))
+    moved = [k for k in as_is if not torch.equal(as_is[k], refitted[k])]
+    assert moved
+    assert all(k.startswith("head.") for k in moved)
+
+
 def test_the_papers_architecture_trains_over_a_frozen_embedder(world: Path, write_config) -> None:
     tiny_sentence_transformer(world, model_type="roberta", name="tiny-roberta", seed=5)
     model = (
@@ -191,7 +202,9 @@ def test_keep_loss_holds_the_vectors_near(world: Path, write_config) -> None:
 def test_the_shipped_configuration_reads_and_names_its_members() -> None:
     config = read_config(resources_dir() / "pretrain" / "sce-mini.toml")
     members = member_configs(config)
-    assert len(members) == 2
-    assert members["all-of-it"].mixture.merged == 0.3
-    assert members["free-labels"].mixture.merged == 0.0
+    assert len(members) == 12
+    assert members["plain"].mixture.pairs == 0.05
+    assert members["pairs-5"].mixture.pairs == 0.1
+    assert members["pairs-5"].optim.seed == 54
     assert (resources_dir() / "pretrain" / config.data.free_labels).is_file()
+    assert (resources_dir() / "pretrain" / config.data.written).is_file()
