@@ -201,7 +201,7 @@ def review(folder: str) -> None:
         told: list[float] = []  # when the rows on the screen had their scores
         run_before = session.runs[0].id
 
-        def listen(told: list[float] = told, run_before: int = run_before) -> None:
+        def listen(*_: object, told: list[float] = told, run_before: int = run_before) -> None:
             fresh = session.runs[0].id != run_before
             if not told and fresh and all(score is not None and not score.stale for score in _screen(view)):
                 told.append(time.perf_counter())
