@@ -97,6 +97,11 @@ class ModelMethods:
         with self._database.read() as connection:
             return runs.active(connection, alias)
 
+    def run_before(self, run: Run) -> Run | None:
+        """Return the newest other run under the same alias that has scored anything."""
+        with self._database.read() as connection:
+            return runs.before(connection, run)
+
     def activate(self, run_id: int) -> None:
         """Show a run under its alias. KeyError if there is none of that id."""
         with self._database.write(durable=True) as connection:

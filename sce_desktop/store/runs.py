@@ -112,6 +112,13 @@ def active(connection: sa.Connection, alias: str) -> Run | None:
     return None if found is None else _run(found)
 
 
+def before(connection: sa.Connection, run: Run) -> Run | None:
+    """Return the newest other run under the alias of ``run`` that has scored anything."""
+    newest = f"{_RUN} WHERE alias = ? AND scored > 0 AND id != ? ORDER BY id DESC LIMIT 1"
+    found = raw(connection).execute(newest, (run.alias, run.id)).fetchone()
+    return None if found is None else _run(found)
+
+
 def activate(connection: sa.Connection, run_id: int) -> None:
     """Show a run under its alias, in place of the one that was. KeyError if there is none of that id."""
     alias = get(connection, run_id).alias

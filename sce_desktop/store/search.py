@@ -145,7 +145,7 @@ def _has_fts5(connection: sa.Connection) -> bool:
 def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool]:
     """Return whether ``text`` contains ``needle``: by LIKE where it knows the letters, which is faster."""
     if needle.isascii() and "\0" not in needle and len(needle) <= _MAX_PATTERN:
-        return text.icontains(needle, autoescape=True, escape="\\")
+        return text.contains(needle, autoescape=True, escape="\\")  # LIKE, to which "A" is "a"
     return sa.func.contains_folded(text, _fold(needle)) == 1
 
 

@@ -19,6 +19,7 @@ CHUNK_SECONDS = 0.7
 FIRST_CHUNK = 32
 SMALLEST_CHUNK = 8
 LARGEST_CHUNK = 20_000
+SCREEN = "scoring the screen"
 KEPT_RUNS = 2  # finished ones of a model, the newest: going back on a label edit costs nothing
 
 
@@ -62,7 +63,8 @@ def score_project(
         if run.alias in first_only:
             ids = np.intersect1d(ids, first)
         tally.expect(len(ids))
-        tally.score(run, named, first[np.isin(first, ids)], what="scoring the screen")
+        tally.score(run, named, first[np.isin(first, ids)], what=SCREEN)
+        tally.tell(SCREEN)  # before the next model looks up what it has to do
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
     for run, named, ids in zip(runs, models, waiting, strict=True):
@@ -131,6 +133,11 @@ class _Tally:
         """Count on ``rows`` more."""
         self._total += rows
 
+    def tell(self, stage: str) -> None:
+        """Report what is done and committed. Another stage than the last is told at once."""
+        if self._done:
+            self._progress.report(self._done, self._total, stage=stage)
+
     def score(self, run: Run, named: NamedModel, ids: IdArray, *, what: str = "scoring") -> None:
         """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""
         self._main = run.id if self._main is None else self._main
@@ -148,7 +155,7 @@ class _Tally:
         size, start = FIRST_CHUNK, 0
         stage = f"{what} with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"
         if len(ids):
-            self._progress.report(self._done, self._total, stage=stage)  # what was before is committed
+            self._progress.report(self._done, self._total, stage=stage)
         while start < len(ids):
             self._progress.check()
             chunk = ids[start : start + size]

@@ -46,6 +46,7 @@ class LabelsModel(QAbstractListModel):
         self._labels, self._spans = grouped(session.labels)
         self._groups = self._group_of_row()
         self._keys = session.keymap.label_keys(self._labels)
+        self._counts = self.all_counts()  # that the view was told
         session.settingsChanged.connect(self.refresh)
         session.labelsChanged.connect(self.refresh)
         session.projectOpened.connect(self.refresh)
@@ -56,16 +57,17 @@ class LabelsModel(QAbstractListModel):
     @Slot()
     def refresh(self) -> None:
         """Show the session's labels."""
-        before, spans = self._labels, self._spans
+        before, spans, keys = self._labels, self._spans, self._keys
         now, now_spans = grouped(self._session.labels)
-        self._keys = self._session.keymap.label_keys(now)
+        now_keys = self._session.keymap.label_keys(now)
         if spans == now_spans and [label.id for label in before] == [label.id for label in now]:
-            self._labels = now
-            self._on_counts()
+            self._labels, self._keys = now, now_keys
+            self._tell_counts(also=(now, now_keys) != (before, keys))
             return
         self.beginResetModel()
-        self._labels, self._spans = now, now_spans
+        self._labels, self._spans, self._keys = now, now_spans, now_keys
         self._groups = self._group_of_row()
+        self._counts = self.all_counts()
         self.endResetModel()
 
     def _group_of_row(self) -> list[Span | None]:
@@ -100,7 +102,13 @@ class LabelsModel(QAbstractListModel):
 
     @Slot()
     def _on_counts(self) -> None:
-        if self._labels:
+        self._tell_counts()
+
+    def _tell_counts(self, *, also: bool = False) -> None:
+        """Have the list painted anew if its counts are other ones, or where ``also`` something else is."""
+        counts = self.all_counts()
+        if self._labels and (also or counts != self._counts):
+            self._counts = counts
             self.dataChanged.emit(self.index(0), self.index(len(self._labels) - 1))
 
     def label(self, index: Index) -> Label:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QTextLayout, QTextOption
 
@@ -72,6 +74,7 @@ def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_t
         painter.drawText(box, flags, metrics.elidedText(line, Qt.TextElideMode.ElideRight, area.width()))
 
 
+@functools.cache
 def _flags(*, right_to_left: bool, right: bool) -> int:
     """How a line is laid out: the direction decides on which side "…" stands."""
     force = Qt.TextFlag.TextForceRightToLeft if right_to_left else Qt.TextFlag.TextForceLeftToRight

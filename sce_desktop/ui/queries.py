@@ -46,6 +46,16 @@ def in_audit(query: RowQuery) -> bool:
     return is_selection(query) and query.name in (AUDIT, OPEN_AUDIT)
 
 
+def starts_over(query: RowQuery, before: RowQuery | None) -> bool:
+    """Whether one works down the rows of ``query`` from their top, coming from those of ``before``.
+
+    So it is with another order, but for a random sample, which goes on where it was left.
+    """
+    if before is None or in_audit(query):
+        return False
+    return (before.order, before.descending) != (query.order, query.descending)
+
+
 def without_filters(query: RowQuery) -> RowQuery:
     """Every row, in the order of ``query``. The runs stay where the order needs them."""
     if is_selection(query):

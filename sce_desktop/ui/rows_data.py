@@ -18,6 +18,7 @@ from sce_desktop.tasks.models import MAIN_ALIAS
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
+PAGE = 64  # rows that are read at once
 SHOWN_CHARACTERS = 400  # more than two lines of a table ever hold
 _OF_A_VERSION = re.compile(r" \+ version \d+$")  # as `core.types.version_title` writes it
 _STRONG = {"L": False, "R": True, "AL": True}
@@ -90,10 +91,28 @@ def is_of_older_model(run: Run, title: str) -> bool:
     return run.model != title if title else _OF_A_VERSION.search(run.model) is not None
 
 
-def find_rows(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
-    """Return the ids of the rows that ``query`` asks for, in its order."""
+def find_rows(
+    project: Project,
+    query: RowQuery,
+    near: int | None,
+    runs: Sequence[Run],
+    labels: Sequence[Label],
+    *,
+    progress: Progress,
+) -> tuple[IdArray, dict[int, list[RowData]]]:
+    """Return the ids of the rows that ``query`` asks for, in its order, and by number the pages seen first.
+
+    Those are around the row ``near``; where the query does not find it, and for None, at the top.
+    """
     progress.check()
-    return project.row_ids(query)
+    with project.snapshot():
+        ids = project.row_ids(query)
+        progress.check()
+        place = int(np.argmax(ids == near)) if near is not None and len(ids) else 0
+        first, last = max(0, place - PAGE // 2) // PAGE, min(place + PAGE // 2, len(ids) - 1) // PAGE
+        read = ids[first * PAGE : (last + 1) * PAGE]
+        rows = load_rows(project, read, runs, labels, progress=progress)
+    return ids, {number: rows[(number - first) * PAGE :][:PAGE] for number in range(first, last + 1)}
 
 
 def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:
@@ -140,10 +159,8 @@ def scores_of(
     result = _scores(project, wanted, run, stale, other_model)
     missing = [row_id for row_id in wanted if row_id not in result]
     if missing and run.finished_at is None:
-        older = [other for other in project.runs() if other.alias == run.alias and other.scored]
-        older = [other for other in older if other.id != run.id]
-        if older:
-            before = older[-1]
+        before = project.run_before(run)
+        if before is not None:
             other_model = before.fingerprint != run.fingerprint and not is_stale(before, labels)
             result |= _scores(project, missing, before, True, other_model)
     return result
@@ -165,6 +182,11 @@ def age(row: RowData, stale: Mapping[int, bool]) -> RowData:
         replace(score, stale=True) if score and stale.get(score.run.id) else score for score in row.scores
     )
     return replace(row, scores=scores)
+
+
+def says_the_same(row: RowData, other: RowData) -> bool:
+    """Whether two rows differ at most in what models say of them."""
+    return replace(row, scores=()) == replace(other, scores=())
 
 
 def reload_people(project: Project, rows: Sequence[RowData]) -> list[RowData]:

@@ -28,11 +28,12 @@ from sce_desktop.core.types import IdArray, Label, Run
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.jobs import Job
-from sce_desktop.ui.rows_data import RowData
+from sce_desktop.ui.queries import starts_over
+from sce_desktop.ui.rows_data import PAGE, RowData
 from sce_desktop.ui.session import Session
 
-PAGE = 64
 KEPT_PAGES = 128
+MARK_MS = 100  # new scores often come that soon after an edit of labels: then the table is painted once
 PAGES_A_JOB = 4  # more rows than the highest screen shows
 ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
 Index = QModelIndex | QPersistentModelIndex
@@ -73,8 +74,11 @@ class RowsModel(QAbstractTableModel):
         self._fetching: list[int] = []
         self._find: Job | None = None
         self._asked: RowQuery | None = None  # what ``_find`` answers
+        self._aged_since = False  # whether what rows say has changed since it was asked
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._fetch_pages)
+        self._mark_soon = QTimer(self, singleShot=True, interval=MARK_MS)
+        self._mark_soon.timeout.connect(self._mark)
         session.projectOpened.connect(self.find)
         session.projectClosed.connect(self._clear)
         session.queryChanged.connect(self.find)
@@ -156,8 +160,14 @@ class RowsModel(QAbstractTableModel):
         return int(places[0]) if len(places) else None
 
     def set_shown(self, first: int, last: int) -> None:
-        """Say which rows are on the screen: their pages are kept up to date."""
+        """Say which rows are on the screen: their pages are kept up to date.
+
+        What a step of one screen brings, up or down, is read ahead of it.
+        """
         self._shown = range(first // PAGE, last // PAGE + 1) if last >= first else range(0)
+        for place in (2 * first - last, 2 * last - first):
+            if 0 <= place < len(self.ids) and place // PAGE not in self._pages:
+                self._want(place // PAGE)
 
     @Slot()
     def find(self) -> None:
@@ -168,11 +178,14 @@ class RowsModel(QAbstractTableModel):
         if self._find is not None:
             self._find.detach()
             self._find.cancel()
-        query = self._session.query
-        job = self._session.submit(
+        session, query = self._session, self._session.query
+        job = session.submit(
             rows_data.find_rows,
             project,
             query,
+            None if starts_over(query, self.query) else session.current_row,
+            self.runs,
+            self.labels,
             title="Finding rows",
             lane="reads",
             first=True,
@@ -181,26 +194,32 @@ class RowsModel(QAbstractTableModel):
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_no_answer)
-        self._find, self._asked = job, query
+        self._find, self._asked, self._aged_since = job, query, False
+        self._label_ids = [label.id for label in self.labels]
         self.searching.emit(True)
 
     # --- queries -------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def _on_found(self, ids: IdArray) -> None:
+    def _on_found(self, found: tuple[IdArray, dict[int, list[RowData]]]) -> None:
         self._find = None
         if self._session.project is None:
             return
+        ids, pages = found
         self.query = self._asked
         self._follow_runs()
-        same = np.array_equal(ids, self.ids)
-        if same:
-            self._refresh()
+        if np.array_equal(ids, self.ids):
+            self._stale.update(self._pages, self._fetching)
+            for number, page in pages.items():
+                self._take_page(number, page)
         else:
             self.beginResetModel()
             self.ids = ids
             self._forget()
+            self._pages.update(pages)
             self.endResetModel()
+        (self._stale.update if self._aged_since else self._stale.difference_update)(pages)
+        self._want_shown()
         self.searching.emit(False)
         self.idsChanged.emit()
 
@@ -245,9 +264,10 @@ class RowsModel(QAbstractTableModel):
     def _fetch_pages(self) -> None:
         """Fetch the pages asked for last; older wishes were scrolled past."""
         project = self._session.project
-        numbers, self._wanted = self._wanted[-PAGES_A_JOB:], []
-        if project is None or self._fetch is not None or not numbers:
+        if project is None or self._fetch is not None or not self._wanted:
             return
+        numbers, self._wanted = self._wanted[-PAGES_A_JOB:], []
+        self._soon.stop()
         parts = [self.ids[number * PAGE : (number + 1) * PAGE] for number in numbers]
         job = self._session.submit(
             rows_data.load_rows,
@@ -273,29 +293,30 @@ class RowsModel(QAbstractTableModel):
             size = min(PAGE, len(self.ids) - number * PAGE)
             self._take_page(number, rows[start : start + size])
             start += size
+        if self._mark_soon.isActive():
+            self._mark()
         while len(self._pages) > KEPT_PAGES:
             self._stale.discard(self._pages.popitem(last=False)[0])
 
     @Slot()
     def _on_fetch_ended(self) -> None:
         self._fetch, self._fetching = None, []
-        for number in self._shown:
-            if number in self._stale:
-                self._want(number)
-        if self._wanted:
-            self._soon.start()
+        self._want_shown()
+        self._fetch_pages()
 
     def _take_page(self, number: int, page: list[RowData]) -> None:
-        old = self._pages.get(number)
+        old = self._pages.get(number, [])
         self._pages[number] = page
         self._pages.move_to_end(number)
-        changed = [at for at, row in enumerate(page) if old is None or at >= len(old) or old[at] != row]
-        for first, last in _stretches(changed):
-            start = number * PAGE
-            self._tell(start + first, start + last)
+        other = [at for at, row in enumerate(page) if at >= len(old) or old[at] != row]
+        new = [at for at in other if at >= len(old) or not rows_data.says_the_same(old[at], page[at])]
+        column = Column.NUMBER if new else Column.SCE
+        for first, last in _stretches(other):
+            self._tell(number * PAGE + first, number * PAGE + last, column)
 
-    def _tell(self, first: int, last: int) -> None:
-        self.dataChanged.emit(self.index(first, 0), self.index(last, self._columns - 1))
+    def _tell(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
+        """Have rows painted anew from ``column`` on: painting texts takes as long as all the rest."""
+        self.dataChanged.emit(self.index(first, column), self.index(last, self._columns - 1))
 
     # --- what changes --------------------------------------------------------------------------------------
 
@@ -306,8 +327,14 @@ class RowsModel(QAbstractTableModel):
             self._age_scores()
         else:
             self._refresh()
+        self._mark_soon.start()
+
+    @Slot()
+    def _mark(self) -> None:
+        """Have labels painted as they are called now: names and colours are in no page."""
+        self._mark_soon.stop()
         if len(self.ids):
-            self._tell(0, len(self.ids) - 1)  # names and colours of labels are not part of a page
+            self._tell(0, len(self.ids) - 1, Column.YOURS)
 
     def _age_scores(self) -> None:
         """Mark what was said of other wordings at once on the screen, elsewhere when it is looked at."""
@@ -315,12 +342,14 @@ class RowsModel(QAbstractTableModel):
         for number in self._shown:
             page = self._pages.get(number, [])
             page[:] = [rows_data.age(row, aged) for row in page]
+        self._aged_since = True
         self._stale.update(self._fetching, set(self._pages).difference(self._shown))
 
     @Slot(object)
     def _on_scores(self, _ids: object) -> None:
         self._follow_runs()
         self._refresh()
+        self._fetch_pages()  # at once: a timer would let the window be painted first, with what it says now
         self.aged.emit()
 
     @Slot(object)
@@ -330,6 +359,7 @@ class RowsModel(QAbstractTableModel):
         if not isinstance(ids, list) or len(ids) > PAGE or project is None:
             self._refresh()
         else:
+            self._aged_since = True
             self._stale.update(self._fetching)  # they may have been read before
             places = np.flatnonzero(np.isin(self.ids, ids))
             here = [divmod(int(place), PAGE) for place in places]
@@ -342,9 +372,14 @@ class RowsModel(QAbstractTableModel):
 
     def _refresh(self) -> None:
         """Read the pages on the screen again, and the others when they are looked at."""
+        self._aged_since = True
         self._stale.update(self._pages, self._fetching)
+        self._want_shown()
+
+    def _want_shown(self) -> None:
+        """Have the pages on the screen read again that are out of date."""
         for number in self._shown:
-            if number in self._pages:
+            if number in self._stale:
                 self._want(number)
 
     def _aliases(self) -> tuple[str, ...]:

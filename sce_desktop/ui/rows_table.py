@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QWidget
 
 from sce_desktop.ui.rows_delegate import (
@@ -58,6 +58,9 @@ class RowsTable(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setMouseTracking(True)  # for the hover
+        # The viewport paints all of itself, so Qt moves what stays on the screen when it scrolls, and only
+        # rows that come are painted.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -267,6 +270,13 @@ class RowsTable(QTableView):
         self.verticalScrollBar().setEnabled(high > low)
 
     # --- events --------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the ground, which is seen beside and below the rows, then the rows."""
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), self.palette().base())
+        painter.end()
+        super().paintEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Ask for the menu at the mouse, or at the current row for the menu key."""

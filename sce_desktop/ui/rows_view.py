@@ -28,9 +28,9 @@ from sce_desktop.ui.queries import (
     depends_on_people,
     depends_on_scores,
     has_filters,
-    in_audit,
     order_by_column,
     sorted_column,
+    starts_over,
     without_filters,
 )
 from sce_desktop.ui.row_actions import RowActions
@@ -164,10 +164,8 @@ class RowsView(QWidget):
             self._session.set_current_row(None)
             return
         place = self.model.place_of(self._session.current_row)
-        before = self._answered
-        other = before is not None and (before.order, before.descending) != (query.order, query.descending)
-        if other and not in_audit(query):  # which goes on where it was left
-            place = 0  # one works down an order from its top
+        if starts_over(query, self._answered):
+            place = 0
         if place is None:
             place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0
         if self._answered is None and self._session.labels and not takes_text(QApplication.focusWidget()):

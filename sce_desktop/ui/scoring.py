@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import IdArray, ModelVersion, Run
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.vectors import KnownVectors
     from sce_desktop.ui.session import Session
 
-EDIT_PAUSE_MS = 0  # edits that come together, before the window is painted again, are scored once
 SHOW_MS = 500  # how often new scores are shown while they come; those on the screen at once
 LONG_SECONDS = 30  # a scoring that takes longer is announced
 SURELY_SHORT = 200  # rows times models: not worth an estimate, unless an LLM is among them
@@ -68,6 +67,8 @@ def chosen_baselines(settings: Settings) -> tuple[str, ...]:
 class Scorer(Baselines):
     """Runs `work.score` in the model lane for the open project and tells the session what is new."""
 
+    _edited = Signal()
+
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         settings = session.settings
@@ -82,10 +83,13 @@ class Scorer(Baselines):
         self._loaded = ""  # the last model that could be loaded
         self.job: Job | None = None
         self._stage = ""  # of the scoring that runs
+        self._shown = 0  # how much of it is shown
         self._estimate: Job | None = None
         self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
-        self._edit_pause = QTimer(self, singleShot=True, interval=EDIT_PAUSE_MS)
-        self._edit_pause.timeout.connect(self.follow)
+        self._to_follow = False  # labels were edited
+        # Edits that come together are scored once. A timer would fire after the window is painted; this is
+        # called before, so that the lane scores meanwhile.
+        self._edited.connect(self._follow_edits, Qt.ConnectionType.QueuedConnection)
         self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._show.timeout.connect(self._show_scores)
 
@@ -293,7 +297,7 @@ class Scorer(Baselines):
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
         session = self._session
-        self._edit_pause.stop()
+        self._to_follow = False
         self._rest.stop()
         self._abandon()
         if session.project is None or session.refuses_edit():
@@ -314,14 +318,14 @@ class Scorer(Baselines):
         job.warned.connect(lambda sentence: session.tell(sentence, "warn"))
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
-        self.job, self._stage = job, ""
+        self.job, self._stage, self._shown = job, "", 0
         self.modelsChanged.emit()
         return job
 
     @Slot()
     def stop(self) -> None:
         """Stop scoring; rows that are scored keep their scores."""
-        self._edit_pause.stop()
+        self._to_follow = False
         self._rest.stop()
         for job in (self.job, self._estimate):
             if job is not None:
@@ -331,8 +335,14 @@ class Scorer(Baselines):
         """Follow an edit of the labels, if the project has been scored before."""
         self._abandon()
         if self.runs and self._session.labels:
-            self._edit_pause.start()
+            self._to_follow = True
+            self._edited.emit()
         self.refresh()
+
+    @Slot()
+    def _follow_edits(self) -> None:
+        if self._to_follow:
+            self.follow()
 
     def refresh(self) -> None:
         """Look up which runs of the project are shown."""
@@ -366,7 +376,8 @@ class Scorer(Baselines):
     def _on_progressed(self, done: int, _total: int | None, stage: str) -> None:
         self.ready = True
         before, self._stage = self._stage, stage
-        if done and stage != before:  # the rows on the screen are scored, or a model has seen all rows
+        if done > self._shown and stage != before:  # a model has seen the rows on the screen, or all rows
+            self._shown = done
             self._show.stop()
             self._show_scores()
         elif not self._show.isActive():

@@ -12,7 +12,7 @@ from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
-SHOW_MS = 60  # a progress bar paints at once whatever it is told: not while something else waits for it
+SHOW_MS = 250  # a progress bar paints at once whatever it is told: not while something else waits for it
 
 
 def duration(seconds: float) -> str:

@@ -4,8 +4,8 @@ One process, offscreen, a home of its own. A key is timed from before it is sent
 painted in the table and in the panel, with its text and not as a placeholder; that the decision was in the
 file by then is looked up by another connection, outside the time. Keys come at the pace of somebody fast, and
 then without a pause, which nobody can type. A filter or an order is timed until the rows that it finds are
-painted; an edit of a label until the rows on the screen have scores for it, by the bundled model on texts it
-has read.
+painted; an edit of a label until the rows on the screen have been painted with scores for it, by the bundled
+model on texts it has read.
 """
 
 from __future__ import annotations
@@ -198,16 +198,19 @@ def review(folder: str) -> None:
     for number in range(CHANGES):
         labels = list(session.labels)
         labels[number] = replace(labels[number], name=f"Another intent {number}")
+        told: list[float] = []  # when the rows on the screen had their scores
+        run_before = session.runs[0].id
+
+        def listen(*_: object, told: list[float] = told, run_before: int = run_before) -> None:
+            fresh = session.runs[0].id != run_before
+            if not told and fresh and all(score is not None and not score.stale for score in _screen(view)):
+                told.append(time.perf_counter())
+
+        heard = view.model.dataChanged.connect(listen)
         with timed("edit of a label, to scores on the screen"):
-            run_before = session.runs[0].id
             session.set_labels(labels)
-            until(
-                lambda run_before=run_before: (
-                    session.runs[0].id != run_before
-                    and all(not score.stale for score in _screen(view) if score is not None)
-                    and all(score is not None for score in _screen(view))
-                )
-            )
+            until(lambda told=told: told and painted.since(told[0], table))
+        view.model.dataChanged.disconnect(heard)
         session.scorer.stop()
         until(lambda: session.scorer.job is None)
     print(json.dumps(times))

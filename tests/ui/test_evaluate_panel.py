@@ -338,7 +338,7 @@ def test_what_was_measured_with_other_labels_is_dropped(
     panel.refresh_soon()
     qtbot.waitUntil(lambda: panel._job is not None)
     monkeypatch.undo()
-    session.scorer._edit_pause.setInterval(600_000)
+    session.scorer._edited.disconnect()
     session.set_labels([*session.labels, Label("Fourth")])
     go.set()
     assert panel.found is None

@@ -160,7 +160,7 @@ def test_the_query_follows_another_run(qtbot: QtBot, session: Session, opened: F
 
 def test_a_removed_label_leaves_the_filter(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
     entries(opened.more_menu())["Your label/Praise  0"].trigger()
-    session.scorer._edit_pause.setInterval(60_000)
+    session.scorer._edited.disconnect()
     session.set_labels(session.labels[:2])
     assert session.query.label_ids == ()
 

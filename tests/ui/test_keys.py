@@ -136,7 +136,7 @@ def test_a_label_gets_a_key_of_its_own_unless_it_is_taken(
     editor.accept()
     assert editor.problem.text() == "S is the key of “Skip”: choose another."
     QTest.keyClick(editor.shortcut, Qt.Key.Key_P)
-    session.scorer._edit_pause.setInterval(60_000)
+    session.scorer._edited.disconnect()
     editor.accept()
     assert session.labels[2].shortcut == "P"
     opened.rows.table.setFocus()

@@ -70,7 +70,7 @@ class User:
         self.window.activateWindow()
         open_in(qtbot, self.session, project)
         settle(qtbot, self.session)
-        self.session.scorer._edit_pause.setInterval(600_000)
+        self.session.scorer._edited.disconnect()
         self.table = self.the(RowsTable)
         self.focus(self.table)
 

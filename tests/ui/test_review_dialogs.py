@@ -49,7 +49,7 @@ def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterato
     bench.show()
     bench.activateWindow()
     open_in(qtbot, session, path)
-    session.scorer._edit_pause.setInterval(600_000)
+    session.scorer._edited.disconnect()
     settle(qtbot, session)
     bench.rows.table.setFocus()
     qtbot.waitUntil(bench.rows.table.hasFocus)

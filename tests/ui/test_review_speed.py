@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -48,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def many(qtbot: QtBot, session: Session, bench: Bench, path: Path) -> Iterator[Bench]:  # noqa: F811
-    session.scorer._edit_pause.setInterval(600_000)
+    session.scorer._edited.disconnect()
     session.scorer.set_baselines(("similarity",))
     open_in(qtbot, session, path)
     settle(qtbot, session)
@@ -174,6 +175,7 @@ def test_a_rename_marks_what_is_on_the_screen_without_reading_it_again(
     aged = model.row_at(0)
     assert aged is not None
     assert [score.stale for score in aged.scores if score] == [True, True]
+    qtbot.waitUntil(lambda: told.cells == 1)
     settle(qtbot, session)
     assert (read, told.headings, told.cells) == ([], 0, 1)
     session.set_labels(before)  # what the runs say fits again
@@ -205,9 +207,83 @@ class _Paints(QObject):
         return False
 
 
+class _Area(QObject):
+    """How high what is painted of a widget is, paint by paint."""
+
+    def __init__(self, widget: QObject) -> None:
+        super().__init__(widget)
+        self.heights: list[int] = []
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.heights.append(event.rect().height())
+        return False
+
+
 def test_headings_that_say_the_same_are_not_told_anew(qtbot: QtBot, session: Session, many: Bench) -> None:
     told = _Told(many.rows.model)
     paints = _Paints(many.rows.table.viewport())
     session.scoresChanged.emit(None)  # as while scores come
     settle(qtbot, session)
     assert (told.headings, told.cells, paints.count) == (0, 0, 0)
+
+
+def test_an_edit_is_scored_before_the_window_is_painted(
+    qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both take as long: side by side the scores are there when the window is."""
+    scorer = session.scorer
+    scorer._edited.connect(scorer._follow_edits, Qt.ConnectionType.QueuedConnection)
+    paints = _Paints(many.rows.table.viewport())
+    followed: list[int] = []
+    monkeypatch.setattr(scorer, "_submit", lambda *_: followed.append(paints.count))
+    before = session.labels
+    session.set_labels([replace(before[0], name="another name"), *before[1:]])
+    many.rows.table.viewport().update()
+    qtbot.waitUntil(lambda: paints.count > 0)
+    assert followed == [0]
+
+
+def test_edits_that_come_together_are_scored_once(
+    qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = session.scorer
+    scorer._edited.connect(scorer._follow_edits, Qt.ConnectionType.QueuedConnection)
+    jobs: list[object] = []
+    session.lanes.models.jobSubmitted.connect(jobs.append)
+    monkeypatch.setattr(scorer._shelf, "load_for", lambda *_, **__: [])
+    before = session.labels
+    for name in ("one name", "another name"):
+        session.set_labels([replace(before[0], name=name), *before[1:]])
+    qtbot.waitUntil(lambda: bool(jobs))
+    scorer.stop()
+    settle(qtbot, session)
+    assert len(jobs) == 1
+
+
+def test_scrolling_paints_the_rows_that_come(qtbot: QtBot, session: Session, many: Bench) -> None:
+    table = many.rows.table
+    painted = _Area(table.viewport())
+    whole = table.viewport().height()
+    table.verticalScrollBar().setValue(table.verticalScrollBar().value() + whole // 4)
+    qtbot.waitUntil(lambda: painted.heights != [])
+    assert sum(painted.heights) < whole // 2
+
+
+def test_counts_that_are_the_same_are_not_painted_anew(session: Session, many: Bench) -> None:
+    from sce_desktop.ui.labels_model import LabelsModel
+
+    model = LabelsModel(session)
+    told: list[object] = []
+    model.dataChanged.connect(lambda *_: told.append(_))
+    session.scoresChanged.emit(None)
+    session.countsChanged.emit()
+    assert told == []
+    assert session.counts is not None
+    first = session.labels[0].id
+    session.counts = replace(session.counts, labels={first: 7})
+    session.countsChanged.emit()
+    assert len(told) == 1
+    session.set_labels([replace(session.labels[0], colour="#123456"), *session.labels[1:]])
+    assert len(told) == 2

@@ -191,7 +191,7 @@ def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
 
 
 def test_several_labels_are_added_and_removed(qtbot: QtBot, session: Session, opened: Bench) -> None:
-    session.scorer._edit_pause.setInterval(60_000)
+    session.scorer._edited.disconnect()
     assert session.set_labels(session.labels, multi_label=True)
     late, damaged, _ = (label.id or 0 for label in session.labels)
     opened.panel.choose_label(damaged)

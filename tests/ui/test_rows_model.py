@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.types import Decision, Label, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.ui import rows_text
-from sce_desktop.ui.rows_model import PAGE, PAGES_A_JOB, Column, RowsModel
+from sce_desktop.ui import rows_data, rows_text
+from sce_desktop.ui.rows_data import PAGE
+from sce_desktop.ui.rows_model import PAGES_A_JOB, Column, RowsModel
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
@@ -87,6 +90,7 @@ def test_nothing_is_read_in_the_gui_thread(
         watched(name)
     open_in(qtbot, session, path)
     qtbot.waitUntil(lambda: model.rowCount() == 5)
+    model._pages.clear()
     assert said(model, 0, Column.TEXT) == rows_text.LOADING
     read_all(qtbot, model)
     for column in range(model.columnCount()):
@@ -134,7 +138,7 @@ def test_rows_that_a_new_run_has_not_reached_show_the_old_one_as_stale(
     project = session.project
     assert project is not None
     labels = [Label(f"{label.name}!", id=label.id) for label in session.labels]
-    session.scorer._edit_pause.setInterval(60_000)
+    session.scorer._edited.disconnect()
     assert session.set_labels(labels)
     settle(qtbot, session)
     read_all(qtbot, model)
@@ -179,8 +183,90 @@ def test_pages_that_were_scrolled_past_are_not_fetched(
     for page in range(40):
         model.row_at(page * PAGE)
     settle(qtbot, session)
-    assert sorted(model._pages) == list(range(40 - PAGES_A_JOB, 40))
+    assert sorted(model._pages) == [0, *range(40 - PAGES_A_JOB, 40)]  # the first came with the ids
     assert said(model, 39 * PAGE + 3, Column.TEXT) == f"Row {39 * PAGE + 3}"
+
+
+def test_rows_come_with_the_answer_to_a_query(
+    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table is painted once, with its rows, and not with placeholders first."""
+    count = 6 * PAGE
+    model = RowsModel(session)
+    open_in(qtbot, session, make_project(texts=tuple("even" if i % 2 else "odd" for i in range(count))))
+    qtbot.waitUntil(lambda: model.rowCount() == count)
+    settle(qtbot, session)
+    session.set_current_row(4 * PAGE)
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "_fetch_pages", lambda: None)
+        for query, place in (
+            (RowQuery(search="even"), 2 * PAGE - 1),  # around the row that one looks at
+            (RowQuery(), 4 * PAGE - 1),
+            (RowQuery(order=RowOrder.LENGTH), 0),  # one works down another order from its top
+            (RowQuery(order=RowOrder.LENGTH, search="no such"), None),
+        ):
+            with qtbot.waitSignal(model.idsChanged):
+                session.set_query(query)
+            here = [number for number, page in model._pages.items() for _ in page]
+            assert (place is None and not here) or (place is not None and place // PAGE in here)
+            if place is not None:
+                assert said(model, place, Column.NUMBER) == f"{model.ids[place]:,}"
+        settle(qtbot, session)
+
+
+def test_what_is_decided_while_a_query_is_answered_is_shown(
+    qtbot: QtBot, session: Session, model: RowsModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = threading.Event()
+    plain = rows_data.find_rows
+
+    def find_rows(*args: Any, **keywords: Any) -> Any:
+        found = plain(*args, **keywords)
+        answered.set()
+        return found
+
+    monkeypatch.setattr(rows_data, "find_rows", find_rows)
+    session.set_query(RowQuery(search="a"))
+    assert answered.wait(10)  # and its rows are read, but not heard of here
+    session.decide([1], Decision.NONE)
+    with qtbot.waitSignal(model.idsChanged):
+        pass
+    place = model.place_of(1)
+    assert place is not None
+    qtbot.waitUntil(lambda: said(model, place, Column.YOURS) != rows_text.NOT_YET)
+    settle(qtbot, session)
+
+
+def test_the_next_screen_is_read_ahead(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
+    count = 4 * PAGE
+    model = RowsModel(session)
+    open_in(qtbot, session, make_project(texts=tuple(f"Row {i}" for i in range(count))))
+    qtbot.waitUntil(lambda: model.rowCount() == count)
+    settle(qtbot, session)
+    model.set_shown(PAGE + 30, PAGE + 50)  # 64 rows a page: the next screen begins in the next one
+    settle(qtbot, session)
+    assert sorted(model._pages) == [0, 1, 2]
+    model.set_shown(count - 21, count - 1)  # nothing comes behind
+    settle(qtbot, session)
+    assert sorted(model._pages) == [0, 1, 2, 3]
+
+
+def test_new_scores_leave_the_texts_as_they_are_painted(
+    qtbot: QtBot, session: Session, model: RowsModel
+) -> None:
+    read_all(qtbot, model)
+    told: list[int] = []
+    model.dataChanged.connect(lambda first, _last, _roles: told.append(first.column()))
+    assert session.project is not None
+    labels = session.labels
+    run = session.project.open_run("sce", "sce", "other", "another model", labels)
+    session.project.activate(run.id)
+    session.project.add_scores(run.id, [1], Scores(np.full((1, len(labels)), 1 / len(labels), np.float32)))
+    model.set_shown(0, 4)
+    session.scorer.refresh()
+    settle(qtbot, session)
+    qtbot.waitUntil(lambda: bool(told))
+    assert set(told) == {Column.SCE}
 
 
 def test_closing_empties_it(qtbot: QtBot, session: Session, model: RowsModel) -> None:
