@@ -56,6 +56,12 @@ def add_command(commands: options.Commands) -> None:
         "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
     )
 
+    action.add_argument(
+        "--note",
+        action="store_true",
+        help="csv, tsv, jsonl: name models and versions in OUT.about.txt (xlsx, parquet: in the file)",
+    )
+
     action = _add(actions, "backup", "copy the project while it may be in use", backup)
     action.add_argument("copy", type=Path, metavar="COPY", help="the new file")
     _add(actions, "verify", "check the project for damage", verify)
@@ -178,6 +184,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
             only=args.only,
             threshold=args.threshold,
             excel_safe=args.excel_safe,
+            note=args.note,
             progress=progress,
         )
     _tell(args, {"rows": rows, "output": args.output}, f"{rows:,} rows written to {args.output}.")

@@ -35,6 +35,7 @@ class ExportChoices:
     only: Literal["all", "labelled", "unlabelled", "flagged", "shown"] = "all"
     columns: tuple[str, ...] | None = None  # names to write; None: all
     excel_safe: bool = False
+    note: bool = False  # say in a file beside it which models the columns are of
 
 
 @dataclass(frozen=True, slots=True)

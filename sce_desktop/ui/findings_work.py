@@ -221,7 +221,15 @@ def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -
         shown,
         over_time=answer.wanted.view == "time",
         counts=answer.wanted.counts,
-        notes=answer.notes,
+        notes=[*answer.notes, *_models(project, answer.wanted.alias)],
     )
     (write_xlsx if path.suffix.lower() == ".xlsx" else write_html)(path, made)
     return path
+
+
+def _models(project: Project, alias: str) -> list[str]:
+    """Which model's probabilities helped: a line, or none."""
+    from sce_desktop.tasks.provenance import about_run
+
+    run = project.active_run(alias) if alias else None
+    return [] if run is None else [f"Probabilities of {about_run(run, project.versions())}."]

@@ -344,6 +344,7 @@ def export_table(
         columns=choices.columns,
         threshold=threshold,
         excel_safe=choices.excel_safe,
+        note=choices.note,
         progress=progress,
     )
 

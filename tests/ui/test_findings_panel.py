@@ -401,6 +401,8 @@ def test_reports_are_those_of_the_tasks(
     assert [name for name, _ in cells] == [*LABELS, "none of these"]
     assert [value for _, value in cells] == pytest.approx([one.share.value for one in whole.shares])
     said = [cell.value for cell in book["About"]["A"]]
+    (model,) = [line for line in said if str(line).startswith("Probabilities of sce: ")]
+    assert model in text
     assert panel.answer.findings.basis in " ".join(map(str, said))
 
 
