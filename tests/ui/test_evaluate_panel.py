@@ -287,6 +287,20 @@ def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Op
     assert "Similarity is not measured" in QGuiApplication.clipboard().text().splitlines()[0]
 
 
+def test_two_figures_of_being_right_say_what_they_are_made_of(
+    qtbot: QtBot, session: Session, show: Open
+) -> None:
+    panel = show()
+    assert "none of these" not in panel.summary.text()  # both are the same
+    session.decide([11, 12], Decision.NONE)
+    qtbot.waitUntil(lambda: "answering all rows, it is right in 66.7 %" in panel.summary.text())
+    assert _cells(panel)[0][1] == "80.0 %"
+    said = panel.summary.text()
+    assert "2 rows decided as “none of these” count as wrong here" in said
+    assert "not in the accuracy of 80.0 %" in said
+    assert said.splitlines()[-1] in panel.charts.coverage.accessibleDescription()
+
+
 def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -> None:
     panel = show(prepare=lambda project: _tuned(project, [*range(1, 11)]), scored=False)
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
