@@ -110,7 +110,12 @@ class Edits(QObject):
         *,
         origin: Origin = Origin.HAND,
     ) -> bool:
-        """Record what the user decided about rows; on the disk before this returns."""
+        """Record what the user decided about rows; on the disk before this returns.
+
+        Rows without text can be skipped; any other answer about them is refused, and the user is told why.
+        """
+        if decision is not Decision.SKIPPED and self._refuses_blank(row_ids):
+            return False
         queue = queue_name(self.query)
         done = self._edit(
             row_ids, lambda p: p.decide(row_ids, decision, label_ids, origin=origin, queue=queue)
@@ -118,6 +123,15 @@ class Edits(QObject):
         if done:
             self.decided.emit(list(row_ids), self._in_words(decision, label_ids))
         return done
+
+    def _refuses_blank(self, row_ids: Sequence[int]) -> bool:
+        blank = next((row for row in self.project.rows(row_ids) if row.blank), None) if self.project else None
+        if blank is None:
+            return False
+        self.tell(
+            f"Row {blank.position + 1:,} has no text: there is nothing to label. Skip it, or go on.", "warn"
+        )
+        return True
 
     def _in_words(self, decision: Decision, label_ids: Sequence[int]) -> str:
         if decision is not Decision.LABEL:
