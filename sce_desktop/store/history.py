@@ -143,6 +143,13 @@ def text(connection: sa.Connection, *, undone: bool) -> str:
     return text_of(connection, action)
 
 
+def size(connection: sa.Connection, *, undone: bool) -> int:
+    """Return how many rows would be changed by undoing or, with ``undone``, by doing again."""
+    action = _next(connection, undone=undone)
+    found = raw(connection).execute("SELECT rows FROM actions WHERE id = ?", (action,)).fetchone()
+    return 0 if found is None else int(found[0])
+
+
 def text_of(connection: sa.Connection, action: int | None) -> str:
     """Return what menus call an action; empty if there is none."""
     found = raw(connection).execute("SELECT text FROM actions WHERE id = ?", (action,)).fetchone()
