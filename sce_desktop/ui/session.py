@@ -197,7 +197,7 @@ class Session(Edits):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        lane: Literal["models", "files", "reads", "maps"] = "files",
+        lane: Literal["models", "files", "reads", "maps", "edits"] = "files",
         tell_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
