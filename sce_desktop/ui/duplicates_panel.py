@@ -33,7 +33,7 @@ from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.bulk_work import submit_bulk
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.duplicates_model import DECIDED, KIND, LABELS, ROWS, TEXT, DuplicatesModel, answer_name
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.row_actions import MOST_IN_MENU, label_icon, menu_text
 from sce_desktop.ui.rows_delegate import colour_of
@@ -141,10 +141,7 @@ class DuplicatesPanel(QWidget):
     def _start_over(self) -> None:
         """Forget the project of before."""
         self._soon.stop()
-        for job in (self._search, self._look):
-            if job is not None:
-                job.detach()
-                job.cancel()
+        drop(self._search, self._look)
         self._search = self._look = None
         self._aged = False
         self.model.set_groups([], [], ())
@@ -231,9 +228,7 @@ class DuplicatesPanel(QWidget):
         session, groups = self._session, self.model.groups
         if session.project is None or not groups:
             return
-        if self._look is not None:
-            self._look.detach()
-            self._look.cancel()
+        drop(self._look)
         self._aged = False
         self._look = session.submit(
             duplicates_work.answers,

@@ -46,7 +46,7 @@ from sce_desktop.ui.evaluate_words import (
     nothing_measured,
 )
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
@@ -199,10 +199,8 @@ class EvaluatePanel(QWidget):
     @Slot()
     def _start_over(self) -> None:
         """Drop what is being measured: it is about other labels, or another project."""
-        if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
-            self._job = None
+        drop(self._job)
+        self._job = None
         self.found = None
         self._soon.setInterval(_PAUSE_MS)
         self._show()

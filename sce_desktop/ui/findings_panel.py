@@ -28,7 +28,7 @@ from sce_desktop.ui.findings_exports import FindingsExports
 from sce_desktop.ui.findings_models import PartsModel, SharesModel
 from sce_desktop.ui.findings_tables import SharesTable
 from sce_desktop.ui.findings_work import Answer, CellRows
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
@@ -166,20 +166,13 @@ class FindingsPanel(QWidget):
 
     @Slot()
     def _end(self) -> None:
-        self._drop(self._job)
-        self._drop(self._cell_job)
+        drop(self._job, self._cell_job)
         self._job = self._cell_job = None
         self._soon.stop()
         self._dirty = True
         self._show(None)
         self._say(_WORKING)
         self.update()
-
-    @staticmethod
-    def _drop(job: Job | None) -> None:
-        if job is not None:
-            job.detach()
-            job.cancel()
 
     def _show_choices(self) -> None:
         session = self._session
@@ -227,7 +220,7 @@ class FindingsPanel(QWidget):
         if self._submitting or self._job is None or self._yields >= _MOST_YIELDS:
             return
         self._yields += 1
-        self._drop(self._job)
+        drop(self._job)
         self._job = None
         self._dirty = True
         self._soon.start(PAUSE_MS)
@@ -254,7 +247,7 @@ class FindingsPanel(QWidget):
         session = self._session
         if session.project is None or not self._seen:
             return
-        self._drop(self._job)
+        drop(self._job)
         self._job = None
         if not session.labels:
             self._dirty = self._asked = False
@@ -360,7 +353,7 @@ class FindingsPanel(QWidget):
         found = answer.findings
         name = found.answers[place]
         self._cell_title = name if part < 0 else f"{name} · {found.groups[part].name}"
-        self._drop(self._cell_job)
+        drop(self._cell_job)
         self._cell_job = self._submit(
             findings_work.cell_rows, project, answer, place, part, title="Looking for examples", first=True
         )

@@ -13,7 +13,7 @@ from sce_desktop.tasks.training import Plan
 from sce_desktop.ui import tuning_work
 from sce_desktop.ui.finetune_result import ResultPane
 from sce_desktop.ui.finetune_start import StartPane
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px
 from sce_desktop.ui.versions_list import VersionsPane
@@ -120,10 +120,8 @@ class FineTunePanel(QWidget):
             self.result.tabs.setCurrentWidget(self.result.page)
 
     def _drop_planning(self) -> None:
-        if self._planning is not None:
-            self._planning.detach()
-            self._planning.cancel()
-            self._planning = None
+        drop(self._planning)
+        self._planning = None
 
     # --- what runs and what was made -----------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import IdArray, Run
 from sce_desktop.tasks.map import NO_UMAP, Method, RowMap, has_umap
 from sce_desktop.ui import map_work
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.map_work import Facts
 from sce_desktop.ui.session import Session
 
@@ -193,10 +193,8 @@ class MapData(QObject):
         self._layout_job = job
 
     def _drop_layout(self) -> None:
-        if self._layout_job is not None:
-            self._layout_job.detach()
-            self._layout_job.cancel()
-            self._layout_job = None
+        drop(self._layout_job)
+        self._layout_job = None
 
     @Slot(object)
     def _on_map(self, found: RowMap) -> None:
@@ -282,10 +280,8 @@ class MapData(QObject):
         job.cancelled.connect(self._on_facts_lost)
 
     def _drop_facts(self) -> None:
-        if self._facts_job is not None:
-            self._facts_job.detach()
-            self._facts_job.cancel()
-            self._facts_job = None
+        drop(self._facts_job)
+        self._facts_job = None
 
     @Slot()
     def _on_facts_lost(self) -> None:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.ui.dialog_parts import dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.icons import icon, set_icon
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.status_bar import progress_text
@@ -348,9 +348,7 @@ class ModelsDialog(QDialog):
 
     def done(self, result: int) -> None:
         """Close; downloads and the like go on."""
-        if self._asked is not None:
-            self._asked.detach()
-            self._asked.cancel()
+        drop(self._asked)
         super().done(result)
 
     @Slot(object)

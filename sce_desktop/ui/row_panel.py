@@ -22,7 +22,7 @@ from sce_desktop.core.types import Annotation, Decision, FloatArray, Label, Row,
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
 from sce_desktop.ui.icons import set_icon
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.keymap import DIGITS, shown_key
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.last_decision import LastDecision
@@ -296,10 +296,8 @@ class RowPanel(QWidget):
         self._tokens.finished.connect(self._on_tokens)
 
     def _drop_count(self) -> None:
-        if self._tokens is not None:
-            self._tokens.detach()
-            self._tokens.cancel()
-            self._tokens = None
+        drop(self._tokens)
+        self._tokens = None
 
     @Slot(object)
     def _on_tokens(self, counted: tuple[int, int]) -> None:

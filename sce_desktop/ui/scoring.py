@@ -36,7 +36,7 @@ from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
 from sce_desktop.ui.baselines import Baselines
 from sce_desktop.ui.choices import ModelChoice
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.status_bar import duration
 
 if TYPE_CHECKING:
@@ -356,9 +356,7 @@ class Scorer(Baselines):
         """Stop the scoring that runs, or is about to, and hear no more of it."""
         jobs = [job for job in (self.job, self._estimate) if job is not None]
         self.job = self._estimate = None
-        for job in jobs:
-            job.detach()
-            job.cancel()
+        drop(*jobs)
         if jobs:
             self.modelsChanged.emit()
 

@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from sce_desktop.core.types import ModelVersion
 from sce_desktop.ui import tuning_work
 from sce_desktop.ui.choices import TuneChoices
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.tuning_work import Watch
 
 if TYPE_CHECKING:
@@ -128,10 +128,7 @@ class Tuner(QObject):
             self.changed.emit()
 
     def _drop(self) -> None:
-        for job in (self.job, self._leaving, self._looking, self._loading):
-            if job is not None:
-                job.detach()
-                job.cancel()
+        drop(self.job, self._leaving, self._looking, self._loading)
         self.job = self._leaving = self._looking = self._loading = None
         self._look_again = False
 
@@ -261,9 +258,7 @@ class Tuner(QObject):
         session = self._session
         if session.project is None:
             return
-        if self._loading is not None:
-            self._loading.detach()
-            self._loading.cancel()
+        drop(self._loading)
         job = session.submit(
             tuning_work.versions, session.project, title="Reading the versions", lane="reads", quiet=True
         )
