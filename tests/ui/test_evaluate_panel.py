@@ -170,7 +170,8 @@ def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: 
     panel.hide()
     session.decide([12], Decision.NONE)
     settle(qtbot, session)
-    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    assert panel.looking.job is None
+    assert not panel.looking.idle
     assert "On 11 of 11" in panel.bar.basis.text()
     panel.show()
     qtbot.waitUntil(lambda: "without 1 with none of these labels" in panel.bar.basis.text())
@@ -319,8 +320,7 @@ def test_the_project_is_closed_while_it_measures(
             progress.check()
 
     monkeypatch.setattr(evaluate_work, "evaluate", slow)
-    panel._soon.setInterval(0)  # it waits longer the longer the last one took, and that one had imports to do
-    panel.refresh_soon()
+    panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(session.projectClosed):
         session.close_project()
@@ -336,7 +336,7 @@ def test_what_was_measured_with_other_labels_is_dropped(
     stale, go = panel.found, threading.Event()
     monkeypatch.setattr(evaluate_work, "evaluate", lambda *_, progress: stale if go.wait(5) else None)
     panel.refresh_soon()
-    qtbot.waitUntil(lambda: panel._job is not None)
+    qtbot.waitUntil(lambda: panel.looking.job is not None)
     monkeypatch.undo()
     session.scorer._edit_pause.setInterval(600_000)
     session.set_labels([*session.labels, Label("Fourth")])

@@ -76,7 +76,7 @@ def wait(qtbot: QtBot, panel: FindingsPanel) -> None:
     """Until the panel shows what it was asked, about what there is."""
 
     def ready() -> bool:
-        return not (panel._dirty or panel._asked or panel._soon.isActive() or panel._job or panel._cell_job)
+        return not panel._dirty and panel.looking.idle and panel._cell_job is None
 
     qtbot.waitUntil(ready, timeout=10_000)
 
@@ -244,7 +244,8 @@ def test_nothing_is_computed_out_of_sight(
     monkeypatch.setattr(findings_work, "look", counted)
     panel.hide()
     session.decide([1], Decision.NONE)
-    qtbot.waitUntil(lambda: not panel._soon.isActive() and not session.lanes.reads.busy)
+    settle(qtbot, session)
+    assert not panel.looking.idle
     assert looked == []
     panel.show()
     wait(qtbot, panel)
@@ -257,12 +258,12 @@ def test_the_table_goes_first(qtbot: QtBot, session: Session, panel: FindingsPan
     opened(qtbot, session, panel, path)
     panel._on_asked()
     panel._look()
-    mine = panel._job
+    mine = panel.looking.job
     assert mine is not None
     order: list[str] = []
     other = session.submit(_nothing, session.project, title="A filter", lane="reads", quiet=True)
     other.finished.connect(lambda _: order.append("filter"))
-    assert panel._job is None
+    assert panel.looking.job is None
     assert not mine.attached
     wait(qtbot, panel)
     assert order == ["filter"]
