@@ -67,6 +67,16 @@ def test_create_and_info(table: str, tmp_path: Path, capsys: pytest.CaptureFixtu
         assert database.execute("SELECT searchable_to FROM project").fetchone() == (4,)
 
 
+def test_create_with_right_answers(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "p.sce")
+    made = as_json(capsys, "create", path, table, "--text", "text", "--gold", "topic", "--gold-as", "gold")
+    assert made["labels"] == ["damaged", "late"]
+    assert made["decided"] == {"labelled": 0, "none": 0, "skipped": 0}
+    assert made["coders"] == {"gold": 3}
+    assert run("info", path) == 0
+    assert "answers of gold: 3 rows" in capsys.readouterr().out
+
+
 def test_add(project: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     added = as_json(capsys, "add", project, table)
     assert (added["added"], added["rows"]) == (4, 8)

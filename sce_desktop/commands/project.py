@@ -25,7 +25,13 @@ def add_command(commands: options.Commands) -> None:
     action = _add(actions, "create", "make a project of a table", create)
     action.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
     options.add_text(action)
-    action.add_argument("--gold", metavar="COLUMN", help="header of a column of labels: become annotations")
+    action.add_argument("--gold", metavar="COLUMN", help="header of a column of labels")
+    action.add_argument(
+        "--gold-as",
+        choices=("annotations", "gold"),
+        default="annotations",
+        help="what they are: annotations of yours, or right answers that yours are compared with",
+    )
     options.add_labels(action)
     action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
     options.add_table(action)
@@ -48,6 +54,12 @@ def add_command(commands: options.Commands) -> None:
     options.add_threshold(action)
     action.add_argument(
         "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
+    )
+
+    action.add_argument(
+        "--note",
+        action="store_true",
+        help="csv, tsv, jsonl: name models and versions in OUT.about.txt (xlsx, parquet: in the file)",
     )
 
     action = _add(actions, "backup", "copy the project while it may be in use", backup)
@@ -78,6 +90,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
             args.table,
             text_columns=args.text,
             gold_column=args.gold,
+            as_gold=args.gold_as == "gold",
             labels=labels or (),
             multi_label=args.multi_label,
             options=table_options,
@@ -144,6 +157,7 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
         f"labels: {', '.join(map(repr, facts['labels'])) or 'none yet'}",
         "decided: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
     ]
+    lines += [f"answers of {name}: {rows:,} rows" for name, rows in facts["coders"].items()]
     lines += [
         f"{version['name']} of {version['base']}: {version['train_rows']:,} rows"
         + (", in use" if version["active"] else "")
@@ -170,6 +184,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
             only=args.only,
             threshold=args.threshold,
             excel_safe=args.excel_safe,
+            note=args.note,
             progress=progress,
         )
     _tell(args, {"rows": rows, "output": args.output}, f"{rows:,} rows written to {args.output}.")
@@ -235,6 +250,7 @@ def _facts(project: Project) -> dict[str, Any]:
         "text_columns": [project.columns[place] for place in project.text_columns],
         "labels": [label.name for label in label_set.labels] if label_set else [],
         "multi_label": label_set is not None and label_set.multi_label,
+        "coders": {coder.name: coder.rows for coder in project.coders()},
         "decided": {state.value: counts[state] for state in decided},
         "runs": [
             {

@@ -38,6 +38,10 @@ class Share:
         """Whether nothing of it is estimated: every row is known."""
         return self.interval is not None and self.interval[0] == self.interval[1]
 
+    def of(self, rows: int) -> Share:
+        """Return so large a part of ``rows`` rows, as a number of rows with its interval."""
+        return Share(self.value * rows, self.interval and (self.interval[0] * rows, self.interval[1] * rows))
+
     @property
     def width(self) -> float | None:
         """The width of the interval."""

@@ -38,6 +38,7 @@ def write_table(
     delimiter: str = ",",
     excel_safe: bool = False,
     overwrite: bool = True,
+    about: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> int:
     """Write a table in the kind that ``path`` ends in and return the number of rows.
@@ -45,7 +46,8 @@ def write_table(
     Texts are written unchanged and read back equal by `open_table`; None is an empty cell, or null where
     the format has one. Numbers have 9 significant digits. ``delimiter`` is for csv. ``excel_safe`` writes
     csv with a byte order mark and keeps Excel from running cells as formulas (`excel_safe`); xlsx never
-    does.
+    does. ``about``: lines on the table, for a second sheet of a workbook and the metadata of a parquet
+    file; the other kinds have no place for them.
 
     The table is written aside and put in place at the end. Raises UserError for an unknown kind, a full
     disk, a place that cannot be written to, or what does not fit into an Excel sheet; Cancelled by
@@ -63,9 +65,9 @@ def write_table(
         columns = _unique(columns, progress)
     with replacing(path, overwrite=overwrite) as temporary:
         if ending == ".xlsx":
-            _write_xlsx(temporary, columns, counted)
+            _write_xlsx(temporary, columns, counted, about)
         elif ending == ".parquet":
-            _write_parquet(temporary, columns, counted)
+            _write_parquet(temporary, columns, counted, about)
         elif ending == ".jsonl":
             _write_jsonl(temporary, columns, counted)
         else:
@@ -152,7 +154,7 @@ def _write_jsonl(target: Path, columns: Sequence[str], batches: Iterable[Rows]) 
                 file.write(encode(dict(zip(columns, cells, strict=True))) + "\n")
 
 
-def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:
+def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], about: Sequence[str]) -> None:
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError
 
@@ -167,6 +169,11 @@ def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -
                         "write csv or parquet instead."
                     )
                 _write_sheet_row(sheet, place, row)
+            if about:
+                beside = workbook.add_worksheet("About")
+                beside.set_column(0, 0, 100)
+                for place, line in enumerate(about):
+                    beside.write_string(place, 0, line)
         except BaseException:
             sheet.row_data_fh.close()  # the sheet's temporary file; workbook.close() would write it all
             raise
@@ -194,7 +201,9 @@ def _write_sheet_row(sheet: Any, place: int, row: Sequence[OutCell]) -> None:
         sheet.write_string(place, column, cell)
 
 
-def _write_parquet(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:
+def _write_parquet(
+    target: Path, columns: Sequence[str], batches: Iterable[Rows], about: Sequence[str]
+) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -210,7 +219,8 @@ def _write_parquet(target: Path, columns: Sequence[str], batches: Iterable[Rows]
         [
             pa.field(name, pa.float64() if kind is float else pa.int64() if kind is int else pa.string())
             for name, kind in zip(columns, kinds, strict=True)
-        ]
+        ],
+        metadata={"about": "\n".join(about)} if about else None,
     )
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         for batch in chain([held], pending):

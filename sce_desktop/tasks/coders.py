@@ -12,12 +12,13 @@ import numpy as np
 
 from sce_desktop.core.agreement import Agreement, compare_coders
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import distinct_labels
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import USER, Coder, Decision, TableOptions
+from sce_desktop.core.types import USER, Coder, Decision, Label, TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
-from sce_desktop.tasks.columns import cells_of, find_column, find_columns
+from sce_desktop.tasks.columns import cells_of, find_columns
 
 GOLD = "gold"
 """The coder whose answers are right by definition."""
@@ -104,23 +105,79 @@ def import_coder(
     return CoderImport(project.add_coder(name, table.name, answers), unknown, repeated)
 
 
-def column_as_coder(project: Project, column: str, progress: Progress, *, name: str = GOLD) -> Coder:
-    """Keep a column of the project itself as a coder's answers; blank cells are no answers.
+def column_as_coder(project: Project, column: str | int, progress: Progress, *, name: str = GOLD) -> Coder:
+    """Keep a column of the project itself, by header or place, as a coder's answers; blank cells are none.
 
     Raises:
         UserError: The column is missing or empty, or the name is taken.
         Cancelled: The user stopped; nothing was kept.
     """
-    place = find_column(project.columns, column, progress)
-    several = _may_be_several(project)
-    answers = {
+    (place,) = find_columns(project.columns, [column], progress)
+    answers = _answers_of(project, place, progress, several=_may_be_several(project))
+    if not answers:
+        raise UserError(f"“{project.columns[place]}” has nothing but empty cells: choose another column.")
+    return project.add_coder(name, _source(project.columns[place]), answers)
+
+
+def check_gold(project: Project, column: str) -> None:
+    """Refuse to take ``column`` as gold where the project has gold answers that came from elsewhere.
+
+    Raises:
+        UserError: It has.
+    """
+    gold = _gold(project)
+    if gold is not None and gold.source != _source(column):
+        raise UserError(
+            f"This project has gold answers of another origin ({gold.source}): remove them first, under "
+            "Review, Agreement with others, or take the column as your annotations."
+        )
+
+
+def keep_gold(project: Project, place: int, progress: Progress, *, multi_label: bool = False) -> None:
+    """Keep a column as gold, in place of what was kept of it before; labels that it names besides are added.
+
+    Args:
+        project: Whose column.
+        place: Of the column.
+        multi_label: Several labels may fit a row: a cell may be a JSON list.
+        progress: Told of rows; a column of empty cells is a warning.
+
+    Raises:
+        UserError: A value cannot be a label.
+        Cancelled: The user stopped.
+    """
+    answers = _answers_of(project, place, progress, several=multi_label or _may_be_several(project))
+    if not answers:
+        progress.warn(f"“{project.columns[place]}” has nothing but empty cells: there are no gold answers.")
+        return
+    label_set = project.label_set()
+    labels: tuple[Label, ...] = label_set.labels if label_set is not None else ()
+    known = {label.name for label in labels}
+    met = distinct_labels(
+        name for said in answers.values() for name in ([said] if isinstance(said, str) else said or ())
+    )
+    more = [label for label in met if label.name not in known]
+    project.set_labels([*labels, *more], multi_label=multi_label or _may_be_several(project))
+    gold = _gold(project)
+    if gold is not None:
+        project.remove_coder(gold.id)
+    project.add_coder(GOLD, _source(project.columns[place]), answers)
+
+
+def _answers_of(project: Project, place: int, progress: Progress, *, several: bool) -> dict[int, Answer]:
+    return {
         row_id: _answer((cell,), several)
         for row_id, cell in cells_of(project, place, progress)
         if cell and cell.strip()
     }
-    if not answers:
-        raise UserError(f"“{column}” has nothing but empty cells: choose another column.")
-    return project.add_coder(name, f"column {column}", answers)
+
+
+def _gold(project: Project) -> Coder | None:
+    return next((coder for coder in project.coders() if coder.name == GOLD), None)
+
+
+def _source(column: str) -> str:
+    return f"column {column}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

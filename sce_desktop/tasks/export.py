@@ -17,12 +17,16 @@ from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.columns import ModelColumns, as_list, beside
 from sce_desktop.tasks.models import MAIN_ALIAS
 from sce_desktop.tasks.progress import Unreported
+from sce_desktop.tasks.provenance import about, shown_runs, write_about
 
 Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
 DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")
 ORIGIN_COLUMN = "origin"  # after them, where a row was decided as none or skipped, and not by hand
 LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
 LABEL_PREFIX = "label:"  # then a column of 0 and 1 for each label
+
+HOLD_ABOUT = (".xlsx", ".parquet")
+"""Kinds of tables that can say themselves what they are made of."""
 
 _CHUNK_ROWS = 5000
 _NO_MARKS = RowMarks(0)
@@ -60,6 +64,7 @@ def export_table(
     columns: Sequence[str] | None = None,
     threshold: float | None = None,
     excel_safe: bool = False,
+    note: bool = False,
     progress: Progress,
 ) -> int:
     """Write rows of ``project`` to ``path`` and return how many.
@@ -72,6 +77,8 @@ def export_table(
         columns: Names of the columns to write, None for all.
         threshold: Below it a row's status is "unsure".
         excel_safe: In csv, put ' before cells that Excel would run as a formula.
+        note: Say in a file beside the table which models and versions its columns are of, where the table
+            itself has no place for that: a workbook and a parquet file always say it.
         progress: Told of rows.
 
     Raises:
@@ -90,14 +97,19 @@ def export_table(
             yield rows if kept is None else [[row[place] for place in kept] for row in rows]
             progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage="exporting")
 
-    return write_table(
+    said = about(project)
+    rows = write_table(
         path,
         header if kept is None else [header[place] for place in kept],
         batches(),
         delimiter=_delimiter(project),
         excel_safe=excel_safe,
+        about=said,
         progress=Unreported(progress),
     )
+    if note and path.suffix.lower() not in HOLD_ABOUT:
+        write_about(path, said)
+    return rows
 
 
 def _delimiter(project: Project) -> str:
@@ -115,8 +127,7 @@ class _Sheet:
         label_set = project.label_set()
         self._labels: tuple[Label, ...] = label_set.labels if label_set else ()
         self._multi_label = label_set is not None and label_set.multi_label
-        aliases = dict.fromkeys([MAIN_ALIAS, *(run.alias for run in project.runs())])
-        self._runs = [run for run in map(project.active_run, aliases) if run is not None]
+        self._runs = shown_runs(project)
         self.models = [
             ModelColumns(
                 run.alias,

@@ -42,6 +42,11 @@ class Group:
     sampled: int  # of the random sample, as far as it is decided
     shares: tuple[LabelShare, ...]
 
+    def figure(self, answer: int, *, counts: bool) -> Share:
+        """Return the share of an answer, or with ``counts`` its estimated number of rows."""
+        share = self.shares[answer].share
+        return share.of(self.rows) if counts else share
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Findings:

@@ -12,7 +12,7 @@ from sce_desktop.core.types import IdArray
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
-from sce_desktop.tasks.findings import Findings, Group, LabelShare, examples
+from sce_desktop.tasks.findings import Findings, Group, examples
 from sce_desktop.tasks.svg import Bar, Line, bar_chart, escape, line_chart
 
 EXAMPLE_LENGTH = 300
@@ -20,7 +20,8 @@ MOST_LINES = 6
 MOST_CELLS = 400
 """Parts times answers: beyond it only the examples of the whole table are given."""
 _HEADER = ("label", "share", "from", "to", "decided by a person", "predicted")
-_PERCENT = "0.0%"
+_ROWS = ("rows, estimated", "rows: from", "rows: to")
+_PERCENT, _COUNT = "0.0%", "#,##0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Report:
     findings: Findings
     examples: Mapping[tuple[int, int], Sequence[Example]] = field(default_factory=dict)
     over_time: bool = False  # the parts are periods: lines instead of columns
+    counts: bool = False  # the parts are compared by numbers of rows instead of shares
     notes: Sequence[str] = ()  # more to be said about the parts
 
 
@@ -61,23 +63,21 @@ def collect_examples(
     return {cell: tuple(rows[int(row_id)] for row_id in row_ids) for cell, row_ids in chosen.items()}
 
 
-def as_cells(group: Group) -> list[list[str]]:
-    """Return the shares as text, header first: what goes to the clipboard."""
-    return [
-        list(_HEADER),
-        *(
-            [
-                *(one.name, _percent(one.share.value)),
-                *(("", "") if one.share.interval is None else map(_percent, one.share.interval)),
-                *(str(one.decided), str(one.predicted)),
-            ]
-            for one in group.shares
-        ),
-    ]
+def as_cells(group: Group, *, counts: bool = False) -> list[list[str]]:
+    """Return the shares, or numbers of rows, as text, header first: what goes to the clipboard."""
+    lines = [[_HEADER[0], "rows" if counts else _HEADER[1], *_HEADER[2:]]]
+    for answer, one in enumerate(group.shares):
+        figure = group.figure(answer, counts=counts)
+        ends = (
+            ["", ""] if figure.interval is None else [_plain(end, counts=counts) for end in figure.interval]
+        )
+        value = _plain(figure.value, counts=counts)
+        lines.append([one.name, value, *ends, str(one.decided), str(one.predicted)])
+    return lines
 
 
-def crosstab_cells(found: Findings) -> list[list[str]]:
-    """Return the shares by part as text, header first: a line a label, the parts side by side."""
+def crosstab_cells(found: Findings, *, counts: bool = False) -> list[list[str]]:
+    """Return shares, or numbers of rows, by part as text, header first: a line a label, a column a part."""
     ends = any(one.share.interval for group in found.groups for one in group.shares)
     header, rows = [found.column], ["rows"]
     for group in found.groups:
@@ -87,11 +87,11 @@ def crosstab_cells(found: Findings) -> list[list[str]]:
     for answer, name in enumerate(found.answers):
         line = [name]
         for group in found.groups:
-            share = group.shares[answer].share
-            line.append(_percent(share.value) if group.rows else "")
+            figure = group.figure(answer, counts=counts)
+            line.append(_plain(figure.value, counts=counts) if group.rows else "")
             if ends:
-                known = share.interval if group.rows else None
-                line += ["", ""] if known is None else map(_percent, known)
+                known = figure.interval if group.rows else None
+                line += ["", ""] if known is None else [_plain(end, counts=counts) for end in known]
         lines.append(line)
     return [header, rows, *lines]
 
@@ -114,10 +114,11 @@ def write_xlsx(path: Path, report: Report) -> None:
             styles = {
                 "bold": book.add_format({"bold": True}),
                 "percent": book.add_format({"num_format": _PERCENT}),
+                "count": book.add_format({"num_format": _COUNT}),
                 "wrap": book.add_format({"text_wrap": True, "valign": "top"}),
             }
             sheet = book.add_worksheet("Shares")
-            _write_shares(sheet, found.whole.shares, 0, styles)
+            _write_shares(sheet, found.whole, styles)
             chart = book.add_chart({"type": "bar"})
             last = len(found.whole.shares)
             chart.add_series(
@@ -126,7 +127,7 @@ def write_xlsx(path: Path, report: Report) -> None:
             chart.set_legend({"none": True})
             chart.set_title({"name": _cell(report.title)[:200]})
             chart.set_y_axis({"reverse": True})
-            sheet.insert_chart(0, len(_HEADER) + 1, chart)
+            sheet.insert_chart(0, len(_HEADER) + len(_ROWS) + 1, chart)
             if found.groups:
                 _write_parts(book.add_worksheet("Parts"), found, styles)
             if report.examples:
@@ -137,24 +138,25 @@ def write_xlsx(path: Path, report: Report) -> None:
                 about.write_string(line, 0, _cell(text))
 
 
-def _write_shares(sheet: Any, shares: Sequence[LabelShare], top: int, styles: Mapping[str, Any]) -> None:
+def _write_shares(sheet: Any, whole: Group, styles: Mapping[str, Any]) -> None:
     sheet.set_column(0, 0, 36)
-    for column, name in enumerate(_HEADER):
-        sheet.write_string(top, column, name, styles["bold"])
-    for line, one in enumerate(shares, top + 1):
+    for column, name in enumerate((*_HEADER, *_ROWS)):
+        sheet.write_string(0, column, name, styles["bold"])
+    for line, one in enumerate(whole.shares, 1):
         sheet.write_string(line, 0, _cell(one.name))
-        _write_share(sheet, line, 1, one.share, styles)
+        _write_figure(sheet, line, 1, one.share, styles["percent"])
         sheet.write_number(line, 4, one.decided)
         sheet.write_number(line, 5, one.predicted)
+        _write_figure(sheet, line, 6, one.share.of(whole.rows), styles["count"])
 
 
-def _write_share(sheet: Any, line: int, column: int, share: Share, styles: Mapping[str, Any]) -> None:
-    for place, value in enumerate((share.value, *(share.interval or ()))):
-        sheet.write_number(line, column + place, value, styles["percent"])
+def _write_figure(sheet: Any, line: int, column: int, figure: Share, style: Any) -> None:
+    for place, value in enumerate((figure.value, *(figure.interval or ()))):
+        sheet.write_number(line, column + place, value, style)
 
 
 def _write_parts(sheet: Any, found: Findings, styles: Mapping[str, Any]) -> None:
-    header = (_cell(found.column), "rows", "of them sampled", *_HEADER)
+    header = (_cell(found.column), "rows", "of them sampled", *_HEADER, *_ROWS)
     for column, name in enumerate(header):
         sheet.write_string(0, column, name, styles["bold"])
     sheet.set_column(0, 0, 30)
@@ -167,7 +169,8 @@ def _write_parts(sheet: Any, found: Findings, styles: Mapping[str, Any]) -> None
             sheet.write_number(line, 2, group.sampled)
             sheet.write_string(line, 3, _cell(one.name))
             if group.rows:
-                _write_share(sheet, line, 4, one.share, styles)
+                _write_figure(sheet, line, 4, one.share, styles["percent"])
+                _write_figure(sheet, line, 9, one.share.of(group.rows), styles["count"])
             sheet.write_number(line, 7, one.decided)
             sheet.write_number(line, 8, one.predicted)
             line += 1
@@ -205,7 +208,7 @@ svg{max-width:100%;height:auto}
 def _page(report: Report) -> str:
     found = report.findings
     bars = [
-        Bar(one.name, one.share.value, one.share.interval, f"{_percent(one.share.value)} {_range(one.share)}")
+        Bar(one.name, one.share.value, one.share.interval, f"{_number(one.share.value)} {_range(one.share)}")
         for one in found.whole.shares
     ]
     parts = [
@@ -218,13 +221,13 @@ def _page(report: Report) -> str:
         *(f'<p dir="auto">{escape(sentence)}</p>' for sentence in (*sentences(found), *report.notes)),
         "<h2>Shares</h2>",
         bar_chart(bars, title="Share of each label, with intervals"),
-        _shares_table(found.whole.shares),
+        _shares_table(found.whole),
     ]
     if found.groups:
         parts.append(f'<h2 dir="auto">By {escape(found.column)}</h2>')
         if report.over_time:
-            parts.append(_lines(found))
-        parts.append(_parts_table(found))
+            parts.append(_lines(found, counts=report.counts))
+        parts.append(_parts_table(found, counts=report.counts))
     if report.examples:
         parts += ["<h2>Examples</h2>", *_examples(report)]
     return "".join([*parts, "</body></html>\n"])
@@ -243,26 +246,33 @@ def sentences(found: Findings) -> list[str]:
     return said
 
 
-def _shares_table(shares: Sequence[LabelShare]) -> str:
+def _shares_table(whole: Group) -> str:
     head = "".join(
-        f"<th{'' if place == 0 else ' class=n'}>{escape(name)}</th>" for place, name in enumerate(_HEADER)
+        f"<th{'' if place == 0 else ' class=n'}>{escape(name)}</th>"
+        for place, name in enumerate((*_HEADER, *_ROWS))
     )
     lines = []
-    for one in shares:
-        ends = ("", "") if one.share.interval is None else tuple(map(_percent, one.share.interval))
-        cells = (_percent(one.share.value), *ends, f"{one.decided:,}", f"{one.predicted:,}")
+    for one in whole.shares:
+        shares, rows = (
+            (_number(figure.value, counts=counts), *(("", "") if ends is None else ends))
+            for counts, figure in ((False, one.share), (True, one.share.of(whole.rows)))
+            for ends in [figure.interval and tuple(_number(end, counts=counts) for end in figure.interval)]
+        )
+        cells = (*shares, f"{one.decided:,}", f"{one.predicted:,}", *rows)
         numbers = "".join(f'<td class="n">{cell}</td>' for cell in cells)
         lines.append(f'<tr><td dir="auto">{escape(one.name)}</td>{numbers}</tr>')
     return f'<div class="wide"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
 
 
-def _parts_table(found: Findings) -> str:
-    """Return the shares by part, whichever is fewer side by side: parts or labels."""
+def _parts_table(found: Findings, *, counts: bool) -> str:
+    """Return shares, or numbers of rows, by part, whichever is fewer side by side: parts or labels."""
 
-    def cell(group: Group, one: LabelShare) -> str:
+    def cell(group: Group, answer: int) -> str:
         if not group.rows:
             return '<td class="n">–</td>'
-        return f'<td class="n">{_percent(one.share.value)}<br><small>{_range(one.share)}</small></td>'
+        figure = group.figure(answer, counts=counts)
+        value, ends = _number(figure.value, counts=counts), _range(figure, counts=counts)
+        return f'<td class="n">{value}<br><small>{ends}</small></td>'
 
     def head(name: str, rows: str = "") -> str:
         return f'<th class="n" dir="auto">{escape(name)}{rows}</th>'
@@ -271,13 +281,13 @@ def _parts_table(found: Findings) -> str:
     if len(found.groups) < len(found.answers):
         heads = "".join(head(one.name, f"<br><small>{one.rows:,} rows</small>") for one in found.groups)
         for answer, name in enumerate(found.answers):
-            cells = "".join(cell(group, group.shares[answer]) for group in found.groups)
+            cells = "".join(cell(group, answer) for group in found.groups)
             lines.append(f'<tr><td dir="auto">{escape(name)}</td>{cells}</tr>')
         corner = "label"
     else:
         heads = head("rows") + "".join(map(head, found.answers))
         for group in found.groups:
-            cells = "".join(cell(group, one) for one in group.shares)
+            cells = "".join(cell(group, answer) for answer in range(len(found.answers)))
             rows = f'<td class="n">{group.rows:,}</td>'
             lines.append(f'<tr><td dir="auto">{escape(group.name)}</td>{rows}{cells}</tr>')
         corner = found.column
@@ -287,16 +297,22 @@ def _parts_table(found: Findings) -> str:
     )
 
 
-def _lines(found: Findings) -> str:
+def _lines(found: Findings, *, counts: bool) -> str:
     order = sorted(range(len(found.answers)), key=lambda answer: -found.whole.shares[answer].share.value)
-    lines = [
-        Line(
-            found.answers[answer],
-            [group.shares[answer].share.value if group.rows else None for group in found.groups],
+    lines = []
+    for answer in order[:MOST_LINES]:
+        figures = [group.figure(answer, counts=counts) if group.rows else None for group in found.groups]
+        lines.append(
+            Line(
+                found.answers[answer],
+                [None if figure is None else figure.value for figure in figures],
+                [None if figure is None or figure.counted else figure.interval for figure in figures],
+            )
         )
-        for answer in order[:MOST_LINES]
-    ]
-    return line_chart(lines, [group.name for group in found.groups], title=f"Shares by {found.column}")
+    title = f"{'Rows' if counts else 'Shares'} by {found.column}, with 95% intervals"
+    if not any(ends for line in lines for ends in line.intervals):
+        title = title.partition(",")[0]
+    return line_chart(lines, [group.name for group in found.groups], title=title, counts=counts)
 
 
 def _examples(report: Report) -> list[str]:
@@ -317,14 +333,23 @@ def _examples(report: Report) -> list[str]:
     return parts
 
 
-def _percent(value: float) -> str:
-    return f"{value:.1%}"
+def _number(value: float, *, counts: bool = False) -> str:
+    """A share, or a number of rows, for people."""
+    return f"{value:,.0f}" if counts else f"{value:.1%}"
 
 
-def _range(share: Share) -> str:
-    if share.counted:
+def _plain(value: float, *, counts: bool = False) -> str:
+    """The same for a spreadsheet, which takes a comma between thousands for something else."""
+    return f"{value:.0f}" if counts else f"{value:.1%}"
+
+
+def _range(figure: Share, *, counts: bool = False) -> str:
+    if figure.counted:
         return "(counted)"
-    return "" if share.interval is None else f"({share.interval[0]:.1%} to {share.interval[1]:.1%})"
+    if figure.interval is None:
+        return ""
+    low, high = (_number(end, counts=counts) for end in figure.interval)
+    return f"({low} to {high})"
 
 
 def _cut(text: str) -> str:

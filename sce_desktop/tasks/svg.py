@@ -33,10 +33,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: a value from 0 to 1 for every place of the axis; None leaves a gap."""
+    """One line: a value for every place of the axis; None leaves a gap. ``intervals`` stand as whiskers."""
 
     name: str
     values: Sequence[float | None]
+    intervals: Sequence[tuple[float, float] | None] = ()
 
 
 def escape(text: str) -> str:
@@ -69,12 +70,30 @@ def bar_chart(bars: Sequence[Bar], *, title: str) -> str:
     return "".join([*parts, "</svg>"])
 
 
-def line_chart(lines: Sequence[Line], ticks: Sequence[str], *, title: str, background: str = "") -> str:
-    """Return lines over the places that ``ticks`` names; the scale begins at 0."""
+def scale_step(most: float, *, ticks: int, least: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, at least ``least``: ``most`` is at most ``ticks`` of it."""
+    wanted = max(most / ticks, least)
+    power = 10.0 ** np.floor(np.log10(wanted) + 1e-9)
+    return float(next(power * step for step in (1, 2, 5, 10) if power * step >= wanted * (1 - 1e-9)))
+
+
+def line_chart(
+    lines: Sequence[Line],
+    ticks: Sequence[str],
+    *,
+    title: str,
+    background: str = "",
+    counts: bool = False,
+) -> str:
+    """Return lines over the places that ``ticks`` names; the scale begins at 0.
+
+    Values are fractions of 1, or with ``counts`` numbers of rows.
+    """
     values = [value for line in lines for value in line.values if value is not None]
-    most = max([0.01, *values])
-    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if most / step <= 6)
-    top = step * np.ceil(most / step)
+    ends = [ends[1] for line in lines for ends in line.intervals if ends is not None]
+    most = max([1.0 if counts else 0.01, *values, *ends])
+    step = scale_step(most, ticks=6, least=1 if counts else 0.01)
+    top = step * np.ceil(most / step - 1e-9)
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
     def x(place: int) -> float:
@@ -89,7 +108,8 @@ def line_chart(lines: Sequence[Line], ticks: Sequence[str], *, title: str, backg
         at = y(number * step)
         parts.append(
             f'<path d="M{_LEFT} {at:.1f}h{width}" stroke="currentColor" opacity=".2"/>'
-            f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{number * step:.0%}</text>'
+            f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">'
+            f"{number * step:{',.0f' if counts else '.0%'}}</text>"
         )
     longest = min(14, max((len(tick) for tick in ticks), default=1)) + 3
     every = -(-len(ticks) * longest // _TICK_LETTERS)
@@ -111,6 +131,15 @@ def line_chart(lines: Sequence[Line], ticks: Sequence[str], *, title: str, backg
                 if pen == "M" and (place + 1 == len(line.values) or line.values[place + 1] is None):
                     path += "h.1"  # a point between two gaps would not be seen
             pen = "M" if value is None else "L"
+        whiskers = "".join(
+            f"M{x(place):.1f} {y(ends[1]):.1f}V{y(ends[0]):.1f}M{x(place) - 3:.1f} {y(ends[1]):.1f}h6"
+            f"M{x(place) - 3:.1f} {y(ends[0]):.1f}h6"
+            for place, ends in enumerate(line.intervals)
+            if ends is not None
+        )
+        if whiskers:
+            stroke = COLOURS[number % len(COLOURS)]
+            parts.append(f'<path d="{whiskers}" stroke="{stroke}" opacity=".6" fill="none"/>')
         at = _TOP + 8 + 18 * number
         parts.append(
             f'<path d="{path}" {look} stroke-linecap="round"/>'

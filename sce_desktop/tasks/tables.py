@@ -14,6 +14,7 @@ from sce_desktop.data import tables
 from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
+from sce_desktop.tasks.coders import check_gold, keep_gold
 from sce_desktop.tasks.columns import find_column, find_columns, tell_problems
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.progress import Unreported
@@ -48,6 +49,7 @@ def import_table(
     *,
     text_columns: Sequence[str | int],
     gold_column: str | int | None = None,
+    as_gold: bool = False,
     take_back: bool = False,
     labels: Sequence[Label] = (),
     multi_label: bool = False,
@@ -63,6 +65,7 @@ def import_table(
         table_path: The table.
         text_columns: Headers or places of the columns that make the text.
         gold_column: Header or place of a column of labels: its values become labels and annotations too.
+        as_gold: They become the answers of the coder "gold" instead of the user's annotations.
         take_back: The columns of an earlier export of ours become annotations again instead of data.
         labels: The label set.
         multi_label: Several labels may fit a row.
@@ -80,7 +83,9 @@ def import_table(
         find_column(table.columns, gold_column, progress) if isinstance(gold_column, str) else gold_column
     )
     carried = CarriedAnnotations(
-        table.columns, gold_at=gold_at, ours_at=our_columns(table.columns) if take_back else None
+        table.columns,
+        gold_at=None if as_gold else gold_at,
+        ours_at=our_columns(table.columns) if take_back else None,
     )
     text_at = find_columns(carried.columns, text_columns, progress)
     aside = project_path.with_name(f".{project_path.name}.{uuid.uuid4().hex[:8]}.partial")
@@ -89,6 +94,8 @@ def import_table(
             batches = carried.passing(table.batches(progress=progress))
             _add(project, table, carried.columns, batches, text_at, progress)
             carried.keep(project, project.row_ids(), labels, multi_label=multi_label)
+            if as_gold and gold_at is not None:
+                keep_gold(project, gold_at, progress, multi_label=multi_label)
         _rename(aside, project_path)
     finally:
         for leftover in project_path.parent.glob(f"{glob.escape(aside.name)}*"):
@@ -110,6 +117,7 @@ def append_table(
     table_path: Path,
     *,
     gold_column: int | None = None,
+    as_gold: bool = False,
     options: TableOptions | None = None,
     progress: Progress,
 ) -> ImportReport:
@@ -120,19 +128,26 @@ def append_table(
         table_path: The table.
         gold_column: Place of a column of labels: its values become annotations of the new rows, and labels
             after those of the project where it has them not.
+        as_gold: The column's values, of the rows that were there too, become the answers of the coder "gold"
+            instead.
         options: How to read the table.
         progress: Told of rows; everything done otherwise than expected is a warning.
 
     Raises:
-        UserError: The table is not right, its columns differ, or the project is read-only.
+        UserError: The table is not right, its columns differ, the project is read-only, or has gold answers
+            from elsewhere.
         Cancelled: The user stopped; no row was added.
     """
     table = tables.open_table(table_path, options or TableOptions())
-    carried = CarriedAnnotations(table.columns, gold_at=gold_column)
+    if as_gold and gold_column is not None:
+        check_gold(project, table.columns[gold_column])
+    carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
     batches = carried.passing(table.batches(progress=progress))
     before = project.row_count()
     report = _add(project, table, table.columns, batches, project.text_columns, progress)
-    if gold_column is not None:
+    if gold_column is not None and as_gold:
+        keep_gold(project, gold_column, progress)
+    elif gold_column is not None:
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
         carried.keep(project, project.row_ids()[before:], labels, multi_label=multi_label)

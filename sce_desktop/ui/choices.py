@@ -21,6 +21,7 @@ class ImportChoices:
     options: TableOptions
     text_columns: tuple[int, ...]
     label_column: int | None = None  # an existing label: becomes the label set and imported annotations
+    as_gold: bool = False  # the label column: right answers to compare with, instead of annotations
     take_back: bool = False  # our own exported columns become annotations again instead of data
     append: bool = False  # to the open project; else a new one
     project_path: Path | None = None  # of a new project; None: named after the table, in the projects folder
@@ -34,6 +35,7 @@ class ExportChoices:
     only: Literal["all", "labelled", "unlabelled", "flagged", "shown"] = "all"
     columns: tuple[str, ...] | None = None  # names to write; None: all
     excel_safe: bool = False
+    note: bool = False  # say in a file beside it which models the columns are of
 
 
 @dataclass(frozen=True, slots=True)

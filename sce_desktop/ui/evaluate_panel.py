@@ -21,8 +21,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.labels import roll_up
-from sce_desktop.core.types import Label
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.audit_dialog import AuditDialog
 from sce_desktop.ui.confusion_view import ConfusionView
@@ -46,7 +44,7 @@ from sce_desktop.ui.evaluate_words import (
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable
 from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.row_actions import label_icon
-from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.rows_delegate import colours_of_names
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
@@ -55,6 +53,8 @@ if TYPE_CHECKING:
     from sce_desktop.ui.evaluate_work import Evaluation
 
 _PAUSE_MS = 400
+_TOLD_MS = 1000  # a longer pause than this is told
+_ANEW = "Before your last changes; measured anew in a moment."
 _SHARE = 3  # a measuring is followed by a pause of so many times its length: the table needs the lane, too
 CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is kept with decisions
 
@@ -165,15 +165,21 @@ class EvaluatePanel(QWidget):
     def refresh_soon(self) -> None:
         """Measure again in a moment if anybody looks, else when somebody does."""
         self._stale = True
+        if self.looking.wait > _TOLD_MS:
+            self._say_basis()
         self.looking.soon()
 
     @Slot()
     def _start_over(self) -> None:
         """Drop what is being measured: it is about other labels, or another project."""
-        self.looking.forget()
-        self.found = None
+        self._forget()
         self._show()
         self.refresh_soon()
+
+    def _forget(self) -> None:
+        """Let go of the figures and of what is being measured; what comes next is measured at once."""
+        self.looking.forget()
+        self.found = None
 
     @Slot()
     def _on_models(self) -> None:
@@ -186,6 +192,8 @@ class EvaluatePanel(QWidget):
     def _on_settings(self, keys: set[str]) -> None:
         """Fall silent as soon as the user decides blindly; follow the threshold."""
         if "blind" in keys:
+            if self._stale:  # what was decided blindly is not in these figures
+                self._forget()
             self._show()
             if self._stale:
                 self.refresh_soon()
@@ -212,6 +220,7 @@ class EvaluatePanel(QWidget):
         )
         job.finished.connect(self._on_found)
         self.looking.follow(job)
+        job.ended.connect(self._say_basis)
 
     @Slot(object)
     def _on_found(self, found: Evaluation | None) -> None:
@@ -241,17 +250,27 @@ class EvaluatePanel(QWidget):
             self.pages.setCurrentIndex(0)
             return
         self.pages.setCurrentIndex(1)
-        self.bar.basis.setText(basis(found.quality, part, multi_label=found.multi_label))
+        self._say_basis()
         row = max(0, self.models.currentIndex().row())
         self.models.show_rows(*model_rows(part))
         self.models.selectRow(min(row, len(part.models) - 1))
         self.models.setFixedHeight(px(34) + px(ROW_HEIGHT) * min(4, len(part.models)))
         # No method of the panel: a widget that only the garbage collector can destroy crashes Qt.
-        colours = _colours(found.quality.labels, self._session.labels)
+        colours = colours_of_names(found.quality.labels, self._session.labels)
         icon = partial(_icon_of, colours)
         self.labels.show_rows(*label_rows(found.quality.labels, part), icon)
         self._show_confusions()
         self._show_charts()
+
+    @Slot()
+    def _say_basis(self) -> None:
+        """Say what the figures rest on, and that other ones are on their way where that takes a while."""
+        found, part = self.found, self.part
+        if found is None or part is None or not part.models or self._session.blind:
+            return
+        said = basis(found.quality, part, multi_label=found.multi_label)
+        late = self._stale and self.looking.wait > _TOLD_MS
+        self.bar.basis.setText(f"{_ANEW} {said}" if late else said)
 
     def _why_empty(self, part: Part | None) -> str:
         session = self._session
@@ -344,16 +363,6 @@ class EvaluatePanel(QWidget):
         said = " ".join(f"{self.bar.basis.text()} {notes(self.found.quality, part)}".split())
         QGuiApplication.clipboard().setText(f"{said}\n{self.models.figures.tsv()}\n{shown}")
         self._session.tell("The figures were copied.")
-
-
-def _colours(names: Sequence[str], labels: tuple[Label, ...]) -> list[str]:
-    """The colour of each name: its label's, or that of its first child where labels are rolled up."""
-    tops = roll_up(label.name for label in labels)
-    by_name: dict[str, str] = {}
-    for label in labels:
-        by_name.setdefault(tops[label.name], colour_of(label, labels))
-    by_name |= {label.name: colour_of(label, labels) for label in labels}
-    return [by_name.get(name, "") for name in names]
 
 
 def _icon_of(colours: Sequence[str], number: int) -> QIcon:

@@ -87,7 +87,7 @@ def model_rows(part: Part) -> tuple[Sequence[Heading], list[tuple[Value, ...]]]:
     """The models side by side."""
     headings = (
         Heading("Model", Kind.NAME, 0),
-        Heading("Accuracy", width=76),
+        Heading("Accuracy", width=76, tip="How often it is right on rows that have one of the labels"),
         Heading("95 % interval", Kind.NAME, 116, "Where the accuracy lies on all rows like these"),
         Heading("Macro-F1", width=74, tip="The mean of F1 over labels, rare ones counting as much as others"),
         Heading("ECE", width=58, tip="Expected calibration error: how far confidence is from being right"),
@@ -121,7 +121,8 @@ def calibration(part: Part) -> str:
 def coverage(part: Part, threshold: float) -> str:
     """Say how often the first model is right if it answers all, and if it answers from ``threshold`` up.
 
-    Without a threshold (0) it is the one at which it answers about half of the rows.
+    Without a threshold (0) it is the one at which it answers about half of the rows. Rows that no label
+    fits are among these and not among those of the accuracy, so the two differ: it is said by what.
     """
     model = part.models[0]
     half = min(model.curve, key=lambda point: abs(point.coverage - 0.5))
@@ -131,7 +132,16 @@ def coverage(part: Part, threshold: float) -> str:
             which = "all rows" if point.threshold == 0 else f"{per_cent(point.coverage)} of them"
             sure = "" if point.threshold == 0 else f", those from {per_cent(point.threshold)} confidence up"
             said.append(f"answering {which}{sure}, it is right in {share_text(point.precision)}")
-    return f"{model_name(model.alias)}: {'; '.join(said)}." if said else ""
+    if not said:
+        return ""
+    told = f"{model_name(model.alias)}: {'; '.join(said)}."
+    if unfitting := model.curve[0].rows - part.rows:
+        accuracy = share_text(model.measures.accuracy)
+        told += (
+            f" Letting it answer gives a label to rows that none fits, too: {rows(unfitting)} decided as "
+            f"“none of these” count as wrong here, and are not in the accuracy of {accuracy}."
+        )
+    return told
 
 
 def label_rows(names: Sequence[str], part: Part) -> tuple[tuple[Heading, ...], list[tuple[Value, ...]]]:

@@ -147,6 +147,13 @@ class ExportDialog(ProjectDialog):
         layout.addWidget(self.replace)
         layout.addWidget(self.excel_safe)
         layout.addWidget(self.excel_hint)
+        self.note = QCheckBox("Name the models in a file beside it")
+        self.note.setAccessibleName("Name the models in a file beside it")
+        self.note.setToolTip(
+            "Which model and version gave the results: a workbook or a Parquet file says it itself"
+        )
+        self.note.setChecked(True)
+        layout.addWidget(self.note)
         return box
 
     def _suggestion(self) -> Path:
@@ -226,6 +233,14 @@ class ExportDialog(ProjectDialog):
         )
 
     @property
+    def _models_beside(self) -> bool:
+        """Whether there are results of models, and the file has no place to say of which ones."""
+        answered = self._facts is not None and any(
+            group not in ("original", "decided") for group, _ in self._facts.columns
+        )
+        return answered and self.format.currentData() not in (".xlsx", ".parquet")
+
+    @property
     def file(self) -> Path:
         """The file to write."""
         return Path(self.path.text().strip()).expanduser()
@@ -286,6 +301,7 @@ class ExportDialog(ProjectDialog):
         self.excel_safe.setVisible(ending in (".csv", ".tsv", ".xlsx"))
         self.excel_safe.setEnabled(ending != ".xlsx")
         self.excel_hint.setVisible(ending in (".csv", ".tsv", ".xlsx"))
+        self.note.setVisible(self._models_beside)
         if ending == ".xlsx":
             self.excel_safe.setChecked(True)
             self.excel_hint.setText("Cells of a workbook are text: Excel runs none of them as a formula.")
@@ -330,6 +346,7 @@ class ExportDialog(ProjectDialog):
                 self.only,  # type: ignore[arg-type]
                 self.columns,
                 excel_safe=self.excel_safe.isChecked() and self.format.currentData() in (".csv", ".tsv"),
+                note=self.note.isChecked() and self._models_beside,
             )
         )
         super().accept()

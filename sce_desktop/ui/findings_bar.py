@@ -48,6 +48,9 @@ class FindingsBar(QWidget):
             self.unit.addItem(f"By {unit}", unit)
         self.table = QCheckBox("As a table")
         self.table.setAccessibleName("Show the periods as a table")
+        self.counts = QCheckBox("Counts")
+        self.counts.setAccessibleName("Show numbers of rows instead of shares")
+        self.counts.setToolTip("How many rows each label has, estimated like its share")
         self.model = _combo("Whose probabilities help")
         self.model.setToolTip("Whose probabilities help to estimate the shares")
         self.rolled = QCheckBox("Sum up parents")
@@ -65,7 +68,8 @@ class FindingsBar(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), 0)
         layout.setSpacing(px(SPACE_S))
-        for widget in (*self.views.values(), self.column, self.unit, self.table, self.model, self.rolled):
+        boxes = (self.table, self.counts, self.model, self.rolled)
+        for widget in (*self.views.values(), self.column, self.unit, *boxes):
             layout.addWidget(widget)
         layout.addStretch()
         layout.addWidget(self.copy)
@@ -76,6 +80,7 @@ class FindingsBar(QWidget):
         self.model.activated.connect(self._on_model)
         self.rolled.clicked.connect(self.changed)
         self.table.clicked.connect(self.changed)
+        self.counts.clicked.connect(self.changed)
         self.copy.clicked.connect(self.copyAsked)
         self.workbook.triggered.connect(self.workbookAsked)
         self.page.triggered.connect(self.pageAsked)
@@ -98,7 +103,14 @@ class FindingsBar(QWidget):
         """The question that is set."""
         view = self.view
         column = self._chosen.get(view)
-        return Wanted(view, column, self._unit, self.model.currentData() or "", self.rolled.isChecked())
+        return Wanted(
+            view,
+            column,
+            self._unit,
+            self.model.currentData() or "",
+            rolled=self.rolled.isChecked(),
+            counts=self.counts.isChecked(),
+        )
 
     def choose(self, view: View, column: int | None = None, unit: Unit | None = None) -> None:
         """Ask for a view, as clicks would."""

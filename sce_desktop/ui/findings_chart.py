@@ -1,4 +1,4 @@
-"""Shares over time as lines; which labels are drawn is chosen beside them.
+"""Shares, or numbers of rows, over time as lines; which labels are drawn is chosen beside them.
 
 Importing this imports pyqtgraph, which takes a while: `findings_work.look` has done that in its lane before.
 """
@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QWidget
 
-from sce_desktop.ui.findings_models import interval
+from sce_desktop.tasks.svg import scale_step
+from sce_desktop.ui.findings_models import figure_text, interval
 from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.preview_model import plain_tip
-from sce_desktop.ui.rows_text import share_text
 from sce_desktop.ui.theme import font, px, tokens
 
 MOST_MARKS = 60  # periods, of more a line is drawn without marks
@@ -29,9 +30,10 @@ _DASHES = (
     Qt.PenStyle.DashDotLine,
     Qt.PenStyle.DashDotDotLine,
 )
-_STEPS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+_APART = 0.05  # of a period, between two lines with whiskers, which else would cover one another
 _MARKS = ("o", "s", "t", "d", "t1")
 _PLACE = Qt.ItemDataRole.UserRole
+Floats = NDArray[np.float64]
 
 
 class TimeChart(QWidget):
@@ -46,7 +48,7 @@ class TimeChart(QWidget):
         self._places: dict[pg.PlotDataItem, int] = {}  # the answer that a line shows
         self._chosen: set[str] | None = None  # names; None: nobody has chosen
         self.plot = pg.PlotWidget(viewBox=pg.ViewBox(enableMenu=False), enableMenu=False)
-        self.plot.setAccessibleName("Shares over time")
+        self.plot.setAccessibleName("Figures over time")
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
         self.plot.scene().sigMouseClicked.connect(self._on_clicked)
@@ -121,15 +123,30 @@ class TimeChart(QWidget):
         self._show_looks(drawn)
         if self._answer is None or not self._answer.findings.groups:
             return
-        groups = self._answer.findings.groups
-        most = 0.01
+        answer, groups = self._answer, self._answer.findings.groups
+        most = 1.0 if answer.wanted.counts else 0.01
         for rank, place in enumerate(drawn):
-            shares = [group.shares[place].share.value if group.rows else np.nan for group in groups]
-            most = max(most, np.nanmax(shares, initial=0.0))
+            figures = [
+                answer.figure(place, part) if groups[part].rows else None for part in range(len(groups))
+            ]
+            values: Floats = np.asarray([np.nan if one is None else one.value for one in figures])
+            ends = np.asarray(
+                [
+                    (np.nan, np.nan) if one is None or one.counted or one.interval is None else one.interval
+                    for one in figures
+                ]
+            )
+            sure = np.isnan(ends).all()
+            at: Floats = np.arange(len(groups), dtype=np.float64) + (
+                0.0 if sure else _APART * (rank - (len(drawn) - 1) / 2)
+            )
+            most = max(most, np.nanmax(values, initial=0.0), np.nanmax(ends, initial=0.0))
             pen = self._pen(place, rank)
+            if not sure:
+                item.addItem(self._whiskers(at, values, ends, pen))
             line = item.plot(
-                np.arange(len(groups)),
-                np.asarray(shares, dtype=float),
+                at,
+                values,
                 pen=pen,
                 connect="finite",
                 antialias=True,
@@ -139,12 +156,31 @@ class TimeChart(QWidget):
             self._places[line] = place
         self._scale(most, [group.name for group in groups])
 
+    @staticmethod
+    def _whiskers(at: Floats, values: Floats, ends: Floats, pen: QPen) -> pg.ErrorBarItem:
+        """The intervals of a line (n, 2), as thin bars; none where there is none."""
+        there = ~np.isnan(ends).any(axis=1)
+        colour = QColor(pen.color())
+        colour.setAlphaF(0.55)
+        return pg.ErrorBarItem(
+            x=at[there],
+            y=values[there],
+            top=ends[there, 1] - values[there],
+            bottom=values[there] - ends[there, 0],
+            beam=_APART / 2 if len(at) <= MOST_MARKS else 0.0,
+            pen=pg.mkPen(colour, width=1),
+        )
+
     def _scale(self, most: float, names: Sequence[str]) -> None:
-        item = self.plot.getPlotItem()
-        step = next(step for step in _STEPS if most / step <= 5)
-        top = step * np.ceil(most / step)
+        assert self._answer is not None
+        item, counts = self.plot.getPlotItem(), self._answer.wanted.counts
+        step = scale_step(most, ticks=5, least=1 if counts else 0.002)
+        top = step * np.ceil(most / step - 1e-9)
         heights = [number * step for number in range(round(top / step) + 1)]
-        item.getAxis("left").setTicks([[(at, f"{at:.1%}" if step < 0.01 else f"{at:.0%}") for at in heights]])
+        form = ",.0f" if counts else ".1%" if step < 0.01 else ".0%"
+        item.getAxis("left").setTicks([[(at, f"{at:{form}}") for at in heights]])
+        widest = QFontMetrics(font("body")).horizontalAdvance(f"{top:{form}}")
+        item.getAxis("left").setWidth(max(px(44), widest + px(8)))
         for at in heights:  # the grid of pyqtgraph hides the numbers at both ends
             item.addLine(y=at, pen=pg.mkPen(tokens().line)).setZValue(-1)
         width = QFontMetrics(font("body")).horizontalAdvance(max(names, key=len)) + px(14)
@@ -173,14 +209,17 @@ class TimeChart(QWidget):
         self.labels.blockSignals(False)
 
     def _tip(self, place: int) -> Callable[..., str]:
-        assert self._answer is not None
-        found = self._answer.findings
+        answer = self._answer
+        assert answer is not None
+        found, counts = answer.findings, answer.wanted.counts
 
         def tip(x: float, y: float, data: object) -> str:
-            share = found.groups[round(x)].shares[place].share
+            figure = answer.figure(place, round(x))
+            rows = " rows" if counts else ""
             return plain_tip(
-                f"{found.answers[place]}, {found.groups[round(x)].name}: {share_text(share.value)}\n"
-                f"{interval(share)}".rstrip()
+                f"{found.answers[place]}, {found.groups[round(x)].name}: "
+                f"{figure_text(figure.value, counts=counts)}{rows}\n"
+                f"{interval(figure, counts=counts)}".rstrip()
             )
 
         return tip
@@ -195,13 +234,12 @@ class TimeChart(QWidget):
         self.choose_near(at.x(), at.y())
 
     def choose_near(self, x: float, y: float) -> None:
-        """Choose the cell at period ``x`` whose share is nearest to ``y``."""
+        """Choose the cell at period ``x`` whose figure is nearest to ``y``."""
         assert self._answer is not None
-        groups = self._answer.findings.groups
+        answer, groups = self._answer, self._answer.findings.groups
         part = min(max(round(x), 0), len(groups) - 1)
         if groups[part].rows:
-            shares = groups[part].shares
-            near = min(self._places.values(), key=lambda place: abs(shares[place].share.value - y))
+            near = min(self._places.values(), key=lambda place: abs(answer.figure(place, part).value - y))
             self.cellChosen.emit(near, part)
 
     def _colour(self) -> None:
@@ -214,7 +252,6 @@ class TimeChart(QWidget):
             axis.setPen(pg.mkPen(t.line))
             axis.setTextPen(pg.mkPen(t.muted))
             axis.setStyle(tickFont=small, tickLength=-px(4), hideOverlappingLabels=False)
-        self.plot.getPlotItem().getAxis("left").setWidth(px(44))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the theme."""

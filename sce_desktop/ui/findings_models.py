@@ -16,33 +16,51 @@ from sce_desktop.ui.icons import icon
 from sce_desktop.ui.painting import elided_name
 from sce_desktop.ui.preview_model import plain_tip
 from sce_desktop.ui.row_actions import label_icon
-from sce_desktop.ui.rows_text import interval_text, share_text
+from sce_desktop.ui.rows_text import share_text
 from sce_desktop.ui.theme import font, px
 
-ShareRole = Qt.ItemDataRole.UserRole  # `Share`, or None where the part has no rows
-MostRole = Qt.ItemDataRole.UserRole + 1  # the end of the scale: the largest share, or end of an interval
+FigureRole = Qt.ItemDataRole.UserRole  # `Share`, of rows if these are counted; None: the part has no rows
+MostRole = Qt.ItemDataRole.UserRole + 1  # the end of the scale: the largest figure, or end of an interval
+EndsRole = Qt.ItemDataRole.UserRole + 2  # the ends of the interval, short
 NAMES = 190  # pixels of the column of names
 PART = 112  # pixels of a part's column
 _COLUMNS = ("Share", "95% interval", "", "Decided", "Predicted")
 INTERVAL, BAR = 1, 2
 _TIPS = (
     "The part of the rows that has this label",
-    "Where the true share lies in 95 of 100 samples; empty where no random sample stands behind it",
+    "Where the truth lies in 95 of 100 samples; empty where no random sample stands behind it",
     "",
     "Rows that a person gave this label",
     "Other rows for which the model puts it first",
 )
+_ROWS_TIP = "How many rows have this label: its share of all of them"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _NO_PARENT = QModelIndex()
 Index = QModelIndex | QPersistentModelIndex
 
 
-def interval(share: Share) -> str:
+def figure_text(value: float, *, counts: bool) -> str:
+    """A share, or a number of rows."""
+    return f"{value:,.0f}" if counts else share_text(value)
+
+
+def interval(figure: Share, *, counts: bool) -> str:
     """The ends of an interval; nothing where there is none."""
-    if share.counted:
+    if figure.counted:
         return "counted"
-    return "" if share.interval is None else interval_text(share.interval)
+    return (
+        "" if figure.interval is None else " to ".join(figure_text(x, counts=counts) for x in figure.interval)
+    )
+
+
+def _short_ends(figure: Share, *, counts: bool) -> str:
+    """The ends of an interval as a cell has room for."""
+    if figure.counted:
+        return "counted"
+    if figure.interval is None:
+        return ""
+    return "–".join(f"{end:,.0f}" if counts else f"{end * 100:.0f}" for end in figure.interval)
 
 
 class _Figures(QAbstractTableModel):
@@ -65,6 +83,11 @@ class _Figures(QAbstractTableModel):
         self.order = self._ordered(len(found.answers) if found else 0)
         self._names, self._icons = {}, {}
         self.endResetModel()
+
+    @property
+    def _counts(self) -> bool:
+        """Whether numbers of rows are shown instead of shares."""
+        return self._answer is not None and self._answer.wanted.counts
 
     def _values(self, column: int) -> Sequence[float]:
         raise NotImplementedError
@@ -140,29 +163,31 @@ class SharesModel(_Figures):
 
     def _heading(self, section: int, role: int) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
-            return _COLUMNS[section]
+            return "Rows" if section == 0 and self._counts else _COLUMNS[section]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _TIPS[section]
+            return _ROWS_TIP if section == 0 and self._counts else _TIPS[section]
         return int(_RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The figures of an answer."""
         if self._answer is None:
             return None
-        one = self._answer.findings.whole.shares[int(self.order[index.row()])]
-        if role == ShareRole:
-            return one.share
+        place, counts = int(self.order[index.row()]), self._counts
+        one, figure = self._answer.findings.whole.shares[place], self._answer.figure(place)
+        if role == FigureRole:
+            return figure
         if role == MostRole:
             return self._answer.most
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_RIGHT)
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BAR:
-            return f"{one.name}, {share_text(one.share.value)} {interval(one.share)}".rstrip()
+            told = figure_text(figure.value, counts=counts)
+            return f"{one.name}, {told} {interval(figure, counts=counts)}".rstrip()
         if role == Qt.ItemDataRole.DisplayRole:
             model = bool(self._answer.evidence.probabilities)
             return (
-                share_text(one.share.value),
-                interval(one.share),
+                figure_text(figure.value, counts=counts),
+                interval(figure, counts=counts),
                 "",
                 f"{one.decided:,}",
                 f"{one.predicted:,}" if model else "",
@@ -174,9 +199,8 @@ class PartsModel(_Figures):
     """Every answer's share in each part of the rows."""
 
     def _values(self, column: int) -> Sequence[float]:
-        return (
-            [one.share.value for one in self._answer.findings.groups[column].shares] if self._answer else []
-        )
+        answers = range(len(self._answer.findings.answers)) if self._answer else ()
+        return [self._answer.figure(place, column).value for place in answers if self._answer]
 
     def columnCount(self, parent: Index = _NO_PARENT) -> int:
         """One column a part."""
@@ -203,23 +227,26 @@ class PartsModel(_Figures):
         return int(_RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The share of an answer in a part."""
+        """The figure of an answer in a part."""
         if self._answer is None:
             return None
         group = self._answer.findings.groups[index.column()]
-        one = group.shares[int(self.order[index.row()])]
-        if role == ShareRole:
-            return one.share if group.rows else None
+        place, counts = int(self.order[index.row()]), self._counts
+        one, figure = group.shares[place], self._answer.figure(place, index.column())
+        if role == FigureRole:
+            return figure if group.rows else None
+        if role == EndsRole:
+            return _short_ends(figure, counts=counts)
         if role == MostRole:
             return self._answer.most
         if role == Qt.ItemDataRole.DisplayRole:
-            return share_text(one.share.value) if group.rows else "–"
+            return figure_text(figure.value, counts=counts) if group.rows else "–"
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             if not group.rows:
                 return f"{group.name}: no rows"
-            ends = f" ({interval(one.share)})" if one.share.interval else ""
+            ends = f" ({interval(figure, counts=counts)})" if figure.interval else ""
             told = (
-                f"{one.name}, {group.name}: {share_text(one.share.value)}{ends}\n"
+                f"{one.name}, {group.name}: {figure_text(figure.value, counts=counts)}{ends}\n"
                 f"{group.rows:,} rows, {one.decided:,} decided so, {one.predicted:,} predicted"
             )
             return plain_tip(told) if role == Qt.ItemDataRole.ToolTipRole else told.replace("\n", ", ")

@@ -20,9 +20,10 @@ from sce_desktop.ui.findings_models import (
     INTERVAL,
     NAMES,
     PART,
+    EndsRole,
+    FigureRole,
     MostRole,
     PartsModel,
-    ShareRole,
     SharesModel,
 )
 from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_M, SPACE_S, font, px, set_role, tokens
@@ -38,7 +39,7 @@ class BarDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the bar."""
         _fill(painter, option)
-        share: Share | None = index.data(ShareRole)
+        share: Share | None = index.data(FigureRole)
         if share is None:
             return
         t = tokens()
@@ -71,7 +72,7 @@ class PartDelegate(QStyledItemDelegate):
         """Draw the cell."""
         _fill(painter, option)
         t, rect = tokens(), option.rect
-        share: Share | None = index.data(ShareRole)
+        share: Share | None = index.data(FigureRole)
         painter.save()
         text = rect.adjusted(px(SPACE_S), 0, -px(SPACE_S), 0)
         if share is not None:
@@ -89,9 +90,7 @@ class PartDelegate(QStyledItemDelegate):
             small.setPixelSize(px(10))
             painter.setFont(small)
             painter.setPen(QColor(t.muted))
-            low, high = share.interval
-            ends = "counted" if share.counted else f"{low * 100:.0f}–{high * 100:.0f}"
-            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft | middle), ends)
+            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft | middle), index.data(EndsRole))
         painter.restore()
 
 

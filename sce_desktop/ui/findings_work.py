@@ -12,6 +12,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Row
 
 if TYPE_CHECKING:
+    from sce_desktop.core.estimates import Share
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.evidence import Evidence
     from sce_desktop.tasks.findings import Findings, Group
@@ -31,6 +32,7 @@ class Wanted:
     unit: Unit | None = None  # of time; None: whichever fits
     alias: str = ""  # whose probabilities help; empty: nobody's
     rolled: bool = False  # children count as their parents
+    counts: bool = False  # numbers of rows instead of shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +57,13 @@ class Answer:
     parts: Parts | None
     evidence: Evidence  # rolled up if that was wanted
     read: Read
-    most: float = 1.0  # the largest share, or end of an interval, of what is compared: the end of the scale
+    most: float = 1.0  # the largest figure, or end of an interval, of what is compared: the end of the scale
+
+    def figure(self, place: int, part: int = -1) -> Share:
+        """The figure of an answer in a part (-1: the whole table): a share, or a number of rows."""
+        found = self.findings
+        group = found.whole if part < 0 else found.groups[part]
+        return group.figure(place, counts=self.wanted.counts)
 
     @property
     def nothing(self) -> bool:
@@ -139,13 +147,19 @@ def look(
         found_parts,
         evidence,
         read,
-        _most(findings.groups if found_parts else (findings.whole,)),
+        _most(findings.groups if found_parts else (findings.whole,), counts=wanted.counts),
     )
 
 
-def _most(groups: Sequence[Group]) -> float:
-    shares = (one.share for group in groups if group.rows for one in group.shares)
-    return max([0.01, *(max(share.value, *(share.interval or (0.0,))) for share in shares)])
+def _most(groups: Sequence[Group], *, counts: bool) -> float:
+    figures = (
+        group.figure(place, counts=counts)
+        for group in groups
+        if group.rows
+        for place in range(len(group.shares))
+    )
+    least = 1.0 if counts else 0.01
+    return max([least, *(max(figure.value, *(figure.interval or (0.0,))) for figure in figures)])
 
 
 def _read(project: Project, alias: str, before: Read | None, progress: Progress) -> Read:
@@ -186,8 +200,9 @@ def as_text(answer: Answer, order: Sequence[int], *, progress: Progress) -> str:
     from sce_desktop.tasks.pasting import as_tsv
     from sce_desktop.tasks.report import as_cells, crosstab_cells
 
-    found = answer.findings
-    cells = as_cells(found.whole) if answer.wanted.view == "shares" else crosstab_cells(found)
+    found, counts = answer.findings, answer.wanted.counts
+    shares = answer.wanted.view == "shares"
+    cells = as_cells(found.whole, counts=counts) if shares else crosstab_cells(found, counts=counts)
     head = len(cells) - len(found.answers)
     return as_tsv([*cells[:head], *(cells[head + place] for place in order or range(len(found.answers)))])
 
@@ -205,7 +220,16 @@ def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -
         answer.findings,
         shown,
         over_time=answer.wanted.view == "time",
-        notes=answer.notes,
+        counts=answer.wanted.counts,
+        notes=[*answer.notes, *_models(project, answer.wanted.alias)],
     )
     (write_xlsx if path.suffix.lower() == ".xlsx" else write_html)(path, made)
     return path
+
+
+def _models(project: Project, alias: str) -> list[str]:
+    """Which model's probabilities helped: a line, or none."""
+    from sce_desktop.tasks.provenance import about_run
+
+    run = project.active_run(alias) if alias else None
+    return [] if run is None else [f"Probabilities of {about_run(run, project.versions())}."]

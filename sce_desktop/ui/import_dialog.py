@@ -340,6 +340,7 @@ class ImportDialog(ProjectDialog):
             self._look.preview.options,
             self.columns.text_columns,
             label_column=self.columns.label,
+            as_gold=self.columns.as_gold,
             take_back=self.columns.data_width is not None,
             append=self.target.append,
             project_path=None if self.target.append else self.target.project_path,

@@ -55,6 +55,14 @@ _ENCODINGS = (
     "euc-kr",
 )
 _SHOWN_COLUMNS = 6
+_USES = (  # words, what becomes of the labels, whether they are gold
+    ("As your annotations", "They are the rows' answers, kept apart as imported.", False),
+    (
+        "As right answers (gold)",
+        "Rows stay open; yours are compared with them under Review, Agreement.",
+        True,
+    ),
+)
 _USED = {
     "csv": {"encoding", "delimiter", "quoting", "header_row"},
     "xlsx": {"sheet", "header_row"},
@@ -167,12 +175,20 @@ class ColumnsForm(QWidget):
         self.label_words = QLabel("Existing label")
         self.label_column = QComboBox()
         self.label_column.setAccessibleName("Existing label column")
-        self.label_column.setToolTip("Its values become the labels and the rows' answers, kept as imported")
+        self.label_column.setToolTip("Its values become the labels, and answers about the rows")
         self.label_column.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.label_column.setMinimumContentsLength(10)
-        self.label_column.activated.connect(self.changed)
+        self.label_column.activated.connect(self._on_label)
+        self.use = QComboBox()
+        self.use.setAccessibleName("What the existing labels are")
+        for words, tip, gold in _USES:
+            self.use.addItem(words, gold)
+            self.use.setItemData(self.use.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        self.use.currentIndexChanged.connect(self._show_use)
+        self.use_words = QLabel(wordWrap=True)
+        set_role(self.use_words, "muted")
         self.merge = QCheckBox("Merge labels that look the same")
         self.merge.setAccessibleName("Merge labels that look the same")
         self.alike = QLabel(wordWrap=True)
@@ -186,7 +202,8 @@ class ColumnsForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
         above: tuple[QWidget, ...] = (text_words, self.text_list, self.joined)
-        below = (self.take_back, self.label_words, self.label_column, self.merge, self.alike)
+        label = (self.label_words, self.label_column, self.use, self.use_words, self.merge, self.alike)
+        below: tuple[QWidget, ...] = (self.take_back, *label)
         for widget in (*above, *below):
             layout.addWidget(widget)
         self.clear()
@@ -208,6 +225,11 @@ class ColumnsForm(QWidget):
             return None
         chosen = self.label_column.currentData()
         return chosen if isinstance(chosen, int) else None
+
+    @property
+    def as_gold(self) -> bool:
+        """Whether the labels of the column are gold, and not the user's annotations."""
+        return self.label is not None and bool(self.use.currentData())
 
     @property
     def data_width(self) -> int | None:
@@ -275,6 +297,20 @@ class ColumnsForm(QWidget):
         shown = self.data_width is None and bool(self._columns)
         self.label_words.setVisible(shown)
         self.label_column.setVisible(shown)
+        self._show_use()
+
+    @Slot()
+    def _show_use(self) -> None:
+        """Say what becomes of the existing labels."""
+        self.use.setVisible(self.label is not None)
+        self.use_words.setVisible(self.label is not None)
+        self.use_words.setText(_USES[self.use.currentIndex()][1])
+        self.use.setToolTip(self.use_words.text())
+
+    @Slot()
+    def _on_label(self) -> None:
+        self._show_use()
+        self.changed.emit()
 
     def _show_joined(self) -> None:
         count = len(self.text_columns)

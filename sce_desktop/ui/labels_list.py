@@ -27,9 +27,11 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Label
+from sce_desktop.ui.icons import icon
 from sce_desktop.ui.labels_groups import Span, short_name
 from sce_desktop.ui.labels_model import (
     ColourRole,
+    FoldedRole,
     GroupRole,
     KeyRole,
     LabelRole,
@@ -43,6 +45,7 @@ from sce_desktop.ui.theme import MARK_RADIUS, RADIUS, ROW_HEIGHTS, SPACE_S, font
 KEY_WIDTH = 18
 HEADING = 28
 INDENT = 12
+FOLD_SIGN = 12
 MARGIN = 18  # from the panel's edge to the square, as the heading
 
 
@@ -77,8 +80,10 @@ class LabelDelegate(QStyledItemDelegate):
     """Draws one label; edits its name in place."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """All rows are as high, but for the heading above the first label of a group."""
+        """All rows are as high, but for the heading above the first label of a group, or in its place."""
         heading = px(HEADING) if begins_group(index) else 0
+        if index.data(FoldedRole):
+            return QSize(px(120), heading)
         return QSize(px(120), px(ROW_HEIGHTS["normal"]) + heading)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -108,20 +113,16 @@ class LabelDelegate(QStyledItemDelegate):
         group: Span | None = index.data(GroupRole)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if group is not None and index.data(FoldedRole):
+            _draw_ground(painter, rect.adjusted(-px(6), 0, 0, 0), option)  # below the sign too
+            self._draw_heading(painter, rect, group, index)
+            painter.restore()
+            return
         if group is not None and begins_group(index):
             self._draw_heading(painter, rect, group, index)
             rect = below_heading(rect)
         indent = px(INDENT) if group is not None else 0
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        if selected or hover:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(t.selection if selected else t.hover))
-            painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4), -1), px(RADIUS), px(RADIUS))
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(t.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4) - 1, -2), px(RADIUS), px(RADIUS))
+        _draw_ground(painter, rect, option)
         middle = rect.center().y()
         draw_square(painter, rect.left() + px(MARGIN) + indent, middle, index.data(ColourRole))
         name = self.name_rect(rect, indent)
@@ -136,8 +137,11 @@ class LabelDelegate(QStyledItemDelegate):
     def _draw_heading(
         self, painter: QPainter, rect: QRect, group: Span, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draw the name of a group and what its labels have together."""
+        """Draw the name of a group, what its labels have together, and whether they are shown below."""
         line = QRect(rect.left(), rect.top(), rect.width(), px(HEADING))
+        sign = QRect(0, 0, px(FOLD_SIGN), px(FOLD_SIGN))
+        sign.moveCenter(fold_rect(line).center())
+        icon("right" if index.data(FoldedRole) else "down", "muted").paint(painter, sign)
         painter.setFont(font("strong"))
         painter.setPen(QColor(tokens().ink))
         names = self.name_rect(line)
@@ -176,6 +180,20 @@ class LabelDelegate(QStyledItemDelegate):
         editor.setGeometry(rect.adjusted(px(MARGIN + SQUARE + 2), 1, -px(SPACE_S), -1))
 
 
+def _draw_ground(painter: QPainter, rect: QRect, option: QStyleOptionViewItem) -> None:
+    """Draw what shows that a row is chosen, is under the mouse, or has the keys."""
+    t = tokens()
+    selected = bool(option.state & QStyle.StateFlag.State_Selected)
+    if selected or option.state & QStyle.StateFlag.State_MouseOver:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(t.selection if selected else t.hover))
+        painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4), -1), px(RADIUS), px(RADIUS))
+    if option.state & QStyle.StateFlag.State_HasFocus:
+        painter.setPen(QColor(t.accent))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4) - 1, -2), px(RADIUS), px(RADIUS))
+
+
 def begins_group(index: QModelIndex | QPersistentModelIndex) -> bool:
     """Whether the heading of a group stands above a label."""
     group: Span | None = index.data(GroupRole)
@@ -187,6 +205,11 @@ def below_heading(rect: QRect) -> QRect:
     return rect.adjusted(0, px(HEADING), 0, 0)
 
 
+def fold_rect(heading: QRect) -> QRect:
+    """Where the heading of a group is clicked to fold it: left of its name."""
+    return QRect(heading.left(), heading.top(), px(MARGIN), px(HEADING))
+
+
 def key_rect(rect: QRect) -> QRect:
     """Where the key cap of a row goes."""
     width = px(KEY_WIDTH)
@@ -194,7 +217,11 @@ def key_rect(rect: QRect) -> QRect:
 
 
 class LabelsList(QListView):
-    """The labels. F2 renames, Delete removes, Return opens the details, Alt+Up and Alt+Down move."""
+    """The labels.
+
+    F2 renames, Delete removes, Return opens the details, Alt+Up and Alt+Down move, Left and Right fold and
+    unfold a group. A folded group is one row, its heading, which stands for all its labels.
+    """
 
     removeAsked = Signal()
     detailsAsked = Signal()
@@ -210,6 +237,7 @@ class LabelsList(QListView):
         model.dataChanged.connect(self._fit_counts)
         model.modelReset.connect(self._fit_counts)
         model.modelReset.connect(self._fit_rows)
+        model.foldsChanged.connect(self._show_folds)
         self._fit_rows()
         self.setMouseTracking(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -228,12 +256,57 @@ class LabelsList(QListView):
     @Slot()
     def _fit_rows(self) -> None:
         self.setUniformItemSizes(not self._model.headings)
+        self._hide_folded()
+
+    def _hide_folded(self) -> None:
+        hidden = self._model.hidden_rows()
+        for row in range(self._model.rowCount()):
+            self.setRowHidden(row, row in hidden)
+        self.scheduleDelayedItemsLayout()
+
+    @Slot()
+    def _show_folds(self) -> None:
+        """Fold or unfold; what was the current label in a folded group is its heading now."""
+        self._hide_folded()
+        current = self.currentIndex()
+        if current.isValid() and self.isRowHidden(current.row()):
+            self._choose_group(current.data(GroupRole))
+        self.viewport().update()
+
+    def _choose_group(self, group: Span) -> None:
+        """Make a group the current one, and select all its labels."""
+        first, last = self._model.index(group.start), self._model.index(group.end - 1)
+        self.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.selectionModel().select(
+            QItemSelection(first, last), QItemSelectionModel.SelectionFlag.ClearAndSelect
+        )
+
+    def fold(self, group: Span | None, *, folded: bool) -> None:
+        """Fold or unfold a group; None: there is nothing to fold."""
+        if group is not None:
+            self._model.fold([group.parent], folded=folded)
+
+    def reveal(self, row: int) -> None:
+        """Make a label the current one; its group is unfolded."""
+        index = self._model.index(row)
+        self.fold(index.data(GroupRole), folded=False)
+        self.setCurrentIndex(index)
+        self.scrollTo(index)
+
+    def chosen(self) -> list[int]:
+        """The rows that are selected; the heading of a folded group stands for all its rows."""
+        rows: set[int] = set()
+        for index in self.selectionModel().selectedIndexes():
+            group: Span | None = index.data(GroupRole) if index.data(FoldedRole) else None
+            rows.update(range(group.start, group.end) if group else (index.row(),))
+        return sorted(rows)
 
     def full_height(self) -> int:
         """How high the list is with all its labels."""
-        rows = self._model.rowCount()
-        height = rows * px(ROW_HEIGHTS["normal"]) + self._model.headings * px(HEADING)
-        return height + px(4) if rows else 0
+        shown = [self._model.index(row) for row in range(self._model.rowCount()) if not self.isRowHidden(row)]
+        labels = sum(not index.data(FoldedRole) for index in shown)
+        height = labels * px(ROW_HEIGHTS["normal"]) + self._model.headings * px(HEADING)
+        return height + px(4) if shown else 0
 
     @Slot()
     def _fit_counts(self) -> None:
@@ -241,28 +314,43 @@ class LabelsList(QListView):
         self._delegate.fit_counts(yours, predicted)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The heading of a group selects its labels."""
+        """The heading of a group selects its labels, the sign before it folds them."""
+        group = self._heading_at(event)
+        if group is None:
+            super().mousePressEvent(event)
+        elif event.position().x() < px(MARGIN):
+            self.fold(group, folded=not self._model.is_folded(group))
+        else:
+            self._choose_group(group)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A second click on a heading folds the group or unfolds it."""
+        group = self._heading_at(event)
+        if group is None:
+            super().mouseDoubleClickEvent(event)
+        else:
+            self.fold(group, folded=not self._model.is_folded(group))
+
+    def _heading_at(self, event: QMouseEvent) -> Span | None:
+        """The group whose heading was clicked."""
         index = self.indexAt(event.position().toPoint())
-        if index.isValid() and begins_group(index):
-            rect = self.visualRect(index)
-            if (
-                event.position().y() < below_heading(rect).top()
-                and event.button() is Qt.MouseButton.LeftButton
-            ):
-                group: Span = index.data(GroupRole)
-                last = self._model.index(group.end - 1)
-                self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
-                self.selectionModel().select(
-                    QItemSelection(index, last), QItemSelectionModel.SelectionFlag.ClearAndSelect
-                )
-                return
-        super().mousePressEvent(event)
+        if not index.isValid() or not begins_group(index) or event.button() is not Qt.MouseButton.LeftButton:
+            return None
+        below = below_heading(self.visualRect(index)).top()
+        return index.data(GroupRole) if event.position().y() < below else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The keys of the list."""
         key, alt = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        current = self.currentIndex()
+        group: Span | None = current.data(GroupRole) if current.isValid() else None
+        folded = self._model.is_folded(group)
         if alt and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.stepAsked.emit(-1 if key == Qt.Key.Key_Up else 1)
+        elif not alt and group is not None and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.fold(group, folded=key == Qt.Key.Key_Left)
+        elif folded and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2):
+            self.fold(group, folded=False)  # which of its labels is meant cannot be seen
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.removeAsked.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

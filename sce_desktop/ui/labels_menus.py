@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from sce_desktop import paths
 from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.labels_groups import Span
+from sce_desktop.ui.labels_model import GroupRole
 from sce_desktop.ui.theme import px, set_role
 
 if TYPE_CHECKING:
@@ -98,3 +100,12 @@ class LabelMenu(QMenu):
         )
         for text, do, possible in entries:
             _action(self, text, do).setEnabled(possible)
+        if not panel.model.headings:
+            return
+        self.addSeparator()
+        group: Span | None = panel.list.currentIndex().data(GroupRole)
+        folded = panel.model.is_folded(group)
+        one = "Unfold the group\tRight" if folded else "Fold the group\tLeft"
+        _action(self, one, lambda: panel.list.fold(group, folded=not folded)).setEnabled(group is not None)
+        _action(self, "Fold all groups", lambda: panel.model.fold(panel.model.parents))
+        _action(self, "Unfold all groups", lambda: panel.model.fold(panel.model.parents, folded=False))

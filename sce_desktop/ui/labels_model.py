@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from PySide6.QtCore import (
@@ -29,6 +30,7 @@ PredictedRole = Qt.ItemDataRole.UserRole + 2  # rows for which the model puts it
 KeyRole = Qt.ItemDataRole.UserRole + 3  # the key of its own that gives this label, or ""
 GroupRole = Qt.ItemDataRole.UserRole + 4  # the `Span` of the group it belongs to, or None
 ColourRole = Qt.ItemDataRole.UserRole + 5  # its own, or that of its place
+FoldedRole = Qt.ItemDataRole.UserRole + 6  # whether only the heading of its group is shown
 _MIME = "application/x-sce-label-place"
 _NO_PARENT = QModelIndex()
 Index = QModelIndex | QPersistentModelIndex
@@ -39,6 +41,7 @@ class LabelsModel(QAbstractListModel):
 
     renameAsked = Signal(object, object)  # label id, name
     moveAsked = Signal(object, object)  # from place, to place (before which it goes, in the present order)
+    foldsChanged = Signal()
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -78,6 +81,27 @@ class LabelsModel(QAbstractListModel):
     def headings(self) -> int:
         """How many groups there are; each has its heading above its first label."""
         return sum(1 for span in self._spans if span.parent)
+
+    def fold(self, parents: Iterable[str], *, folded: bool = True) -> None:
+        """Show of these groups the heading alone, or all their labels again."""
+        wanted, before = frozenset(parents), self._session.folded
+        self._session.folded = before | wanted if folded else before - wanted
+        if self._session.folded != before:
+            self.foldsChanged.emit()
+
+    @property
+    def parents(self) -> list[str]:
+        """The names of the groups."""
+        return [span.parent for span in self._spans if span.parent]
+
+    def is_folded(self, span: Span | None) -> bool:
+        """Whether only the heading of a group is shown."""
+        return span is not None and span.parent in self._session.folded
+
+    def hidden_rows(self) -> set[int]:
+        """The rows of folded groups, but for the first, at which the heading stands."""
+        folded = (span for span in self._spans if span.parent and self.is_folded(span))
+        return {row for span in folded for row in range(span.start + 1, span.end)}
 
     def row_of(self, label_id: int | None) -> int | None:
         """The row of a label, None if it is none of them."""
@@ -135,12 +159,15 @@ class LabelsModel(QAbstractListModel):
             return colour_of(label, self._session.labels)
         if role == GroupRole:
             return self._groups[index.row()]
+        if role == FoldedRole:
+            return self.is_folded(self._groups[index.row()])
         if role == KeyRole:
             return self._keys.get(label.id or 0, "")
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tip(label)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._spoken(label)
+            group = self._groups[index.row()]
+            return self._spoken_group(group) if group and self.is_folded(group) else self._spoken(label)
         return None
 
     def _tip(self, label: Label) -> str:
@@ -149,15 +176,15 @@ class LabelsModel(QAbstractListModel):
         return plain_tip(text)
 
     def _spoken(self, label: Label) -> str:
-        yours, predicted = self.counts(label)
-        parts = [label.name]
-        if yours is not None:
-            parts.append(f"yours {rows(yours)}")
-        if predicted is not None:
-            parts.append(f"SCE {rows(predicted)}")
+        parts = [label.name, *_spoken_counts(*self.counts(label))]
         if key := self._keys.get(label.id or 0):
             parts.append(f"key {key}")
         return ", ".join(parts)
+
+    def _spoken_group(self, group: Span) -> str:
+        size = group.end - group.start
+        labels = "1 label" if size == 1 else f"{size} labels"
+        return ", ".join((group.parent, f"folded group of {labels}", *_spoken_counts(*self.sums(group))))
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Ask for another name."""
@@ -201,3 +228,8 @@ class LabelsModel(QAbstractListModel):
             place = row if row >= 0 else parent.row() if parent.isValid() else len(self._labels)
             self.moveAsked.emit(int(bytes(data.data(_MIME).data())), place)
         return False
+
+
+def _spoken_counts(yours: int | None, predicted: int | None) -> list[str]:
+    known = (("yours", yours), ("SCE", predicted))
+    return [f"{whose} {rows(count)}" for whose, count in known if count is not None]

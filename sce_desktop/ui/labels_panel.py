@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Change, Label
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import label_edits, label_previews, table_work
@@ -15,10 +16,11 @@ from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.label_editor import LabelEditor
 from sce_desktop.ui.label_previews import SplitDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.labels_groups import Span
 from sce_desktop.ui.labels_hints import Hint, hint_for
 from sce_desktop.ui.labels_list import MARGIN, LabelsList
 from sce_desktop.ui.labels_menus import LabelMenu, SourcesButton
-from sce_desktop.ui.labels_model import LabelsModel
+from sce_desktop.ui.labels_model import FoldedRole, GroupRole, LabelsModel
 from sce_desktop.ui.other_answers import OtherAnswers
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
@@ -66,6 +68,7 @@ class LabelsPanel(QWidget):
         self.list.detailsAsked.connect(self.show_details)
         self.list.stepAsked.connect(self.step)
         self.list.customContextMenuRequested.connect(self._show_menu)
+        self.model.foldsChanged.connect(self._fit_list)
         self.empty = QLabel(
             "Type the first label and press Enter, or paste a list of them, one a line. "
             "A column, a file or a template can give them too: the button with the dots.",
@@ -117,13 +120,17 @@ class LabelsPanel(QWidget):
         self.model.refresh()
         self.empty.setVisible(not labels)
         self.list.setVisible(bool(labels))
-        self.list.setMaximumHeight(self.list.full_height())
+        self._fit_list()
         self.columns_words.setVisible(bool(labels))
         self.field.setEnabled(editable)
         label_set = self._session.label_set
         several = label_set is not None and label_set.multi_label
         self.sources.set_state(editable=editable, labels=bool(labels), several=several)
         self._show_hint()
+
+    @Slot()
+    def _fit_list(self) -> None:
+        self.list.setMaximumHeight(self.list.full_height())
 
     @Slot()
     def _begin(self) -> None:
@@ -145,14 +152,12 @@ class LabelsPanel(QWidget):
         self.message.setVisible(bool(sentence))
 
     def _selected(self) -> list[Label]:
-        indexes = sorted(self.list.selectionModel().selectedIndexes(), key=lambda index: index.row())
-        return [self.model.label(index) for index in indexes]
+        return [self.model.label(self.model.index(row)) for row in self.list.chosen()]
 
     def select(self, label_id: int | None) -> None:
         """Make a label the current one."""
         if (row := self.model.row_of(label_id)) is not None:
-            self.list.setCurrentIndex(self.model.index(row))
-            self.list.scrollTo(self.model.index(row))
+            self.list.reveal(row)
 
     @Slot(object)
     def _go_to(self, change: Change) -> None:
@@ -182,6 +187,7 @@ class LabelsPanel(QWidget):
         added = label_edits.add(self._session, wanted)
         self.field.clear()
         if added:
+            self.model.fold(roll_up(label.name for label in wanted).values(), folded=False)
             self.list.scrollToBottom()
         if len(wanted) == 1 and not added:
             self._say(f"The label “{wanted[0].name}” is there already.")
@@ -278,15 +284,22 @@ class LabelsPanel(QWidget):
     @Slot(object, object)
     def move_label(self, place: int, before: int) -> None:
         """Put the label at ``place`` of the list before the one at ``before``."""
-        label = self.model.label(self.model.index(place))
+        index = self.model.index(place)
+        label, folded = self.model.label(index), index.data(FoldedRole)
         if self._session.set_labels(self.model.moved(place, before)):
-            self.select(label.id)
+            row = self.model.row_of(label.id)
+            if folded and row is not None:
+                self.list.setCurrentIndex(self.model.index(row))
+            else:
+                self.select(label.id)
 
     @Slot(int)
     def step(self, direction: int) -> None:
         """Move the current label up (-1) or down (1)."""
-        place = self.list.currentIndex().row()
-        target = place + direction
+        current = self.list.currentIndex()
+        place = current.row()
+        folded: Span | None = current.data(GroupRole) if current.data(FoldedRole) else None
+        target = folded.end if folded and direction > 0 else place + direction
         if place >= 0 and 0 <= target < len(self._session.labels):
             self.move_label(place, target + (direction > 0))
 

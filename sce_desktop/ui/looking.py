@@ -55,10 +55,15 @@ class Looking(QObject):
         """Whether nothing has changed and nothing runs."""
         return self._wanted is None and self.job is None
 
+    @property
+    def wait(self) -> int:
+        """Ms between a change and the work for it, while somebody looks."""
+        return max(self.pause, self._rests)
+
     @Slot()
     def soon(self) -> None:
         """Something has changed: ``due`` comes after the pause, or when somebody looks."""
-        self.within(max(self.pause, self._rests))
+        self.within(self.wait)
 
     def within(self, pause: int) -> None:
         """Let ``due`` come after ``pause`` ms, or when somebody looks; the earliest wish counts."""

@@ -1,9 +1,10 @@
-"""Where one was in each project: filters, order and row, so that a review goes on where it stopped."""
+"""Where one was in each project: filters, order, row, folded groups: a review goes on where it stopped."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,21 @@ class Places:
         except (KeyError, TypeError, ValueError, AttributeError):
             return RowQuery(), None
 
-    def keep(self, project: Path, query: RowQuery, row: int | None) -> None:
+    def folded(self, project: Path) -> frozenset[str]:
+        """Return the groups of labels that were folded, by the names of their parents."""
+        place = self._read().get(str(project))
+        found = place.get("folded") if isinstance(place, dict) else None
+        return (
+            frozenset(name for name in found if isinstance(name, str))
+            if isinstance(found, list)
+            else frozenset()
+        )
+
+    def keep(self, project: Path, query: RowQuery, row: int | None, folded: Iterable[str] = ()) -> None:
         """Remember where one is."""
         places = self._read()
         places.pop(str(project), None)
-        places[str(project)] = {"query": to_json(query), "row": row}
+        places[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
         newest = dict(list(places.items())[-KEPT:])
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)

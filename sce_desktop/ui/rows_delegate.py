@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
+from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.ui import rows_text
 from sce_desktop.ui.colours import label_colour
@@ -241,3 +244,13 @@ def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
         return label.colour
     place = rows_text.place_of(label.id, labels)
     return label_colour(len(labels) if place is None else place)
+
+
+def colours_of_names(names: Sequence[str], labels: tuple[Label, ...]) -> list[str]:
+    """The colour of each name: its label's, or that of its first child where labels are rolled up, or ""."""
+    tops = roll_up(label.name for label in labels)
+    by_name: dict[str, str] = {}
+    for label in labels:
+        by_name.setdefault(tops[label.name], colour_of(label, labels))
+    by_name |= {label.name: colour_of(label, labels) for label in labels}
+    return [by_name.get(name, "") for name in names]

@@ -88,6 +88,7 @@ class Session(Edits):
         self.label_set: LabelSet | None = None
         self.query = RowQuery()
         self.current_row: int | None = None
+        self.folded: frozenset[str] = frozenset()  # groups of labels, by their parents' names
         self.visible_rows: tuple[int, ...] = ()
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
@@ -305,6 +306,7 @@ class Session(Edits):
         self.scorer.refresh()
         self.scorer.follow_version()
         query, row = self._places.of(project.path)
+        self.folded = self._places.folded(project.path)
         self._take(follow_runs(query, self.runs))
         self.projectOpened.emit(project)
         self.queryChanged.emit(self.query)
@@ -324,7 +326,7 @@ class Session(Edits):
         """Let go of the project, on which nothing works any more, and close its file in the files lane."""
         if self.project is None:
             return None
-        self._places.keep(self.project.path, self.query, self.current_row)
+        self._places.keep(self.project.path, self.query, self.current_row, self.folded)
         project, self.project = self.project, None
         self.label_set = None
         self.counts = None

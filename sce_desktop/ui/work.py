@@ -293,6 +293,7 @@ def import_table(choices: ImportChoices, target: Path, *, progress: Progress) ->
         choices.path,
         text_columns=choices.text_columns,
         gold_column=choices.label_column,
+        as_gold=choices.as_gold,
         take_back=choices.take_back,
         options=choices.options,
         progress=progress,
@@ -323,6 +324,7 @@ def append_table(project: Project, choices: ImportChoices, *, progress: Progress
         project,
         choices.path,
         gold_column=choices.label_column,
+        as_gold=choices.as_gold,
         options=choices.options,
         progress=progress,
     )
@@ -342,6 +344,7 @@ def export_table(
         columns=choices.columns,
         threshold=threshold,
         excel_safe=choices.excel_safe,
+        note=choices.note,
         progress=progress,
     )
 

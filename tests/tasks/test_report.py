@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from sce_desktop.tasks.report import (
     write_html,
     write_xlsx,
 )
-from sce_desktop.tasks.svg import Bar, Line, bar_chart, line_chart
+from sce_desktop.tasks.svg import Bar, Line, bar_chart, line_chart, scale_step
 
 EVIL = "<script>alert('x')</script> & \"quotes\" \x00\x08 \ud800"
 FORMULA = '=HYPERLINK("http://example.org","click")'
@@ -132,6 +133,53 @@ def test_cells_to_paste(report: Report) -> None:
     assert re.fullmatch(r"\d+\.\d%", cells[1][2])
 
 
+def test_numbers_of_rows_stand_beside_shares(report: Report, tmp_path: Path) -> None:
+    whole = report.findings.whole
+    first = whole.shares[0].share.of(whole.rows)
+    low, high = first.interval or (0, 0)
+    assert (first.value, low) == (
+        whole.shares[0].share.value * 200,
+        (whole.shares[0].share.interval or (0,))[0] * 200,
+    )
+    cells = as_cells(whole, counts=True)
+    assert cells[0][:4] == ["label", "rows", "from", "to"]
+    assert cells[1][1:4] == [f"{first.value:.0f}", f"{low:.0f}", f"{high:.0f}"]
+    write_xlsx(tmp_path / "r.xlsx", report)
+    book = openpyxl.load_workbook(tmp_path / "r.xlsx")
+    shares, parts = (list(book[name].iter_rows(values_only=True)) for name in ("Shares", "Parts"))
+    assert shares[0][6:] == ("rows, estimated", "rows: from", "rows: to")
+    assert shares[1][6:] == pytest.approx((first.value, low, high))
+    group = report.findings.groups[1]
+    there = next(row for row in parts if row[0] == group.name and row[3] == "<i>a</i>")
+    assert there[9] == pytest.approx(group.shares[0].share.value * group.rows)
+    write_html(tmp_path / "shares.html", report)
+    write_html(tmp_path / "rows.html", replace(report, counts=True))
+    by_share, by_rows = (
+        (tmp_path / name).read_text(encoding="utf-8") for name in ("shares.html", "rows.html")
+    )
+    figure = group.figure(0, counts=True)
+    assert f"{figure.value:,.0f}<br><small>(" in by_rows
+    assert f"{figure.value:,.0f}<br><small>(" not in by_share
+    assert "Rows by &lt;place&gt;, with 95% intervals" in by_rows
+    for page in (by_share, by_rows):
+        assert f'<td class="n">{first.value:,.0f}</td>' in page  # of the whole table both are given
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks", "least", "step"),
+    [
+        (0.3, 6, 0.01, 0.05),
+        (1.0, 5, 0.002, 0.2),
+        (0.001, 5, 0.002, 0.002),
+        (1, 6, 1, 1),
+        (4321, 6, 1, 1000),
+        (12, 6, 1, 2),
+    ],
+)
+def test_steps_of_a_scale(most: float, ticks: int, least: float, step: float) -> None:
+    assert scale_step(most, ticks=ticks, least=least) == pytest.approx(step)
+
+
 def test_examples_are_of_their_cell(report: Report) -> None:
     for (answer, part), shown in report.examples.items():
         assert answer in (0, 1, 2)
@@ -153,6 +201,9 @@ def test_charts_are_sound_xml() -> None:
     paths = [path.get("d", "") for path in chart.iter("{http://www.w3.org/2000/svg}path")]
     assert sum(path.count("M") == 2 and "L" in path for path in paths) == 1  # a gap parts a line
     ET.fromstring(line_chart([Line("x", [1.0])], ["only"], title="t"))
+    sure = line_chart([Line("x", [10.0, 20.0], [(5.0, 40.0), None])], ["1", "2"], title="t", counts=True)
+    assert re.findall(r">([\d,]+)</text>", sure)[:5] == ["0", "10", "20", "30", "40"]
+    assert sure.count('opacity=".6"') == 1
     ET.fromstring(bar_chart([], title="t"))
 
 

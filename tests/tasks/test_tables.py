@@ -73,6 +73,44 @@ def test_labels_come_along(tmp_path: Path) -> None:
         assert ([label.name for label in kept.labels], kept.multi_label) == (["a", "b"], True)
 
 
+def test_a_gold_column_becomes_the_answers_of_a_coder(tmp_path: Path) -> None:
+    text = "topic,text\nlate,x\n,y\nlost,z\n"
+    with imported(tmp_path, text, gold_column="topic", as_gold=True, labels=(Label("lost"),)) as project:
+        label_set = project.label_set()
+        assert label_set is not None
+        lost, late = label_set.labels
+        assert (lost.name, late.name) == ("lost", "late")
+        assert project.annotations([1, 2, 3]) == {}
+        (gold,) = project.coders()
+        assert project.coder_answers(gold.id) == {1: {late.id}, 3: {lost.id}}
+        project.remove_coder(gold.id)
+        project.add_coder("gold", "ann.csv", {1: "late"})
+        more = tmp_path / "more.csv"
+        more.write_text("topic,text\nlate,u\n", encoding="utf-8")
+        with pytest.raises(UserError, match=r"another origin \(ann.csv\)"):
+            append_table(project, more, gold_column=0, as_gold=True, progress=SilentProgress())
+        assert project.row_count() == 3
+
+
+def test_several_right_answers_are_a_json_list(tmp_path: Path) -> None:
+    text = 'topic;text\n["late", "lost"];x\n[];y\n'
+    with imported(tmp_path, text, gold_column="topic", as_gold=True, multi_label=True) as project:
+        label_set = project.label_set()
+        assert label_set is not None
+        assert label_set.multi_label
+        assert [label.name for label in label_set.labels] == ["late", "lost"]
+        assert project.coder_answers(project.coders()[0].id) == {1: {1, 2}, 2: frozenset()}
+
+
+def test_a_gold_column_without_answers_is_told(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    with imported(
+        tmp_path, "topic,text\n,x\n", gold_column="topic", as_gold=True, progress=progress
+    ) as project:
+        assert project.coders() == ()
+    assert any("no gold answers" in warning for warning in progress.warnings)
+
+
 def test_a_gold_column_becomes_labels_and_annotations(tmp_path: Path) -> None:  # X5
     text = "text, topic \nx,Billing\ny,\nz,Refund\nw,Billing\n"
     with imported(tmp_path, text, gold_column=" topic ", labels=(Label("Refund", "money back"),)) as project:

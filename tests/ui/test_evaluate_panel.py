@@ -177,6 +177,18 @@ def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: 
     qtbot.waitUntil(lambda: "without 1 with none of these labels" in panel.bar.basis.text())
 
 
+def test_figures_that_are_late_say_so(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show()
+    qtbot.waitUntil(lambda: panel.looking.idle)
+    panel.looking._rests = 3_600_000  # as after a measuring that took long
+    session.decide([11], Decision.LABEL, [session.labels[0].id or 0])
+    assert panel.bar.basis.text().startswith(
+        "Before your last changes; measured anew in a moment. On 10 of 10"
+    )
+    panel.looking.within(0)
+    qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("On 11 of 11"))
+
+
 def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Open) -> None:
     def imported(project: Project) -> None:
         label_set = project.label_set()
@@ -288,6 +300,21 @@ def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Op
     assert "Similarity is not measured" in QGuiApplication.clipboard().text().splitlines()[0]
 
 
+def test_two_figures_of_being_right_say_what_they_are_made_of(
+    qtbot: QtBot, session: Session, show: Open
+) -> None:
+    panel = show()
+    assert "none of these" not in panel.summary.text()  # both are the same
+    session.decide([11, 12], Decision.NONE)
+    right = "answering all rows, it is right in 66.7 %"
+    qtbot.waitUntil(lambda: right in panel.summary.text(), timeout=60_000)
+    assert _cells(panel)[0][1] == "80.0 %"
+    said = panel.summary.text()
+    assert "2 rows decided as “none of these” count as wrong here" in said
+    assert "not in the accuracy of 80.0 %" in said
+    assert said.splitlines()[-1] in panel.charts.coverage.accessibleDescription()
+
+
 def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -> None:
     panel = show(prepare=lambda project: _tuned(project, [*range(1, 11)]), scored=False)
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
@@ -335,7 +362,7 @@ def test_what_was_measured_with_other_labels_is_dropped(
     panel = show()
     stale, go = panel.found, threading.Event()
     monkeypatch.setattr(evaluate_work, "evaluate", lambda *_, progress: stale if go.wait(5) else None)
-    panel.refresh_soon()
+    panel.looking.within(0)
     qtbot.waitUntil(lambda: panel.looking.job is not None)
     monkeypatch.undo()
     session.scorer._edit_pause.setInterval(600_000)
@@ -408,10 +435,13 @@ def test_the_sample_alone_is_measured_once_it_is_begun(qtbot: QtBot, session: Se
     assert panel.message.text() == BLIND_AUDIT
     assert panel.bar.basis.text() == ""
     assert not panel.bar.source.isVisible()
+    panel.looking._rests = 60_000  # as after a measuring that took long
     QGuiApplication.clipboard().setText("before")
     panel.copy()
     assert QGuiApplication.clipboard().text() == "before"
     session.set_query(RowQuery())
+    assert panel.found is None  # the figures of before the sample are not shown again
+    assert panel.message.text() == "Measuring…"
     qtbot.waitUntil(lambda: "On 4 of 4" in panel.bar.basis.text())
     assert panel.pages.currentWidget() is not panel.message
     session.toggle_blind()

@@ -147,6 +147,24 @@ def test_csv_is_exact_unless_asked(qtbot: QtBot, session: Session, dialog: Expor
     assert export(qtbot, session, dialog)[0]["formula"] == "=1+1"
 
 
+def test_the_models_are_named_beside_a_csv(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+    assert dialog.note.isVisible()
+    beside = dialog.file.with_name("out.csv.about.txt")
+    export(qtbot, session, dialog)
+    assert "sce: m; 995 rows scored with 2 labels" in beside.read_text(encoding="utf-8")
+    beside.unlink()
+    again = make(qtbot, session)
+    again.path.setText(str(dialog.file))
+    again.replace.setChecked(True)
+    again.note.setChecked(False)
+    export(qtbot, session, again)
+    assert not beside.exists()
+    again = make(qtbot, session)
+    again.format.setCurrentIndex(again.format.findData(".xlsx"))
+    again.format.activated.emit(again.format.currentIndex())
+    assert not again.note.isVisible()  # a workbook says it itself
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [

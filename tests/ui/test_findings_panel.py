@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import openpyxl
+import pyqtgraph
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -21,7 +22,7 @@ from sce_desktop.tasks.evidence import Evidence, gather, rolled_up
 from sce_desktop.tasks.findings import Findings, by_value, column_values, find
 from sce_desktop.tasks.periods import by_period
 from sce_desktop.ui import findings_work
-from sce_desktop.ui.findings_models import ShareRole
+from sce_desktop.ui.findings_models import FigureRole
 from sce_desktop.ui.findings_panel import FindingsPanel
 from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.session import Session
@@ -155,7 +156,7 @@ def test_a_column_parts_the_table(qtbot: QtBot, session: Session, panel: Finding
     assert [[model.index(row, part).data() for part in range(3)] for row in range(4)] == [
         [share_text(group.shares[row].share.value) for group in found.groups] for row in range(4)
     ]
-    assert model.index(1, 2).data(ShareRole) == found.groups[2].shares[1].share
+    assert model.index(1, 2).data(FigureRole) == found.groups[2].shares[1].share
     heading = [model.headerData(part, Qt.Orientation.Horizontal) for part in range(3)]
     assert heading == [f"{group.name}\n{group.rows:,} rows" for group in found.groups]
 
@@ -207,6 +208,45 @@ def test_the_chart_draws_what_is_checked(
     panel.bar.table.click()
     wait(qtbot, panel)
     assert panel.parts.isVisible()
+
+
+def test_counts_take_the_place_of_shares(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+) -> None:
+    opened(qtbot, session, panel, path)
+    panel.bar.counts.click()
+    wait(qtbot, panel)
+    assert panel.answer is not None
+    whole = panel.answer.findings.whole
+    rows = [one.share.of(whole.rows) for one in whole.shares]
+    model = panel.shares_model
+    assert model.headerData(0, Qt.Orientation.Horizontal) == "Rows"
+    assert [model.index(row, 0).data() for row in range(4)] == [f"{one.value:,.0f}" for one in rows]
+    low, high = rows[1].interval or (0, 0)
+    assert model.index(1, 1).data() == f"{low:,.0f} to {high:,.0f}"
+    panel.bar.views["time"].click()
+    wait(qtbot, panel)
+    chart, groups = panel.chart, panel.answer.findings.groups
+    assert chart is not None
+    first = groups[0]
+    for line, place in chart._places.items():
+        assert line.getData()[1][0] == pytest.approx(first.shares[place].share.value * first.rows)
+    whiskers = [item for item in chart.plot.getPlotItem().items if isinstance(item, pyqtgraph.ErrorBarItem)]
+    assert len(whiskers) == len(chart._places)
+    place = chart.drawn()[0]
+    parts = [n for n, group in enumerate(groups) if group.rows and not group.shares[place].share.counted]
+    parts = [n for n in parts if groups[n].shares[place].share.interval]
+    ends = [panel.answer.figure(place, n).interval or (0, 0) for n in parts]
+    drawn = whiskers[0].opts
+    assert drawn["y"] + drawn["top"] == pytest.approx([end[1] for end in ends])
+    assert drawn["y"] - drawn["bottom"] == pytest.approx([end[0] for end in ends])
+    with qtbot.waitSignal(session.told):
+        panel.bar.copy.click()
+    lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
+    assert lines[2][1] == f"{panel.answer.figure(0, 0).value:.0f}"
+    panel.bar.table.click()
+    wait(qtbot, panel)
+    assert panel.parts_model.index(0, 0).data() == f"{panel.answer.figure(0, 0).value:,.0f}"
 
 
 def test_figures_follow_decisions_and_what_is_read_is_kept(
@@ -362,6 +402,8 @@ def test_reports_are_those_of_the_tasks(
     assert [name for name, _ in cells] == [*LABELS, "none of these"]
     assert [value for _, value in cells] == pytest.approx([one.share.value for one in whole.shares])
     said = [cell.value for cell in book["About"]["A"]]
+    (model,) = [line for line in said if str(line).startswith("Probabilities of sce: ")]
+    assert model in text
     assert panel.answer.findings.basis in " ".join(map(str, said))
 
 

@@ -262,6 +262,34 @@ def test_a_label_column_becomes_imported_annotations(qtbot: QtBot, session: Sess
     assert {a.origin for a in project.annotations([1, 2, 3, 4]).values()} == {Origin.IMPORTED}
 
 
+def test_a_label_column_becomes_right_answers(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\na,Billing\nb,\nc,Refund\n", encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    choose(dialog.columns.label_column, None)
+    assert not dialog.columns.use.isVisible()
+    choose(dialog.columns.label_column, 1)
+    settle(qtbot, dialog)
+    assert "kept apart as imported" in dialog.columns.use_words.text()
+    choose(dialog.columns.use, True)
+    assert "Rows stay open" in dialog.columns.use_words.text()
+    project = imported(qtbot, session, dialog)
+    assert [label.name for label in session.labels] == ["Billing", "Refund"]
+    assert project.annotations([1, 2, 3]) == {}
+    (gold,) = project.coders()
+    assert (gold.name, gold.source, gold.rows) == ("gold", "column label", 2)
+    path.write_text("text,label\nd,Other\n", encoding="utf-8")
+    more = show(qtbot, session, path, append=True)
+    choose(more.columns.label_column, 1)
+    choose(more.columns.use, True)
+    settle(qtbot, more)
+    with qtbot.waitSignal(session.rowsChanged):
+        more.accept()
+    (gold,) = project.coders()
+    billing, refund, other = (label.id for label in session.labels)
+    assert project.coder_answers(gold.id) == {1: {billing}, 3: {refund}, 4: {other}}
+
+
 def test_labels_that_look_alike_are_merged_if_wanted(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
     """B14."""
     path = tmp_path / "a.csv"

@@ -9,12 +9,14 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.ui.labels_groups import Span, grouped, moved, short_name
 from sce_desktop.ui.labels_list import HEADING
-from sce_desktop.ui.labels_model import GroupRole
+from sce_desktop.ui.labels_menus import LabelMenu
+from sce_desktop.ui.labels_model import FoldedRole, GroupRole
 from sce_desktop.ui.labels_panel import LabelsPanel
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import ROW_HEIGHTS, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
+from tests.ui.test_row_panel import Bench
 
 NAMES = ("Delivery > Late", "Praise", "Delivery > Lost", "Delivery", "Parcel > Damaged > Contents")
 SHOWN = ["Delivery > Late", "Delivery > Lost", "Delivery", "Praise", "Parcel > Damaged > Contents"]
@@ -129,3 +131,93 @@ def test_labels_are_moved_and_renamed_as_they_are_shown(
     assert panel.model.row_of(label_id) == 0
     panel.select(session.labels[1].id)
     assert panel.list.currentIndex().data() == session.labels[1].name
+
+
+def shown(panel: LabelsPanel) -> list[str]:
+    """The rows of the list that can be seen; a folded group by the name of its parent."""
+    rows = [row for row in range(panel.model.rowCount()) if not panel.list.isRowHidden(row)]
+    indexes = [panel.model.index(row) for row in rows]
+    return [x.data(GroupRole).parent + " …" if x.data(FoldedRole) else x.data() for x in indexes]
+
+
+FOLDED = ["Delivery …", "Praise", "Parcel > Damaged > Contents"]
+
+
+def test_a_group_folds_by_mouse(qtbot: QtBot, panel: LabelsPanel) -> None:
+    view, left = panel.list.viewport(), Qt.MouseButton.LeftButton
+    high = panel.list.maximumHeight()
+    qtbot.mouseClick(view, left, pos=QPoint(px(6), px(10)))
+    assert shown(panel) == FOLDED
+    assert panel.list.maximumHeight() == high - 3 * px(ROW_HEIGHTS["normal"])
+    assert panel.list.sizeHintForIndex(panel.model.index(0)).height() == px(HEADING)
+    qtbot.waitUntil(lambda: panel.list.visualRect(panel.model.index(3)).top() == px(HEADING))
+    spoken = panel.model.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken.startswith("Delivery, folded group of 3 labels")
+    qtbot.mouseClick(view, left, pos=QPoint(px(60), px(10)))  # the heading stands for its labels
+    assert [label.name for label in panel._selected()] == SHOWN[:3]
+    assert panel.list.grab().toImage().width() > 0  # it is painted
+    qtbot.mouseDClick(view, left, pos=QPoint(px(60), px(10)))
+    assert shown(panel) == SHOWN
+    assert panel.list.maximumHeight() == high
+
+
+def test_a_group_folds_by_keys_and_is_then_one_row(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel.list.setCurrentIndex(panel.model.index(1))
+    qtbot.keyClick(panel.list, Qt.Key.Key_Left)
+    assert shown(panel) == FOLDED
+    assert panel.list.currentIndex().row() == 0
+    assert [label.name for label in panel._selected()] == SHOWN[:3]
+    qtbot.keyClick(panel.list, Qt.Key.Key_Down)
+    assert [label.name for label in panel._selected()] == ["Praise"]
+    qtbot.keyClick(panel.list, Qt.Key.Key_Up)
+    assert [label.name for label in panel._selected()] == SHOWN[:3]  # whatever is asked, is asked of all
+    qtbot.keyClick(panel.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert shown(panel) == ["Praise", "Delivery …", "Parcel > Damaged > Contents"]
+    qtbot.keyClick(panel.list, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert shown(panel) == FOLDED
+    asked: list[bool] = []
+    monkeypatch.setattr(panel, "show_details", lambda: asked.append(True))
+    qtbot.keyClick(panel.list, Qt.Key.Key_Return)  # whose details could not be seen
+    assert (shown(panel), asked) == (SHOWN, [])
+    qtbot.keyClick(panel.list, Qt.Key.Key_Left)
+    qtbot.keyClick(panel.list, Qt.Key.Key_Right)
+    assert shown(panel) == SHOWN
+
+
+def test_what_is_added_or_asked_for_is_unfolded(session: Session, panel: LabelsPanel) -> None:
+    panel.model.fold(panel.model.parents)
+    assert shown(panel) == ["Delivery …", "Praise", "Parcel …"]
+    panel._add_names(["Delivery > By hand"])
+    assert shown(panel) == [*SHOWN[:3], "Delivery > By hand", "Praise", "Parcel …"]
+    panel.select(next(label.id for label in session.labels if label.name == SHOWN[-1]))
+    assert "Parcel …" not in shown(panel)
+    menu = LabelMenu(panel, editable=True, several=False)
+    entries = {action.text().split("\t")[0]: action for action in menu.actions()}
+    entries["Fold all groups"].trigger()
+    assert shown(panel) == ["Delivery …", "Praise", "Parcel …"]
+
+
+def test_folded_groups_stay_folded_over_restarts_and_leave_the_keys_alone(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    bench = Bench(session)
+    qtbot.addWidget(bench)
+    bench.show()
+    panel.model.fold(["Delivery"])
+    assert session.project is not None
+    path = session.project.path
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    session.folded = frozenset()
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    assert shown(panel) == FOLDED
+    session.set_current_row(1)
+    assert [line.name for line in bench.panel.labels.shown()] == [label.name for label in session.labels]
+    bench.panel.labels.choose_place(1)  # what the key 2 does
+    assert session.project is not None
+    given = session.project.annotations([1])[1].label_ids
+    assert given == (session.labels[1].id,)

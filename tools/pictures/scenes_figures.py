@@ -10,16 +10,14 @@ from pictures.studio import Studio
 
 def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> Any:
     """Show the findings of the sample, a hundred rows of which were drawn at random and decided."""
-    import numpy as np
-
     from sce_desktop.store.query import RowQuery
 
     studio.sample()
-    project = studio.session.project
-    assert project is not None
-    drawn = np.random.default_rng(0).permutation(project.row_ids(RowQuery(blank=False)))[:100]
-    project.create_audit(drawn, 0)
-    studio.decide_rightly(drawn.tolist())
+    session = studio.session
+    session.audit.draw(100)
+    studio.until(lambda: session.audit.shown)
+    studio.decide_rightly(session.query.given)
+    session.set_query(RowQuery())
     panel = studio.bring("Findings")
     panel.bar.table.setChecked(table)
     panel.bar.choose(view)
@@ -44,8 +42,14 @@ def findings_crosstab(studio: Studio) -> None:
 
 def findings_time(studio: Studio) -> None:
     """Shares over time, as lines."""
-    _findings(studio, "time")
+    panel = _findings(studio, "time")
     studio.shot("findings-time")
+    panel.bar.counts.click()
+    studio.until(lambda: panel.answer is not None and panel.answer.wanted.counts)
+    studio.shot("findings-time-counts")
+    panel.bar.choose("shares")
+    studio.until(lambda: panel.answer is not None and panel.answer.wanted.view == "shares")
+    studio.shot("findings-counts")
 
 
 def findings_empty(studio: Studio) -> None:

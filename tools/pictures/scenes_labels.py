@@ -35,10 +35,18 @@ def two_hundred(studio: Studio) -> None:
 
 
 def labels_grouped(studio: Studio) -> None:
-    """Labels that say what they belong to."""
+    """Labels that say what they belong to, and one of their groups folded."""
+    from sce_desktop.ui.labels_panel import LabelsPanel
+
     studio.open_table(studio.table("Grouped.csv", sample_texts()[:80]), GROUPED_LABELS)
     studio.score()
     studio.shot("labels-grouped")
+    panel = studio.window.workspace.labels
+    assert isinstance(panel, LabelsPanel)
+    panel.model.fold(["Delivery"])
+    panel.list.setCurrentIndex(panel.model.index(0))
+    panel.list.setFocus()
+    studio.shot("labels-folded")
 
 
 def models(studio: Studio) -> None:

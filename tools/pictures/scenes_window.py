@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 
-from pictures.material import LANGUAGE_LABELS, LANGUAGES, LONG_LABELS, sample_labels, sample_texts
+from pictures.material import LANGUAGE_LABELS, LANGUAGES, LONG_LABELS, ROOT, sample_labels, sample_texts
 from pictures.studio import Studio
 
 
@@ -23,7 +23,9 @@ def start(studio: Studio) -> None:
 
 
 def imports(studio: Studio) -> None:
-    """The import dialog on a table with faults, and on a file that is none."""
+    """The import dialog on a table with faults, on one with right answers, and on a file that is none."""
+    from sce_desktop.ui.import_dialog import ImportDialog
+
     texts = sample_texts()[:60]
     path = studio.table(
         "Feedback, June – July.csv", [*texts, "", *texts[:4], *(text for text, _ in LANGUAGES)]
@@ -32,6 +34,14 @@ def imports(studio: Studio) -> None:
         file.write(b'T-1,one cell,too many\r\nT-2,"never closed, \r\nT-3,again\r\n')
     with studio.importing(path) as dialog:
         studio.shot("import", dialog)
+    with studio.importing(ROOT / "resources" / "sample" / "parcel_feedback.csv") as dialog:
+        assert isinstance(dialog, ImportDialog)
+        columns = dialog.columns
+        columns.label_column.setCurrentText("gold")
+        columns.label_column.activated.emit(columns.label_column.currentIndex())
+        columns.use.setCurrentIndex(1)
+        studio.until(lambda: dialog._scan is not None)
+        studio.shot("import-gold", dialog)
     wrong = studio.home / "archive.csv"
     wrong.write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
     with studio.importing(wrong) as dialog:
