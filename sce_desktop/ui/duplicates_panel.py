@@ -41,6 +41,7 @@ from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.words import step_text
 
 _SOON_MS = 250  # after a change, before looking what is decided now
 _LEAST = 60  # per cent alike; below that nearly everything is
@@ -163,10 +164,10 @@ class DuplicatesPanel(QWidget):
         self.facts.setText("Looking…")
         self._show_state()
 
-    @Slot(object, object, object)
-    def _on_progress(self, done: int, total: int | None, stage: str) -> None:
-        share = f" {done / total:.0%}".replace("%", " %") if total else ""
-        self.facts.setText(f"{stage.capitalize()}…{share}")
+    @Slot()
+    def _on_progress(self) -> None:
+        if self._search is not None:
+            self.facts.setText(step_text(self._search))
 
     @Slot(object)
     def _on_found(self, found: tuple[list[CopyGroup], list[GroupAnswers]]) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Source
 from sce_desktop.ui.figures_table import Heading, Kind, Value
 from sce_desktop.ui.label_edits import rows
-from sce_desktop.ui.rows_text import alias_title, per_cent, share_text
+from sce_desktop.ui.rows_text import alias_title
 from sce_desktop.ui.scoring import MAIN_ALIAS
+from sce_desktop.ui.words import per_cent, share_text
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.audits import AuditState

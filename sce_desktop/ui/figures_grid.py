@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from sce_desktop.ui.painting import elided_name
-from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.theme import SPACE_L, SPACE_S, font, px, set_role
+from sce_desktop.ui.words import interval_text, share_text
 
 HEADINGS = ("Accuracy", "95 % interval", "Macro-F1", "ECE")
 _TIPS = (

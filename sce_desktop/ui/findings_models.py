@@ -16,8 +16,8 @@ from sce_desktop.ui.icons import icon
 from sce_desktop.ui.painting import elided_name
 from sce_desktop.ui.preview_model import plain_tip
 from sce_desktop.ui.row_actions import label_icon
-from sce_desktop.ui.rows_text import share_text
 from sce_desktop.ui.theme import font, px
+from sce_desktop.ui.words import share_text
 
 FigureRole = Qt.ItemDataRole.UserRole  # `Share`, of rows if these are counted; None: the part has no rows
 MostRole = Qt.ItemDataRole.UserRole + 1  # the end of the scale: the largest figure, or end of an interval

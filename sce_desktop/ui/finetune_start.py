@@ -24,8 +24,8 @@ from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.status_bar import duration
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.words import duration
 
 ORIGIN_NAMES = {Origin.HAND: "By hand", Origin.BULK: "In bulk", Origin.IMPORTED: "Imported"}
 _ORIGIN_TIPS = {

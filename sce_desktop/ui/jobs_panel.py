@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
 from sce_desktop.ui.looking import Looking
-from sce_desktop.ui.status_bar import duration, progress_text
 from sce_desktop.ui.theme import SPACE_S, px, set_role
+from sce_desktop.ui.words import duration, progress_text
 
 _MOST_JOBS = 200
 _MOST_LINES = 500

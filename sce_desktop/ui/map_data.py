@@ -19,6 +19,7 @@ from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.map_work import Facts
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.words import step_text
 
 SOON_MS = 250  # changes that come together are read once
 _PATCHED = 1000  # changed rows up to which only they are asked for
@@ -210,10 +211,10 @@ class MapData(QObject):
             self.failure = str(error)
         self.stateChanged.emit()
 
-    @Slot(object, object, object)
-    def _on_progress(self, done: int, total: int | None, stage: str) -> None:
-        share = f" {done / total:.0%}".replace("%", " %") if total else ""
-        self.progressed.emit(f"{stage.capitalize()}…{share}")
+    @Slot()
+    def _on_progress(self) -> None:
+        if self._layout_job is not None:
+            self.progressed.emit(step_text(self._layout_job))
 
     def _take_map(self, found: RowMap) -> None:
         self._looking.forget()

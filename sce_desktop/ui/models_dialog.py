@@ -26,8 +26,8 @@ from sce_desktop.ui.icons import icon, set_icon
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.status_bar import progress_text
 from sce_desktop.ui.theme import SPACE_S, font, px, set_role
+from sce_desktop.ui.words import progress_text, share_done
 
 if TYPE_CHECKING:
     from sce_desktop.ml.catalog import Entry
@@ -208,8 +208,7 @@ class ModelsDialog(QDialog):
         """What is to say about a model now, in few words."""
         store = self._store
         if (job := store.jobs.get(model.name)) is not None:
-            share = f" {job.done / job.total:.0%}".replace("%", " %") if job.total else ""
-            return f"{job.title.split()[0]}…{share}"
+            return f"{job.title.split()[0]}… {share_done(job)}".rstrip()
         if (entry := store.entry(model.name)) is None:
             begun = store.begun.get(model.name, 0)
             return f"{megabytes(begun)} fetched" if begun else ""

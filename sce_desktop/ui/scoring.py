@@ -37,7 +37,7 @@ from sce_desktop.ui import work
 from sce_desktop.ui.baselines import Baselines
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job, drop
-from sce_desktop.ui.status_bar import duration
+from sce_desktop.ui.words import duration
 
 if TYPE_CHECKING:
     from sce_desktop.ml.session import Device

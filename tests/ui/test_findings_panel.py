@@ -24,8 +24,8 @@ from sce_desktop.tasks.periods import by_period
 from sce_desktop.ui import findings_work
 from sce_desktop.ui.findings_models import FigureRole
 from sce_desktop.ui.findings_panel import FindingsPanel
-from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.words import interval_text, share_text
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
 
