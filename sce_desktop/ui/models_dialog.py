@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.ui.dialog_parts import dialog_column, flat_list, open_dialog, problem_label
+from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.icons import icon, set_icon
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
@@ -363,11 +362,7 @@ class ModelsDialog(QDialog):
 
     @Slot()
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self, "Folder of a model")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(self.add_folder)
-        open_dialog(dialog)
+        ask_folder(self, "Folder of a model", self.add_folder)
 
     @Slot(str)
     def add_folder(self, folder: str) -> None:
