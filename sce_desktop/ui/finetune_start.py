@@ -217,7 +217,7 @@ class StartPane(QWidget):
         job = tuner.job
         asked = job is not None and not tuner.by_itself
         self.base.setText(self._session.scorer.base)
-        problem = tuner.why_not() or (plan.problem if plan is not None else "")
+        problem = self._session.why_not() or (plan.problem if plan is not None else "")
         told = problem or (plan.hint if plan is not None else "")
         if job is not None:
             stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"

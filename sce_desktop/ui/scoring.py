@@ -219,13 +219,8 @@ class Scorer(Baselines):
     def why_not(self) -> str:
         """Why nothing can be scored now, in one sentence; empty if it can."""
         session = self._session
-        if session.project is None:
-            return "Open a table or a project first."
-        if session.read_only:
-            return session.project.read_only_reason or "This project can only be looked at."
-        if not session.labels and self.model == DEFAULT_MODEL:
-            return "First type a label at the left."
-        return ""
+        unlabelled = not session.labels and self.model == DEFAULT_MODEL
+        return session.why_not() or ("First type a label at the left." if unlabelled else "")
 
     @property
     def estimating(self) -> bool:

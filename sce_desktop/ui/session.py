@@ -315,8 +315,7 @@ class Session(Edits):
         self.count_soon()
         if warnings:
             self.tell(" ".join(warnings))
-        if project.read_only:
-            self.tell(project.read_only_reason or "This project can only be looked at.", "warn")
+        if self.refuses_edit():
             return
         self.submit(work.build_search_index, project, title="Building the search index")
         if score and not self.runs:

@@ -181,13 +181,19 @@ class Edits(QObject):
         if change.row_ids:
             self.rowAsked.emit(change.row_ids[0])
 
+    def why_not(self) -> str:
+        """Why nothing can be changed in a project now, in one sentence; empty if it can."""
+        if self.project is None:
+            return "Open a table or a project first."
+        if self.read_only:
+            return self.project.read_only_reason or "This project can only be looked at."
+        return ""
+
     def refuses_edit(self) -> bool:
         """Whether the project is read-only; the user is told why."""
-        if not self.read_only:
-            return False
-        assert self.project is not None
-        self.tell(self.project.read_only_reason or "This project can only be looked at.", "warn")
-        return True
+        if self.read_only:
+            self.tell(self.why_not(), "warn")
+        return self.read_only
 
 
 def _ids(label_set: LabelSet | None) -> set[int | None]:

@@ -54,15 +54,6 @@ class Tuner(QObject):
 
     # --- fine-tuning ---------------------------------------------------------------------------------------
 
-    def why_not(self) -> str:
-        """Why nothing can be learned now whatever the rows are, in one sentence; empty if it can."""
-        session = self._session
-        if session.project is None:
-            return "Open a table or a project first."
-        if session.read_only:
-            return session.project.read_only_reason or "This project can only be looked at."
-        return ""
-
     def start(self, choices: TuneChoices) -> Job | None:
         """Make a version from the project's annotations, in place of one that is made by itself."""
         session = self._session
@@ -138,7 +129,7 @@ class Tuner(QObject):
     def _go_by_itself(self) -> None:
         """Fine-tune behind the window once enough rows have been labelled since the last time."""
         session = self._session
-        if self.why_not() or (self._mark is not None and not self._may_go()):
+        if session.why_not() or (self._mark is not None and not self._may_go()):
             return
         if self._looking is not None:
             self._look_again = True
@@ -169,7 +160,11 @@ class Tuner(QObject):
         now, learned = found
         if self._mark is None:
             self._mark = learned
-        if self.why_not() or not self._may_go() or now - self._mark < int(session.settings["auto_finetune"]):
+        if (
+            session.why_not()
+            or not self._may_go()
+            or now - self._mark < int(session.settings["auto_finetune"])
+        ):
             return
         before, self._mark = self._mark, now
         assert session.project is not None
