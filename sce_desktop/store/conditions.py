@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sce_desktop.core.types import IdArray
 from sce_desktop.store import coders, decisions, runs, schema, search
 from sce_desktop.store.query import CellFilter, RowQuery, RowState, search_parts
-from sce_desktop.store.rows import shape
+from sce_desktop.store.rows import counts, shape
 from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import fetch_ids
 
@@ -46,9 +46,9 @@ def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
         found.append(_predicted(connection, query, last, scored))
     if query.disagree is not None:
         found.append(compared(connection, query, last, scored, differ=query.disagree))
-    if query.blank is not None:
+    if query.no_text or (query.no_text is False and counts(connection).blank):
         nothing = among(blank(last))
-        found.append(nothing if query.blank else ~nothing)
+        found.append(nothing if query.no_text else ~nothing)
     if query.duplicate is not None:
         twice = among(_duplicates(last))
         found.append(twice if query.duplicate else ~twice)

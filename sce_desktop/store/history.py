@@ -24,6 +24,7 @@ from sce_desktop.store.sql import Ids, json_ids, now
 KEPT_ACTIONS: Final = 1_000
 KEPT_ROWS: Final = 1_000_000
 _TOLD_ROWS: Final = 1_000
+AS_IT_WAS: Final = "Use the model as it was"
 _actions = schema.actions
 
 _RECORD: Final = """
@@ -93,6 +94,34 @@ def record_version(connection: sa.Connection, action: int, before: int | None) -
     _record(connection, action, "version_id", before or 0)
 
 
+def forget_version(connection: sa.Connection, version_id: int) -> None:
+    """Let no action promise a model version that is about to be deleted for good.
+
+    What led to it leads to the model as it was, and says so. Actions that then change nothing are dropped.
+    """
+    active = versions.active(connection)
+
+    def stands(version: int) -> int:
+        return 0 if version == version_id else version
+
+    for undone, order in ((False, _actions.c.id.desc()), (True, _actions.c.id.asc())):
+        state = active.id if active else 0  # to it the newest action led, from it the next undone one leads
+        of_versions = _actions.c.version_id.is_not(None) & (_actions.c.undone == undone)
+        found = connection.execute(
+            sa.select(_actions.c.id, _actions.c.version_id).where(of_versions).order_by(order)
+        )
+        for action, other in found.all():
+            led_to = other if undone else state
+            this = _actions.c.id == action
+            if stands(other) == stands(state):
+                connection.execute(_actions.delete().where(this))
+            elif led_to == version_id:
+                connection.execute(_actions.update().where(this).values(text=AS_IT_WAS))
+            if other == version_id:
+                connection.execute(_actions.update().where(this).values(version_id=0))
+            state = other
+
+
 def record_removal(connection: sa.Connection, action: int, owner: sa.Table, owner_id: int) -> None:
     """Let an action turn whether an audit or a coder is there."""
     _record(connection, action, _REMOVABLE[owner], owner_id)
@@ -112,6 +141,13 @@ def text(connection: sa.Connection, *, undone: bool) -> str:
     """Return what would be undone or, with ``undone``, done again, in a few words; empty if nothing is."""
     action = _next(connection, undone=undone)
     return text_of(connection, action)
+
+
+def size(connection: sa.Connection, *, undone: bool) -> int:
+    """Return how many rows would be changed by undoing or, with ``undone``, by doing again."""
+    action = _next(connection, undone=undone)
+    found = raw(connection).execute("SELECT rows FROM actions WHERE id = ?", (action,)).fetchone()
+    return 0 if found is None else int(found[0])
 
 
 def text_of(connection: sa.Connection, action: int | None) -> str:

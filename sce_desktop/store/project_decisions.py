@@ -126,6 +126,16 @@ class DecisionMethods:
         with self._database.write(durable=True, foreign_keys=False) as connection:
             return history.redo(connection)
 
+    def undo_rows(self) -> int:
+        """Return how many rows `undo` would change."""
+        with self._database.read() as connection:
+            return history.size(connection, undone=False)
+
+    def redo_rows(self) -> int:
+        """Return how many rows `redo` would change."""
+        with self._database.read() as connection:
+            return history.size(connection, undone=True)
+
     def undo_text(self) -> str:
         """Return what `undo` would take back, in a few words; empty if nothing."""
         with self._database.read() as connection:

@@ -181,11 +181,15 @@ class ModelMethods:
             versions.activate(connection, version_id)
             if (before and before.id) != version_id:
                 now_active = versions.active(connection)
-                text = f"Use model “{now_active.name}”" if now_active else "Use the model as it was"
+                text = f"Use model “{now_active.name}”" if now_active else history.AS_IT_WAS
                 action = history.begin(connection, ChangeKind.VERSION, text)
                 history.record_version(connection, action, before.id if before else None)
 
     def delete_version(self, version_id: int) -> None:
-        """Remove a version for good (no undo); if it was active, none is. KeyError if there is none."""
+        """Remove a version for good (no undo); if it was active, none is. KeyError if there is none.
+
+        The history does not lead back to it: see `history.forget_version`.
+        """
         with self._database.write(durable=True) as connection:
+            history.forget_version(connection, version_id)
             versions.delete(connection, version_id)

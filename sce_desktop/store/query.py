@@ -86,12 +86,22 @@ class RowQuery:
     confidence: tuple[float, float] | None = None  # the run's confidence lies in [low, high]
     compare: tuple[int, int] | None = None  # the two runs that disagree and RowOrder.DISAGREE look at
     disagree: bool | None = None  # True: both scored, different top labels; False: the same top label
-    blank: bool | None = None  # True: nothing but white space; False: something to classify
+    blank: bool | None = None  # True: nothing but white space; False: something to classify; None: `no_text`
     order: RowOrder = RowOrder.FILE
     descending: bool = False  # turns the order round; rows that lack what is ordered by stay at the end
     seed: int = 0
     given: tuple[int, ...] = ()  # rows, for RowOrder.GIVEN; others follow in file order
     name: str = ""  # what the rows of ``given`` are, as it is kept with decisions about them: `AUDIT`, ...
+
+    @property
+    def no_text(self) -> bool | None:
+        """Whether the rows have no text; None: some may have none, others have.
+
+        In file order the table is as it was imported. In any other order rows come up to be decided, and
+        there is nothing to decide about those without text; unless they are asked for one by one.
+        """
+        in_question = self.order is not RowOrder.FILE and self.among is None
+        return False if self.blank is None and in_question else self.blank
 
     def __post_init__(self) -> None:
         needs_run = bool(self.predicted_ids) or self.confidence is not None

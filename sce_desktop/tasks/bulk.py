@@ -1,6 +1,7 @@
 """Many rows decided at once: in steps that let a person decide in between, and undone as one.
 
 Rows of a random sample are left out, whoever asks: a person decides them one by one, or they prove nothing.
+So are rows without text, about which there is nothing to say.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, Decision, IdArray, Origin
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
 from sce_desktop.store.sql import now
 
 STEP: Final = 1_000
@@ -25,10 +27,11 @@ Answer = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcome:
-    """How many rows were decided, and how many were left out because they belong to a random sample."""
+    """How many rows were decided, and how many were left out."""
 
     rows: int
-    spared: int = 0
+    spared: int = 0  # they belong to a random sample
+    blank: int = 0  # they have no text
 
 
 def sampled_rows(project: Project) -> IdArray:
@@ -40,7 +43,7 @@ def sampled_rows(project: Project) -> IdArray:
 def decide_all(
     project: Project, answers: Mapping[int, Answer], *, queue: str, progress: Progress
 ) -> BulkOutcome:
-    """Give each row its answer, but for the rows of random samples and those decided since this began.
+    """Give each row its answer, but for those left out (`BulkOutcome`) and those decided since this began.
 
     The history has one action for it, unless the user does something in between: then it goes on as another.
 
@@ -51,7 +54,8 @@ def decide_all(
     """
     began = now()
     sampled = set(sampled_rows(project).tolist())
-    wanted = [row_id for row_id in answers if row_id not in sampled]
+    blank = set(project.row_ids(RowQuery(blank=True)).tolist()) & answers.keys()
+    wanted = [row_id for row_id in answers if row_id not in sampled and row_id not in blank]
     done, action = 0, None
     for start in range(0, len(wanted), STEP):
         progress.check()
@@ -66,7 +70,7 @@ def decide_all(
         action = project.annotate(chosen, action=action)
         done += len(chosen)
         progress.report(done, len(wanted), stage="deciding rows")
-    return BulkOutcome(done, len(answers) - len(wanted))
+    return BulkOutcome(done, len(answers) - len(wanted) - len(blank), len(blank))
 
 
 def _annotation(row_id: int, answer: Answer, moment: str, queue: str) -> Annotation:

@@ -70,6 +70,8 @@ class _Teller(QObject):
             said.append(f"{rows(outcome.rows)} decided in bulk. Ctrl+Z takes that back.")
         if outcome.spared:
             said.append(f"{rows(outcome.spared)} of a random sample left out: decide them one by one.")
+        if outcome.blank:
+            said.append(f"{rows(outcome.blank)} without text left out: there is nothing to decide about.")
         self._say(" ".join(said))
 
     @Slot()

@@ -13,8 +13,8 @@
 
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
 the open project what the table and the panels show, so that an export does not hold that up, ``fetch``
-downloads, which may take hours, and ``maps`` waits for maps that a process of its own lays out for
-minutes.
+downloads, which may take hours, ``maps`` waits for maps that a process of its own lays out for minutes,
+and ``edits`` makes those edits of the project that touch very many rows, behind no export.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
 function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
@@ -387,9 +387,10 @@ class Lanes:
         self.reads = Lane("reads")
         self.fetch = Lane("fetch")
         self.maps = Lane("maps")
+        self.edits = Lane("edits")
 
     def __iter__(self) -> Iterator[Lane]:
-        return iter((self.models, self.files, self.reads, self.fetch, self.maps))
+        return iter((self.models, self.files, self.reads, self.fetch, self.maps, self.edits))
 
     def __enter__(self) -> Self:
         return self

@@ -57,7 +57,8 @@ def remove(session: Session, label_ids: Iterable[int]) -> bool:
     """Take labels out of use; their annotations stay in the project and come back with them."""
     going = set(label_ids)
     if len(going) == 1:
-        return session.edit_labels(lambda p: p.delete_label(*going))
+        rows = session.rows_with(going)
+        return session.edit_labels(lambda p: p.delete_label(*going), rows=rows, title="Removing a label")
     return session.set_labels([label for label in session.labels if label.id not in going])
 
 
@@ -69,7 +70,8 @@ def merge(session: Session, into: Mapping[int, int]) -> bool:
 
         merge_labels(project, into, progress=SilentProgress())
 
-    return bool(into) and session.edit_labels(change)
+    rows = session.rows_with(into)
+    return bool(into) and session.edit_labels(change, rows=rows, title="Merging labels")
 
 
 def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[int, int]:

@@ -128,6 +128,6 @@ class SplitDialog(ProjectDialog):
             self.problem.show()
             return
         parts = [Label(name) for name in names]
-        if self._session.split_label(self._label_id, parts):
+        session, waiting = self._session, RowQuery(former_ids=(self._label_id,))
+        if session.split_label(self._label_id, parts, then=lambda: session.set_query(waiting)):
             super().accept()
-            self._session.set_query(RowQuery(former_ids=(self._label_id,)))

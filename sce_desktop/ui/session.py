@@ -197,7 +197,7 @@ class Session(Edits):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        lane: Literal["models", "files", "reads", "maps"] = "files",
+        lane: Literal["models", "files", "reads", "maps", "edits"] = "files",
         tell_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
@@ -315,7 +315,8 @@ class Session(Edits):
         self.count_soon()
         if warnings:
             self.tell(" ".join(warnings))
-        if self.refuses_edit():
+        if project.read_only:
+            self.tell(self.why_not(), "warn")
             return
         self.submit(work.build_search_index, project, title="Building the search index")
         if score and not self.runs:

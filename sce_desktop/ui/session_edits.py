@@ -1,14 +1,20 @@
-"""The edits of a project: every change that a person makes goes through here, and can be undone."""
+"""The edits of a project: every change that a person makes goes through here, and can be undone.
+
+An edit is on the disk before the call returns, unless it touches so many rows that the window would stand
+still: such a one is made in the lane ``edits``, and until it is through other edits are refused in a
+sentence. Whoever edits learns by signals what has changed, in both cases.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Change, ChangeKind, Decision, Label, LabelSet, Origin
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui.colours import free_colours
@@ -17,9 +23,12 @@ from sce_desktop.ui.rows_text import NONE_FITS, SKIPPED
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
+    from sce_desktop.ui.choices import Counts
+    from sce_desktop.ui.jobs import Job
     from sce_desktop.ui.scoring import Scorer
 
 Tone = Literal["info", "warn"]
+LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
 
 
 class Edits(QObject):
@@ -35,7 +44,9 @@ class Edits(QObject):
     project: Project | None
     label_set: LabelSet | None
     query: RowQuery
+    counts: Counts | None
     scorer: Scorer
+    _writing: Job | None = None  # a long edit that is not through yet
 
     @property
     def read_only(self) -> bool:
@@ -50,6 +61,47 @@ class Edits(QObject):
         """Count again in a moment."""
         raise NotImplementedError
 
+    def submit(self, fn: Callable[..., Any], *args: Any, title: str, lane: Literal["edits"]) -> Job:
+        """Run work on the project in a lane."""
+        raise NotImplementedError
+
+    # --- making a change -----------------------------------------------------------------------------------
+
+    def _write(
+        self, change: Callable[[Project], Any], then: Callable[[Any], object], *, rows: int, title: str
+    ) -> bool:
+        """Make ``change`` and hand what it returns to ``then``, at once or, of very many ``rows``, later.
+
+        Returns False, and tells why, if that is not possible; True if it is done, or begun.
+        """
+        if self.project is None or self.refuses_edit():
+            return False
+        if rows > LONG:
+            self._write_behind(self.project, change, then, title)
+            return True
+        try:
+            result = change(self.project)
+        except UserError as error:
+            self.tell(str(error), "warn")
+            return False
+        then(result)
+        return True
+
+    def _write_behind(
+        self, project: Project, change: Callable[[Project], Any], then: Callable[[Any], object], title: str
+    ) -> None:
+        def end() -> None:
+            self._writing = None
+
+        def finish(result: Any) -> None:
+            end()  # what follows may edit again
+            then(result)
+
+        self._writing = job = self.submit(make_change, project, change, title=title, lane="edits")
+        job.finished.connect(finish)
+        job.failed.connect(lambda _: end())
+        job.cancelled.connect(end)
+
     # --- labels --------------------------------------------------------------------------------------------
 
     def set_labels(self, labels: Sequence[Label], *, multi_label: bool | None = None) -> bool:
@@ -60,26 +112,38 @@ class Edits(QObject):
         coloured = _coloured(labels)
         return self.edit_labels(lambda p: p.set_labels(coloured, multi_label=multi_label))
 
-    def edit_labels(self, change: Callable[[Project], object]) -> bool:
+    def edit_labels(
+        self,
+        change: Callable[[Project], object],
+        *,
+        rows: int = 0,
+        title: str = "Editing labels",
+        then: Callable[[], object] | None = None,
+    ) -> bool:
         """Change the label set by ``change``, which may change annotations too; scores follow by themselves.
+
+        Args:
+            change: In a lane where it touches very many rows: it must not look at the window.
+            rows: About how many it touches.
+            title: What it is called while it runs.
+            then: Called when it is through.
 
         Returns False, and tells why, if that is not possible.
         """
-        if not self._change(change):
-            return False
-        self._follow_labels()
-        self.historyChanged.emit()
-        return True
 
-    def _change(self, change: Callable[[Project], object]) -> bool:
-        if self.project is None or self.refuses_edit():
-            return False
-        try:
-            change(self.project)
-        except UserError as error:
-            self.tell(str(error), "warn")
-            return False
-        return True
+        def follow(_: object) -> None:
+            self._follow_labels()
+            self.historyChanged.emit()
+            if then is not None:
+                then()
+
+        return self._write(change, follow, rows=rows, title=title)
+
+    def rows_with(self, label_ids: Iterable[int]) -> int:
+        """About how many rows have one of these labels; all, where nobody has counted."""
+        if self.counts is not None:
+            return sum(self.counts.labels.get(label_id, 0) for label_id in label_ids)
+        return self.project.row_count() if self.project is not None else 0
 
     def _follow_labels(self) -> None:
         before = self.label_set
@@ -90,10 +154,17 @@ class Edits(QObject):
             self.count_soon()
             self.scorer.labels_changed()
 
-    def split_label(self, label_id: int, parts: Sequence[Label]) -> bool:
-        """Put ``parts``, with colours of their own, in the place of a label."""
+    def split_label(
+        self, label_id: int, parts: Sequence[Label], then: Callable[[], object] | None = None
+    ) -> bool:
+        """Put ``parts``, with colours of their own, in the place of a label; see `edit_labels`."""
         coloured = _coloured(parts, beside=self.label_set.labels if self.label_set else ())
-        return self.edit_labels(lambda p: p.split_label(label_id, coloured))
+        return self.edit_labels(
+            lambda p: p.split_label(label_id, coloured),
+            rows=self.rows_with([label_id]),
+            title="Splitting a label",
+            then=then,
+        )
 
     def reload_labels(self) -> None:
         """Look whether the project has other labels now: a model may bring its own, an import too."""
@@ -110,7 +181,12 @@ class Edits(QObject):
         *,
         origin: Origin = Origin.HAND,
     ) -> bool:
-        """Record what the user decided about rows; on the disk before this returns."""
+        """Record what the user decided about rows; on the disk before this returns.
+
+        Rows without text can be skipped; any other answer about them is refused, and the user is told why.
+        """
+        if decision is not Decision.SKIPPED and self._refuses_blank(row_ids):
+            return False
         queue = queue_name(self.query)
         done = self._edit(
             row_ids, lambda p: p.decide(row_ids, decision, label_ids, origin=origin, queue=queue)
@@ -118,6 +194,15 @@ class Edits(QObject):
         if done:
             self.decided.emit(list(row_ids), self._in_words(decision, label_ids))
         return done
+
+    def _refuses_blank(self, row_ids: Sequence[int]) -> bool:
+        blank = next((row for row in self.project.rows(row_ids) if row.blank), None) if self.project else None
+        if blank is None:
+            return False
+        self.tell(
+            f"Row {blank.position + 1:,} has no text: there is nothing to label. Skip it, or go on.", "warn"
+        )
+        return True
 
     def _in_words(self, decision: Decision, label_ids: Sequence[int]) -> str:
         if decision is not Decision.LABEL:
@@ -131,42 +216,37 @@ class Edits(QObject):
 
     def remove_coder(self, coder_id: int) -> bool:
         """Take the answers of another person out of the project."""
-        if not self._change(lambda p: p.remove_coder(coder_id)):
-            return False
-        self.annotationsChanged.emit([])
-        self.historyChanged.emit()
-        return True
+        return self._edit([], lambda p: p.remove_coder(coder_id))
 
     def set_marks(self, row_ids: Sequence[int], **marks: Any) -> bool:
         """Set ``unsure``, ``flag`` or ``note`` of rows, in one step."""
         return self._edit(row_ids, lambda p: p.mark_rows(row_ids, **marks))
 
     def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
-        if not self._change(change):
-            return False
-        self.annotationsChanged.emit(list(row_ids))
-        self.historyChanged.emit()
-        self.count_soon()
-        return True
+        def follow(_: object) -> None:
+            self.annotationsChanged.emit(list(row_ids))
+            self.historyChanged.emit()
+            self.count_soon()
+
+        return self._write(change, follow, rows=len(row_ids), title=f"Changing {len(row_ids):,} rows")
 
     # --- undo ----------------------------------------------------------------------------------------------
 
     def undo(self) -> None:
         """Take back what was done last, also before a restart, and go there."""
-        self._turn(lambda p: p.undo(), "Undone")
+        if (project := self.project) is not None:
+            self._turn(lambda p: p.undo(), "Undone", project.undo_rows(), f"Undoing “{project.undo_text()}”")
 
     def redo(self) -> None:
         """Do again what was undone last, and go there."""
-        self._turn(lambda p: p.redo(), "Done again")
+        if (project := self.project) is not None:
+            title = f"Doing “{project.redo_text()}” again"
+            self._turn(lambda p: p.redo(), "Done again", project.redo_rows(), title)
 
-    def _turn(self, turn: Callable[[Project], Change | None], words: str) -> None:
-        if self.project is None or self.refuses_edit():
-            return
-        try:
-            change = turn(self.project)
-        except UserError as error:
-            self.tell(str(error), "warn")
-            return
+    def _turn(self, turn: Callable[[Project], Change | None], words: str, rows: int, title: str) -> None:
+        self._write(turn, lambda change: self._turned(change, words), rows=rows, title=title)
+
+    def _turned(self, change: Change | None, words: str) -> None:
         if change is None:
             return
         if change.label_set:
@@ -190,10 +270,19 @@ class Edits(QObject):
         return ""
 
     def refuses_edit(self) -> bool:
-        """Whether the project is read-only; the user is told why."""
+        """Whether nothing can be edited, always or just now; the user is told why."""
+        if self._writing is not None:
+            self.tell(f"{self._writing.title}: go on in a moment.", "warn")
+            return True
         if self.read_only:
             self.tell(self.why_not(), "warn")
         return self.read_only
+
+
+def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:
+    """Change the project; what the lane runs."""
+    progress.check()
+    return change(project)
 
 
 def _ids(label_set: LabelSet | None) -> set[int | None]:

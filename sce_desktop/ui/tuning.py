@@ -218,6 +218,7 @@ class Tuner(QObject):
             session.scorer.use_version(None)
         session.project.delete_version(version.id)
         session.versionsChanged.emit()
+        session.historyChanged.emit()  # what led to it leads nowhere now
 
     def export(self, version: ModelVersion, folder: Path) -> Job | None:
         """Write the model of a version as a model folder."""

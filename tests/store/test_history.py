@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.types import Annotation, ChangeKind, Decision, Label, Origin, RowMarks
 from sce_desktop.store import history
 from sce_desktop.store.project import Project
@@ -130,6 +131,43 @@ def test_undo_of_a_version_that_is_deleted_ends_at_the_model_as_it_was(project: 
     assert project.active_version() is None
     assert project.redo() is not None
     assert project.active_version() == replace(second, active=True)
+
+
+def test_nothing_promises_a_version_that_is_deleted(project: Project) -> None:
+    project.set_labels(clean_labels(["a"]))
+    first, second, third = (add_version(project) for _ in range(3))
+    for version in (first, second, third):
+        project.activate_version(version.id)
+    project.undo()
+    project.delete_version(second.id)  # which is in use, with one step to undo and one to do again
+    assert project.active_version() is None
+    assert project.redo_text() == f"Use model “{third.name}”"
+    assert project.undo_text() == "Use the model as it was"  # in place of the second
+    project.undo()
+    assert project.active_version() == replace(first, active=True)
+    assert project.redo_text() == "Use the model as it was"
+    project.redo()
+    assert project.active_version() is None
+    project.redo()
+    assert project.active_version() == replace(third, active=True)
+    project.undo()
+    project.undo()
+    project.delete_version(first.id)
+    assert (
+        project.undo_text() == "Add label “a”"
+    )  # that a step led from the model as it was to itself is gone
+    assert project.redo_text() == f"Use model “{third.name}”"
+
+
+def test_taking_back_the_end_of_a_deleted_version_is_not_offered(project: Project) -> None:
+    """The window leaves a version in use before it deletes it; nothing would come of taking that back."""
+    project.set_labels(clean_labels(["a"]))
+    version = add_version(project)
+    project.activate_version(version.id)
+    project.activate_version(None)
+    project.delete_version(version.id)
+    assert project.undo_text() == "Add label “a”"
+    assert project.redo_text() == ""
 
 
 def test_change_names_a_bounded_number_of_rows(project: Project) -> None:

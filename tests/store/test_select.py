@@ -113,8 +113,13 @@ def fits(world: World, fact: Fact, query: RowQuery) -> bool:
         assert query.compare is not None
         ours, theirs = (top_label(world, fact, run_id) for run_id in query.compare)
         answers.append(ours is not None and theirs is not None and (ours != theirs) is query.disagree)
-    if query.blank is not None:
-        answers.append((not fact.text.strip()) is query.blank)
+    blank = (
+        False
+        if query.blank is None and query.order is not RowOrder.FILE and query.among is None
+        else query.blank
+    )
+    if blank is not None:
+        answers.append((not fact.text.strip()) is blank)
     if query.pattern:
         answers.append(re.search(query.pattern, fact.text, re.IGNORECASE) is not None)
     if query.among is not None:
@@ -199,6 +204,18 @@ def test_state(world: World, state: RowState, blank: bool | None) -> None:
     assert world.project.row_ids(query).tolist() == expected(world, query)
 
 
+def test_rows_without_text_are_in_file_order_alone(world: World) -> None:
+    without = {fact.id for fact in world.facts if not fact.text.strip()}
+    assert without
+    assert without <= set(world.project.row_ids(RowQuery()).tolist())
+    for order in (RowOrder.RANDOM, RowOrder.LENGTH, RowOrder.ANNOTATION):
+        assert not without & set(world.project.row_ids(RowQuery(order=order)).tolist())
+    some = tuple(without)[:2]
+    chosen = RowQuery(order=RowOrder.GIVEN, among=some, given=some)  # somebody asked for these
+    assert world.project.row_ids(chosen).tolist() == list(some)
+    assert set(world.project.row_ids(RowQuery(blank=True, order=RowOrder.RANDOM)).tolist()) == without
+
+
 def test_state_counts_say_the_same(world: World) -> None:
     counts = {state: len(expected(world, RowQuery(state=state))) for state in RowState}
     assert world.project.state_counts() == counts
@@ -251,7 +268,7 @@ def test_bounds_of_confidence_belong_to_the_range(world: World) -> None:
 
 def test_random_order_is_stable_under_filters(world: World) -> None:
     everything = world.project.row_ids(RowQuery(order=RowOrder.RANDOM, seed=3)).tolist()
-    assert sorted(everything) == list(range(1, 151))
+    assert sorted(everything) == [fact.id for fact in world.facts if fact.text.strip()]
     some = world.project.row_ids(RowQuery(order=RowOrder.RANDOM, seed=3, state=RowState.UNLABELLED)).tolist()
     wanted = set(some)
     assert some == [id_ for id_ in everything if id_ in wanted]

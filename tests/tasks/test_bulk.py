@@ -57,6 +57,14 @@ def test_many_rows_are_written_in_steps_and_undone_at_once(project: Project, ste
     assert len(project.annotations(range(1, ROWS + 1))) == ROWS
 
 
+def test_rows_without_text_are_left_out(project: Project) -> None:
+    project.add_rows(["text"], [[(" ",), ("more",)]], text_columns=[0], source={})
+    answers = dict.fromkeys((1, ROWS + 1, ROWS + 2), (2,))
+    outcome = decide_all(project, answers, queue="file", progress=SilentProgress())
+    assert outcome == BulkOutcome(2, blank=1)
+    assert set(project.annotations([1, ROWS + 1, ROWS + 2])) == {1, ROWS + 2}
+
+
 def test_different_answers_of_one_step_of_the_history_are_told_together(project: Project) -> None:
     answers = everything(1) | {9: (NO_LABEL,), 10: (SKIPPED,)}
     decide_all(project, answers, queue="file", progress=SilentProgress())

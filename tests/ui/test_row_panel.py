@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui.keymap import Keymap
 from sce_desktop.ui.row_labels import SHOWN
 from sce_desktop.ui.row_panel import RowPanel
@@ -132,6 +133,20 @@ def test_keys_decide_mark_and_step(session: Session, opened: Bench) -> None:
     assert session.current_row == 3
     press(opened, Qt.Key.Key_J)
     assert session.current_row == 4
+
+
+def test_a_row_without_text_gets_no_label(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.set_current_row(3)
+    for key in (Qt.Key.Key_1, Qt.Key.Key_0):
+        with qtbot.waitSignal(session.told) as told:
+            press(opened, key)
+        assert told.args == ["Row 3 has no text: there is nothing to label. Skip it, or go on.", "warn"]
+        assert decided(session, 3) is None
+        assert session.current_row == 3
+    session.set_query(RowQuery(order=RowOrder.LENGTH))
+    settle(qtbot, session)
+    model = opened.rows.model
+    assert sorted(model.ids) == [1, 2, 4, 5]
 
 
 def test_single_keys_are_dead_in_a_text_field(qtbot: QtBot, session: Session, opened: Bench) -> None:

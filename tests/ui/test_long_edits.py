@@ -1,0 +1,165 @@
+"""Edits that touch very many rows are made behind the window: it lives on, and nothing comes between them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.ui import label_edits, session_edits
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import open_in, settle
+
+ROWS = range(1, 9)
+
+
+@pytest.fixture
+def opened(
+    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> Session:
+    """Eight rows, all of them labelled A in one step; three are many."""
+    monkeypatch.setattr(session_edits, "LONG", 2)
+    monkeypatch.setattr(session.scorer, "labels_changed", lambda: None)
+    path = make_project(texts=tuple(f"text {n}" for n in ROWS), labels=("A", "B", "C"))
+    with Project.open(path) as project:
+        project.decide(ROWS, Decision.LABEL, [1])
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    return session
+
+
+@pytest.fixture
+def hold(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threading.Event]]:
+    """Let a method of the project wait for an event, as if it had very much to do."""
+    gates: list[threading.Event] = []
+
+    def hold(method: str) -> threading.Event:
+        gate = threading.Event()
+        gates.append(gate)
+        real = getattr(Project, method)
+
+        def held(project: Project, *args: Any, **keywords: Any) -> Any:
+            assert threading.current_thread() is not threading.main_thread()
+            assert gate.wait(20)
+            return real(project, *args, **keywords)
+
+        monkeypatch.setattr(Project, method, held)
+        return gate
+
+    yield hold
+    for gate in gates:
+        gate.set()
+
+
+def labelled(session: Session) -> dict[int, tuple[int, ...]]:
+    assert session.project is not None
+    return {row_id: a.label_ids for row_id, a in session.project.annotations(ROWS).items()}
+
+
+def test_the_window_lives_while_many_rows_are_undone(
+    qtbot: QtBot, opened: Session, hold: Callable[[str], threading.Event]
+) -> None:
+    gate = hold("undo")
+    opened.undo()
+    assert len(labelled(opened)) == 8
+    opened.set_query(RowQuery(search="text 3"))
+    settle(qtbot, opened)  # what is shown can be changed meanwhile
+    with qtbot.waitSignal(opened.told) as told:
+        assert not opened.decide([1], Decision.NONE)
+    assert told.args == ["Undoing “Label “A”, 8 rows”: go on in a moment.", "warn"]
+    opened.undo()  # nor is another step taken back before it is seen what this one did
+    with qtbot.waitSignal(opened.changed) as changed:
+        gate.set()
+    assert changed.args is not None
+    assert changed.args[0].rows == 8
+    assert labelled(opened) == {}
+    assert opened.decide([1], Decision.LABEL, [2])
+    assert labelled(opened) == {1: (2,)}  # a few rows are decided before the call returns, as ever
+
+
+def test_many_rows_are_done_again(qtbot: QtBot, opened: Session) -> None:
+    with qtbot.waitSignal(opened.changed):
+        opened.undo()
+    with qtbot.waitSignal(opened.changed):
+        opened.redo()
+    assert labelled(opened) == dict.fromkeys(ROWS, (1,))
+
+
+def test_labels_of_many_rows_are_merged_removed_and_split(
+    qtbot: QtBot, opened: Session, hold: Callable[[str], threading.Event]
+) -> None:
+    gate = hold("merge_labels")
+    assert label_edits.merge(opened, {1: 2})
+    assert [label.name for label in opened.labels] == ["A", "B", "C"]
+    assert opened.refuses_edit()
+    with qtbot.waitSignal(opened.labelsChanged):
+        gate.set()
+    assert [label.name for label in opened.labels] == ["B", "C"]
+    assert labelled(opened) == dict.fromkeys(ROWS, (2,))
+    settle(qtbot, opened)  # counted anew
+    with qtbot.waitSignal(opened.queryChanged):
+        assert opened.split_label(
+            2, [Label("x"), Label("y")], then=lambda: opened.set_query(RowQuery(former_ids=(2,)))
+        )
+    assert [label.name for label in opened.labels] == ["x", "y", "C"]
+    with qtbot.waitSignal(opened.changed):
+        opened.undo()
+    settle(qtbot, opened)
+    with qtbot.waitSignal(opened.labelsChanged):
+        assert label_edits.remove(opened, [2])
+    assert labelled(opened) == {}
+
+
+def test_many_selected_rows_are_marked_and_cleared(qtbot: QtBot, opened: Session) -> None:
+    assert opened.project is not None
+    with qtbot.waitSignal(opened.annotationsChanged):
+        assert opened.set_marks([*ROWS], flag=True)
+    assert all(mark.flag for mark in opened.project.marks(ROWS).values())
+    with qtbot.waitSignal(opened.annotationsChanged):
+        assert opened.clear_decision([*ROWS])
+    assert labelled(opened) == {}
+
+
+def test_what_goes_wrong_is_told_and_ends_it(
+    qtbot: QtBot, opened: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Project) -> None:
+        raise UserError("The disk is full: make room.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Project, "undo", full)
+        with qtbot.waitSignal(opened.told) as told:
+            opened.undo()
+        assert told.args == ["The disk is full: make room.", "warn"]
+    qtbot.waitUntil(lambda: not opened.lanes.edits.busy)
+    assert not opened.refuses_edit()
+    with qtbot.waitSignal(opened.changed):
+        opened.undo()
+    assert labelled(opened) == {}
+
+
+def test_a_project_is_closed_when_its_long_edit_is_through(
+    qtbot: QtBot, opened: Session, hold: Callable[[str], threading.Event]
+) -> None:
+    gate = hold("undo")
+    assert opened.project is not None
+    path = opened.project.path
+    opened.undo()
+    qtbot.waitUntil(lambda: opened.lanes.edits.jobs[0].started_at is not None)
+    opened.close_project()
+    assert opened.project is not None
+    with qtbot.waitSignal(opened.projectClosed):
+        gate.set()
+    qtbot.waitUntil(lambda: not opened.lanes.files.busy)
+    open_in(qtbot, opened, path)
+    settle(qtbot, opened)
+    assert labelled(opened) == {}
+    assert opened.decide([1], Decision.LABEL, [1])
