@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sce_desktop.ui.jobs import Job, JobState
+
+
+class Measure(NamedTuple):
+    """A figure that says how good a model is: its heading, and what it means."""
+
+    name: str
+    tip: str
+
+
+ACCURACY = Measure(
+    "Accuracy", "How often its best label is the one given, on rows that have one of the labels"
+)
+INTERVAL = Measure(
+    "95 % interval", "Where the accuracy lies on all rows like these, with 95 % certainty (Wilson)"
+)
+MACRO_F1 = Measure("Macro-F1", "The mean of F1 over labels, rare ones counting as much as others")
+ECE = Measure("ECE", "Expected calibration error: how far confidence is from being right; 0 is best")
+MEASURES = (ACCURACY, INTERVAL, MACRO_F1, ECE)
 
 
 def per_cent(share: float) -> str:
@@ -18,8 +38,9 @@ def share_text(share: float) -> str:
 
 
 def interval_text(interval: tuple[float, float]) -> str:
-    """The ends of an interval: "78.0 % to 84.1 %"."""
-    return " to ".join(map(share_text, interval))
+    """The ends of an interval: "46.3 to 66.2 %"."""
+    low, high = interval
+    return f"{100 * low:.1f} to {share_text(high)}"
 
 
 def duration(seconds: float) -> str:

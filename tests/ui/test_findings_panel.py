@@ -502,7 +502,7 @@ def test_several_labels_a_row(
     session.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
     wait(qtbot, panel)
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["counted"] * 3
-    assert "need not sum to 100%" in panel.basis.text()
+    assert "need not sum to 100 %" in panel.basis.text()
     assert project.label_set().multi_label  # type: ignore[union-attr]
 
 

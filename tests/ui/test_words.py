@@ -56,4 +56,4 @@ def test_shares_are_said_with_a_space_and_one_sign_for_both_ends() -> None:
     shares = (0, 0.004, 0.005, 0.526, 1)
     assert [per_cent(share) for share in shares] == ["0 %", "< 1 %", "< 1 %", "53 %", "100 %"]
     assert share_text(0.8125) == "81.2 %"
-    assert interval_text((0.4634, 0.6617)) == "46.3 % to 66.2 %"
+    assert interval_text((0.4634, 0.6617)) == "46.3 to 66.2 %"
