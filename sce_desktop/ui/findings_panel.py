@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.labels import parent_of, roll_up
+from sce_desktop.core.labels import parent_of
 from sce_desktop.ui import findings_work
 from sce_desktop.ui.findings_bar import FindingsBar
 from sce_desktop.ui.findings_examples import Examples
@@ -29,7 +29,7 @@ from sce_desktop.ui.findings_tables import SharesTable
 from sce_desktop.ui.findings_work import Answer, CellRows
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.looking import Looking
-from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.rows_delegate import colours_of_names
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
@@ -276,7 +276,7 @@ class FindingsPanel(QWidget):
     def _show(self, answer: Answer | None) -> None:
         """Show the figures, those of before where they are about the same."""
         self.answer = self.exports.answer = answer
-        colours = self._colours(answer)
+        colours = [] if answer is None else colours_of_names(answer.evidence.names, self._session.labels)
         view = answer.wanted.view if answer else "shares"
         in_chart = view == "time" and not self.bar.table.isChecked()
         self.shares_model.show_answer(answer if view == "shares" else None, colours)
@@ -314,17 +314,6 @@ class FindingsPanel(QWidget):
             self.chart.cellChosen.connect(self.show_cell)
             self.pages.addWidget(self.chart)
         return self.chart
-
-    def _colours(self, answer: Answer | None) -> list[str]:
-        """The colours of the answers that are labels; a parent has that of its first child."""
-        if answer is None:
-            return []
-        labels = self._session.labels
-        known: dict[str, str] = {}
-        top = roll_up(label.name for label in labels) if answer.wanted.rolled else {}
-        for label in labels:
-            known.setdefault(top.get(label.name, label.name), colour_of(label, labels))
-        return [known.get(name, "") for name in answer.evidence.names]
 
     # --- the rows behind a figure --------------------------------------------------------------------------
 
