@@ -231,6 +231,7 @@ def tune(folder: str) -> None:
     for place, label in enumerate(session.labels):
         if len(mine := ids[tops == place]):
             session.decide(mine.tolist(), Decision.LABEL, [label.id or 0])
+            until(lambda: not session.lanes.edits.busy)  # a long edit refuses the next one
     program.window.docks["Fine-tune"].bring()
     until(lambda: not session.lanes.reads.busy)
     tuner = session.tuner

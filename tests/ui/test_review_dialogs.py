@@ -243,7 +243,11 @@ def test_answers_of_another_person_show_where_both_differ(
     assert (dialog.our_key.currentText(), dialog.their_key.currentText()) == ("ref", "ref")
     assert dialog.their_label.currentText() != "ref"  # keys are no labels
     dialog.their_label.setCurrentText("label")
-    with qtbot.waitSignal(dialog.accepted), qtbot.waitSignal(session.told) as told:
+    slow = 60_000  # scikit-learn is imported
+    with (
+        qtbot.waitSignal(dialog.accepted, timeout=slow),
+        qtbot.waitSignal(session.told, timeout=slow) as told,
+    ):
         dialog.accept()
     assert "agree on" in told.args[0]
     qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [2])
@@ -266,7 +270,7 @@ def test_agreement_is_shown_and_leads_to_the_rows(qtbot: QtBot, session: Session
     dialog = AgreementDialog(session)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == 1)
+    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == 1, timeout=60_000)  # scikit-learn is imported
     item = dialog.list.topLevelItem(0)
     assert item is not None
     assert [item.text(column) for column in range(4)] == ["Ann", "3", "2", "50 %"]

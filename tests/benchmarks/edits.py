@@ -1,0 +1,85 @@
+"""How the window feels while an edit touches very many rows: the heartbeat of `window`, and its time.
+
+Every row has the first label by a bulk decision. It is undone and done again, and the label merged into the
+next one; meanwhile somebody walks through the table by keys, ten a second.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.benchmarks.measure import print_table
+from tests.benchmarks.review import make_project
+from tests.benchmarks.window import BEAT_MS, PERCENTILE, Heart, Program, run_step
+
+PAUSE_S = 0.1
+
+
+def run(*, rows: int) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
+        make_project(Path(name) / "edits.sce", rows, 5)
+        beats = run_step(edit, Path(name))
+    print_table(
+        f"How late the GUI thread is, ms, while an edit touches {rows:,} rows",
+        ["while", "seconds", "beats", "median", f"{PERCENTILE}th", "latest"],
+        [
+            [phase, f"{took:.1f}", f"{count:.0f}", *(f"{value:.1f}" for value in (middle, high, most))]
+            for phase, (took, count, middle, high, most) in beats.items()
+        ],
+        [f"A beat every {BEAT_MS} ms; to the end of the edit and until panels have followed it."],
+    )
+
+
+def edit(folder: str) -> None:
+    """Undo, redo and merge over all rows, with a beating heart and keys that go through the table."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+
+    from sce_desktop.core.types import Decision
+    from sce_desktop.ui import label_edits
+    from sce_desktop.ui.bulk_work import decide_many
+    from sce_desktop.ui.rows_view import RowsView
+
+    program, heart = Program(), Heart()
+    session, until = program.session, program.until
+    session.open_project(Path(folder) / "edits.sce")
+    until(
+        lambda: session.counts is not None and not session.lanes.reads.busy and not session.lanes.files.busy
+    )
+    project = session.project
+    assert project is not None
+    first, second = (label.id or 0 for label in session.labels[:2])
+    (view,) = program.window.findChildren(RowsView)
+    view.table.setFocus()
+
+    def watch(phase: str, begin: Callable[[], object]) -> None:
+        def live() -> None:
+            begin()
+            busy = (session.lanes.edits, session.lanes.files)
+            while any(lane.busy for lane in busy):
+                QTest.keyClick(view.table, Qt.Key.Key_J)
+                rest = time.monotonic() + PAUSE_S
+                until(lambda rest=rest: time.monotonic() > rest)
+            until(lambda: not session._count_soon.isActive() and not session.lanes.reads.busy)
+
+        heart.during(phase, live)
+
+    watch(
+        "rows are decided in bulk",
+        lambda: decide_many(session, project.row_ids(), Decision.LABEL, [first]),
+    )
+    watch("that is undone", session.undo)
+    watch("that is done again", session.redo)
+    watch("the label is merged into another", lambda: label_edits.merge(session, {first: second}))
+    session.scorer.stop()
+    until(lambda: session.scorer.job is None)
+    watch("that is undone, too", session.undo)
+    session.scorer.stop()
+    until(lambda: session.scorer.job is None)
+    print(json.dumps(heart.phases))
+    program.end()
