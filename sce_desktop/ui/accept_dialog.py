@@ -28,9 +28,10 @@ from sce_desktop.ui.queries import has_filters
 from sce_desktop.ui.review_work import AcceptPreview
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
-from sce_desktop.ui.rows_text import label_of, per_cent
+from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
+from sce_desktop.ui.words import per_cent
 
 _PAUSE_MS = 200
 _TEXT = 120  # characters of an example

@@ -23,6 +23,7 @@ from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px, set_role
+from sce_desktop.ui.words import step_text
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
@@ -111,10 +112,10 @@ class AddLabelsDialog(ProjectDialog):
         job.finished.connect(self.show_found)
         job.failed.connect(self._on_failed)
 
-    @Slot(object, object, object)
-    def _on_progress(self, done: int, total: int | None, stage: str) -> None:
-        share = f" {min(100, 100 * done // total)} %" if total else "…"
-        self.words.setText(f"{(stage or 'looking').capitalize()}{share}")
+    @Slot()
+    def _on_progress(self) -> None:
+        if self._job is not None:
+            self.words.setText(step_text(self._job))
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:

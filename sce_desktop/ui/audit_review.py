@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from sce_desktop.core.types import Change, ChangeKind
 from sce_desktop.store.query import AUDIT, OPEN_AUDIT
 from sce_desktop.ui import audit_work
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.queries import in_audit, without_filters
 
 if TYPE_CHECKING:
@@ -123,10 +123,8 @@ class AuditReview(QObject):
             self._session.set_query(without_filters(self._session.query))
 
     def _drop_job(self) -> None:
-        if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
-            self._job = None
+        drop(self._job)
+        self._job = None
 
     @Slot()
     def _forget(self) -> None:

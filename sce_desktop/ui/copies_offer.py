@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.core.types import IdArray
 from sce_desktop.ui import bulk_work
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.keymap import shown_key
 from sce_desktop.ui.session import Session
 
@@ -30,9 +30,7 @@ class CopiesOffer(QObject):
     @Slot()
     def withdraw(self) -> None:
         """Offer nothing any more."""
-        if self._search is not None:
-            self._search.detach()
-            self._search.cancel()
+        drop(self._search)
         self._search = self._row_id = self._ids = None
         self._wanted = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
@@ -10,10 +10,12 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QDialog,
     QDialogButtonBox,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QTreeWidget,
     QVBoxLayout,
+    QWidget,
 )
 
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
@@ -26,6 +28,15 @@ def open_dialog(dialog: AnyDialog) -> AnyDialog:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
     return dialog
+
+
+def ask_folder(parent: QWidget, title: str, chosen: Callable[[str], object], *, at: str = "") -> None:
+    """Let the user choose a folder, beginning ``at`` one, and call ``chosen`` with it."""
+    dialog = QFileDialog(parent, title, at)
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+    dialog.fileSelected.connect(chosen)
+    open_dialog(dialog)
 
 
 def dialog_column(dialog: QDialog) -> QVBoxLayout:

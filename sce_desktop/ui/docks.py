@@ -10,6 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.looking import is_seen
 from sce_desktop.ui.parts import DockPart
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
@@ -94,7 +95,7 @@ class PanelDock(QDockWidget):
     @property
     def seen(self) -> bool:
         """Whether the panel is on the screen, not behind the tab of another."""
-        return self.isVisible() and not self.visibleRegion().isEmpty()
+        return is_seen(self)
 
     @Slot()
     def bring(self) -> None:

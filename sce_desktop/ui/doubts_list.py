@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.figures_table import FiguresTable, Heading, Kind
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
@@ -88,8 +88,7 @@ class DoubtsList(QWidget):
     def clear(self) -> None:
         """Forget what was found."""
         if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
+            drop(self._job)
             self._on_ended()
         self.found = None
         self._show()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -33,13 +33,15 @@ from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.bulk_work import submit_bulk
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.duplicates_model import DECIDED, KIND, LABELS, ROWS, TEXT, DuplicatesModel, answer_name
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.row_actions import MOST_IN_MENU, label_icon, menu_text
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.words import step_text
 
 _SOON_MS = 250  # after a change, before looking what is decided now
 _LEAST = 60  # per cent alike; below that nearly everything is
@@ -54,9 +56,7 @@ class DuplicatesPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self._search: Job | None = None
-        self._look: Job | None = None
         self._looked_at: list[CopyGroup] = []
-        self._aged = False  # decisions have changed since they were read
         self.setAccessibleName("Duplicates")
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -80,8 +80,8 @@ class DuplicatesPanel(QWidget):
         self.rest_button.setToolTip("Give undecided rows what the decided ones of their group got")
         self.all_button = self._button("Give all the same label…", self._ask_label)
         self._build()
-        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
-        self._soon.timeout.connect(self._read_answers)
+        self.looking = Looking(self, _SOON_MS)
+        self.looking.due.connect(self._read_answers)
         session.projectOpened.connect(self._start_over)
         session.projectClosed.connect(self._start_over)
         session.rowsChanged.connect(self._on_rows)
@@ -140,13 +140,9 @@ class DuplicatesPanel(QWidget):
     @Slot()
     def _start_over(self) -> None:
         """Forget the project of before."""
-        self._soon.stop()
-        for job in (self._search, self._look):
-            if job is not None:
-                job.detach()
-                job.cancel()
-        self._search = self._look = None
-        self._aged = False
+        self.looking.forget()
+        drop(self._search)
+        self._search = None
         self.model.set_groups([], [], ())
         self.facts.setText(_FIRST)
         self._show_state()
@@ -168,10 +164,10 @@ class DuplicatesPanel(QWidget):
         self.facts.setText("Looking…")
         self._show_state()
 
-    @Slot(object, object, object)
-    def _on_progress(self, done: int, total: int | None, stage: str) -> None:
-        share = f" {done / total:.0%}".replace("%", " %") if total else ""
-        self.facts.setText(f"{stage.capitalize()}…{share}")
+    @Slot()
+    def _on_progress(self) -> None:
+        if self._search is not None:
+            self.facts.setText(step_text(self._search))
 
     @Slot(object)
     def _on_found(self, found: tuple[list[CopyGroup], list[GroupAnswers]]) -> None:
@@ -208,34 +204,17 @@ class DuplicatesPanel(QWidget):
 
     # --- what is decided -----------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Catch up with what was decided while nobody looked."""
-        super().showEvent(event)
-        if self._aged:
-            self._soon.start()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Look at nothing that nobody sees."""
-        self._soon.stop()
-        super().hideEvent(event)
-
     @Slot()
     def _on_answers(self) -> None:
         if self.model.groups:
-            self._aged = True
-            if self.isVisible():
-                self._soon.start()
+            self.looking.soon()
 
     @Slot()
     def _read_answers(self) -> None:
         session, groups = self._session, self.model.groups
         if session.project is None or not groups:
             return
-        if self._look is not None:
-            self._look.detach()
-            self._look.cancel()
-        self._aged = False
-        self._look = session.submit(
+        job = session.submit(
             duplicates_work.answers,
             session.project,
             groups,
@@ -244,11 +223,11 @@ class DuplicatesPanel(QWidget):
             quiet=True,
         )
         self._looked_at = groups
-        self._look.finished.connect(self._on_looked)
+        job.finished.connect(self._on_looked)
+        self.looking.follow(job)
 
     @Slot(object)
     def _on_looked(self, answers: list[GroupAnswers]) -> None:
-        self._look = None
         if self._looked_at is self.model.groups:
             self.model.set_answers(answers, self._session.labels)
             self._say_facts()

@@ -15,8 +15,8 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPoly
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
 from sce_desktop.ui.label_edits import rows
-from sce_desktop.ui.rows_text import interval_text, per_cent, share_text
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, font, px, set_role, tokens
+from sce_desktop.ui.words import interval_text, per_cent, share_text
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.quality import ModelQuality

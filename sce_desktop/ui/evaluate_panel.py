@@ -5,15 +5,13 @@ Measured in the lane ``reads`` while the panel is on the screen, anew a moment a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Slot
-from PySide6.QtGui import QGuiApplication, QIcon, QShowEvent
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
-    QDockWidget,
     QLabel,
     QScrollArea,
     QSplitter,
@@ -44,7 +42,7 @@ from sce_desktop.ui.evaluate_words import (
     nothing_measured,
 )
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colours_of_names
 from sce_desktop.ui.session import Session
@@ -67,9 +65,7 @@ class EvaluatePanel(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._job: Job | None = None
-        self._began = 0.0
-        self._stale = True
+        self._stale = True  # the figures are not those of the project as it is
         self._source: int | None = None  # chosen by the user
         self.found: Evaluation | None = None
         self.setAccessibleName("Evaluate")
@@ -105,10 +101,11 @@ class EvaluatePanel(QWidget):
         ):
             self.tabs.addTab(page, title)
         self._build()
-        self._soon = QTimer(self, singleShot=True, interval=_PAUSE_MS)
-        self._soon.timeout.connect(self._measure)
+        self.looking = Looking(self, _PAUSE_MS, rest=_SHARE)
+        self.looking.due.connect(self._measure)
         self._connect()
         self._show()
+        self.refresh_soon()
 
     def _build(self) -> None:
         left = QWidget()
@@ -164,39 +161,13 @@ class EvaluatePanel(QWidget):
 
     # --- measuring -----------------------------------------------------------------------------------------
 
-    def event(self, event: QEvent) -> bool:
-        """Know the dock, which knows when it is looked at: behind a tab a panel counts as visible."""
-        if event.type() is QEvent.Type.ParentChange:
-            above = self.parentWidget()
-            while above is not None and not isinstance(above, QDockWidget):
-                above = above.parentWidget()
-            if above is not None:
-                above.visibilityChanged.connect(self._on_seen)
-        return super().event(event)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Measure what has changed since somebody looked."""
-        super().showEvent(event)
-        self._on_seen(True)
-
-    @property
-    def seen(self) -> bool:
-        """Whether anybody can see the panel."""
-        return self.isVisible() and not self.visibleRegion().isEmpty()
-
     @Slot()
     def refresh_soon(self) -> None:
         """Measure again in a moment if anybody looks, else when somebody does."""
         self._stale = True
-        if self._soon.interval() > _TOLD_MS:
+        if self.looking.wait > _TOLD_MS:
             self._say_basis()
-        if self._job is None and not self._soon.isActive():
-            self._soon.start()
-
-    @Slot(bool)
-    def _on_seen(self, seen: bool) -> None:
-        if seen and self._stale:
-            self.refresh_soon()
+        self.looking.soon()
 
     @Slot()
     def _start_over(self) -> None:
@@ -207,13 +178,8 @@ class EvaluatePanel(QWidget):
 
     def _forget(self) -> None:
         """Let go of the figures and of what is being measured; what comes next is measured at once."""
-        if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
-            self._job = None
+        self.looking.forget()
         self.found = None
-        self._soon.stop()
-        self._soon.setInterval(_PAUSE_MS)
 
     @Slot()
     def _on_models(self) -> None:
@@ -229,20 +195,20 @@ class EvaluatePanel(QWidget):
             if self._stale:  # what was decided blindly is not in these figures
                 self._forget()
             self._show()
-            self._on_seen(self.seen)
+            if self._stale:
+                self.refresh_soon()
         elif not self._session.blind:
             self._show_charts()
 
     @Slot()
     def _measure(self) -> None:
         session = self._session
-        if self._job is not None or not self._stale or not self.seen or session.project is None:
+        if session.project is None:
             return
         if not session.runs or not session.labels or session.scorer.job is not None or session.blind:
             self._show()
             return
         self._stale = False
-        self._began = time.monotonic()
         job = session.submit(
             evaluate_work.evaluate,
             session.project,
@@ -253,20 +219,13 @@ class EvaluatePanel(QWidget):
             quiet=True,
         )
         job.finished.connect(self._on_found)
-        job.ended.connect(self._on_ended)
-        self._job = job
+        self.looking.follow(job)
+        job.ended.connect(self._say_basis)
 
     @Slot(object)
     def _on_found(self, found: Evaluation | None) -> None:
         self.found = found
         self._show()
-
-    @Slot()
-    def _on_ended(self) -> None:
-        self._job = None
-        self._soon.setInterval(max(_PAUSE_MS, round(_SHARE * 1000 * (time.monotonic() - self._began))))
-        if self._stale:
-            self.refresh_soon()
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -303,13 +262,14 @@ class EvaluatePanel(QWidget):
         self._show_confusions()
         self._show_charts()
 
+    @Slot()
     def _say_basis(self) -> None:
         """Say what the figures rest on, and that other ones are on their way where that takes a while."""
         found, part = self.found, self.part
         if found is None or part is None or not part.models or self._session.blind:
             return
         said = basis(found.quality, part, multi_label=found.multi_label)
-        late = self._stale and self._soon.interval() > _TOLD_MS
+        late = self._stale and self.looking.wait > _TOLD_MS
         self.bar.basis.setText(f"{_ANEW} {said}" if late else said)
 
     def _why_empty(self, part: Part | None) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Source
 from sce_desktop.ui.figures_table import Heading, Kind, Value
 from sce_desktop.ui.label_edits import rows
-from sce_desktop.ui.rows_text import alias_title, per_cent, share_text
+from sce_desktop.ui.rows_text import alias_title
 from sce_desktop.ui.scoring import MAIN_ALIAS
+from sce_desktop.ui.words import ACCURACY, ECE, INTERVAL, MACRO_F1, interval_text, per_cent, share_text
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.audits import AuditState
@@ -87,16 +88,15 @@ def model_rows(part: Part) -> tuple[Sequence[Heading], list[tuple[Value, ...]]]:
     """The models side by side."""
     headings = (
         Heading("Model", Kind.NAME, 0),
-        Heading("Accuracy", width=76, tip="How often it is right on rows that have one of the labels"),
-        Heading("95 % interval", Kind.NAME, 116, "Where the accuracy lies on all rows like these"),
-        Heading("Macro-F1", width=74, tip="The mean of F1 over labels, rare ones counting as much as others"),
-        Heading("ECE", width=58, tip="Expected calibration error: how far confidence is from being right"),
+        Heading(ACCURACY.name, width=76, tip=ACCURACY.tip),
+        Heading(INTERVAL.name, Kind.NAME, 116, INTERVAL.tip),
+        Heading(MACRO_F1.name, width=74, tip=MACRO_F1.tip),
+        Heading(ECE.name, width=58, tip=ECE.tip),
     )
     found: list[tuple[Value, ...]] = []
     for model in part.models:
         measures = model.measures
-        low, high = (100 * end for end in measures.accuracy_interval)
-        interval = f"{low:.1f} to {high:.1f} %"
+        interval = interval_text(measures.accuracy_interval)
         found.append((model_name(model.alias), measures.accuracy, interval, measures.macro_f1, measures.ece))
     return headings, found
 

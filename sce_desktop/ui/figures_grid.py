@@ -9,16 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from sce_desktop.ui.painting import elided_name
-from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.theme import SPACE_L, SPACE_S, font, px, set_role
+from sce_desktop.ui.words import MEASURES, interval_text, share_text
 
-HEADINGS = ("Accuracy", "95 % interval", "Macro-F1", "ECE")
-_TIPS = (
-    "Share of rows whose best label is the one that was given",
-    "Where the accuracy lies with 95 % certainty, by the rows that there are (Wilson)",
-    "Mean over the labels of F1: rare ones count as much as frequent ones",
-    "Mean gap between how sure it is and how often it is right: 0 is best",
-)
 _NAME_WIDTH = 190
 
 
@@ -33,12 +26,12 @@ class FiguresGrid(QWidget):
         self._grid.setHorizontalSpacing(px(SPACE_L))
         self._grid.setVerticalSpacing(px(SPACE_S) // 2)
         self._lines: list[list[QLabel]] = []
-        for column, (heading, tip) in enumerate(zip(HEADINGS, _TIPS, strict=True), 1):
+        for column, (heading, tip) in enumerate(MEASURES, 1):
             label = QLabel(heading)
             set_role(label, "muted")
             label.setToolTip(tip)
             self._grid.addWidget(label, 0, column, Qt.AlignmentFlag.AlignRight)
-        self._grid.setColumnStretch(len(HEADINGS) + 1, 1)
+        self._grid.setColumnStretch(len(MEASURES) + 1, 1)
 
     @property
     def texts(self) -> list[list[str]]:
@@ -71,7 +64,9 @@ class FiguresGrid(QWidget):
             share_text(found["ece"]),
         ]
         labels = [title, *map(QLabel, cells)]
-        for column, (label, heading) in enumerate(zip(labels, ("", *HEADINGS), strict=True)):
+        for column, (label, heading) in enumerate(
+            zip(labels, ("", *(one.name for one in MEASURES)), strict=True)
+        ):
             side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
             label.setAccessibleName(f"{name}, {heading}" if heading else name)
             self._grid.addWidget(label, place, column, side)

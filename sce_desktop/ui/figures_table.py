@@ -12,8 +12,9 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sce_desktop.tasks.pasting import as_tsv
-from sce_desktop.ui.rows_text import NOT_YET, share_text
+from sce_desktop.ui.rows_text import NOT_YET
 from sce_desktop.ui.theme import px
+from sce_desktop.ui.words import share_text
 
 Value = str | int | float | None
 Index = QModelIndex | QPersistentModelIndex

@@ -26,6 +26,7 @@ from sce_desktop.ui.queries import (
 from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
+from sce_desktop.ui.words import per_cent
 
 _COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them
 _NARROW = 440
@@ -127,7 +128,7 @@ class FilterBar(FilterMenus):
         _label(self.flagged, "Flagged", states.get(RowState.FLAGGED))
         if query.confidence is not None:
             self._threshold = query.confidence[1]
-        _label(self.confidence, f"Confidence < {self._threshold:.0%}".replace("%", " %"), None)
+        _label(self.confidence, f"Confidence < {per_cent(self._threshold)}", None)
         self.all.setChecked(not has_filters(query))
         self.disagree.setChecked(query.disagree is True)
         self.unlabelled.setChecked(query.state is RowState.UNLABELLED)

@@ -20,6 +20,7 @@ from sce_desktop.ui.findings_models import figure_text, interval
 from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.preview_model import plain_tip
 from sce_desktop.ui.theme import font, px, tokens
+from sce_desktop.ui.words import per_cent, share_text
 
 MOST_MARKS = 60  # periods, of more a line is drawn without marks
 MOST_LINES = 5  # drawn before anybody has chosen
@@ -177,9 +178,10 @@ class TimeChart(QWidget):
         step = scale_step(most, ticks=5, least=1 if counts else 0.002)
         top = step * np.ceil(most / step - 1e-9)
         heights = [number * step for number in range(round(top / step) + 1)]
-        form = ",.0f" if counts else ".1%" if step < 0.01 else ".0%"
-        item.getAxis("left").setTicks([[(at, f"{at:{form}}") for at in heights]])
-        widest = QFontMetrics(font("body")).horizontalAdvance(f"{top:{form}}")
+        fraction = share_text if step < 0.01 else per_cent
+        told = [f"{at:,.0f}" if counts else fraction(at) for at in heights]
+        item.getAxis("left").setTicks([list(zip(heights, told, strict=True))])
+        widest = QFontMetrics(font("body")).horizontalAdvance(told[-1])
         item.getAxis("left").setWidth(max(px(44), widest + px(8)))
         for at in heights:  # the grid of pyqtgraph hides the numbers at both ends
             item.addLine(y=at, pen=pg.mkPen(tokens().line)).setZValue(-1)

@@ -11,12 +11,12 @@ from PySide6.QtGui import QFontMetrics, QIcon
 
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
+from sce_desktop.ui import words
 from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.painting import elided_name
 from sce_desktop.ui.preview_model import plain_tip
 from sce_desktop.ui.row_actions import label_icon
-from sce_desktop.ui.rows_text import share_text
 from sce_desktop.ui.theme import font, px
 
 FigureRole = Qt.ItemDataRole.UserRole  # `Share`, of rows if these are counted; None: the part has no rows
@@ -24,7 +24,7 @@ MostRole = Qt.ItemDataRole.UserRole + 1  # the end of the scale: the largest fig
 EndsRole = Qt.ItemDataRole.UserRole + 2  # the ends of the interval, short
 NAMES = 190  # pixels of the column of names
 PART = 112  # pixels of a part's column
-_COLUMNS = ("Share", "95% interval", "", "Decided", "Predicted")
+_COLUMNS = ("Share", words.INTERVAL.name, "", "Decided", "Predicted")
 INTERVAL, BAR = 1, 2
 _TIPS = (
     "The part of the rows that has this label",
@@ -42,16 +42,17 @@ Index = QModelIndex | QPersistentModelIndex
 
 def figure_text(value: float, *, counts: bool) -> str:
     """A share, or a number of rows."""
-    return f"{value:,.0f}" if counts else share_text(value)
+    return f"{value:,.0f}" if counts else words.share_text(value)
 
 
 def interval(figure: Share, *, counts: bool) -> str:
     """The ends of an interval; nothing where there is none."""
     if figure.counted:
         return "counted"
-    return (
-        "" if figure.interval is None else " to ".join(figure_text(x, counts=counts) for x in figure.interval)
-    )
+    if figure.interval is None:
+        return ""
+    low, high = figure.interval
+    return f"{low:,.0f} to {high:,.0f}" if counts else words.interval_text((low, high))
 
 
 def _short_ends(figure: Share, *, counts: bool) -> str:

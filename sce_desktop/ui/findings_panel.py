@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.labels import parent_of, roll_up
+from sce_desktop.core.labels import parent_of
 from sce_desktop.ui import findings_work
 from sce_desktop.ui.findings_bar import FindingsBar
 from sce_desktop.ui.findings_examples import Examples
@@ -28,8 +27,9 @@ from sce_desktop.ui.findings_exports import FindingsExports
 from sce_desktop.ui.findings_models import PartsModel, SharesModel
 from sce_desktop.ui.findings_tables import SharesTable
 from sce_desktop.ui.findings_work import Answer, CellRows
-from sce_desktop.ui.jobs import Job
-from sce_desktop.ui.rows_delegate import colour_of
+from sce_desktop.ui.jobs import Job, drop
+from sce_desktop.ui.looking import Looking
+from sce_desktop.ui.rows_delegate import colours_of_names
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
@@ -54,14 +54,11 @@ class FindingsPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self.answer: Answer | None = None
-        self._job: Job | None = None
         self._cell_job: Job | None = None
         self._cell_title = ""
         self._dirty = True  # the project may say something else than ``answer``
-        self._asked = False  # something else is wanted than ``answer``
         self._submitting = False
         self._yields = 0
-        self._took = 0.0  # seconds that the last figures took
         self.setAccessibleName("Findings")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
@@ -129,8 +126,8 @@ class FindingsPanel(QWidget):
         layout.addLayout(line)
         layout.addWidget(split, 1)
 
-        self._soon = QTimer(self, singleShot=True)
-        self._soon.timeout.connect(self._look)
+        self.looking = Looking(self, PAUSE_MS, rest=_REST)
+        self.looking.due.connect(self._look)
         for changed in (session.annotationsChanged, session.historyChanged, session.rowsChanged):
             changed.connect(self._on_changed)
         session.scoresChanged.connect(self._on_scores)
@@ -143,20 +140,9 @@ class FindingsPanel(QWidget):
 
     # --- when to look --------------------------------------------------------------------------------------
 
-    @property
-    def _seen(self) -> bool:
-        """Whether the panel is on the screen, not behind the tab of another."""
-        return self.isVisible() and not self.visibleRegion().isEmpty()
-
     def sizeHint(self) -> QSize:
         """As high as a panel below likes to be."""
         return QSize(px(640), px(320))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Look, if something changed while the panel was not on the screen."""
-        super().paintEvent(event)
-        if (self._dirty or self._asked) and self._job is None and not self._soon.isActive():
-            self._soon.start(0)
 
     @Slot()
     def _begin(self) -> None:
@@ -166,20 +152,13 @@ class FindingsPanel(QWidget):
 
     @Slot()
     def _end(self) -> None:
-        self._drop(self._job)
-        self._drop(self._cell_job)
-        self._job = self._cell_job = None
-        self._soon.stop()
+        drop(self._cell_job)
+        self._cell_job = None
+        self.looking.forget()
         self._dirty = True
         self._show(None)
         self._say(_WORKING)
-        self.update()
-
-    @staticmethod
-    def _drop(job: Job | None) -> None:
-        if job is not None:
-            job.detach()
-            job.cancel()
+        self.looking.within(0)
 
     def _show_choices(self) -> None:
         session = self._session
@@ -189,10 +168,10 @@ class FindingsPanel(QWidget):
     @Slot()
     def _on_changed(self) -> None:
         self._dirty = True
-        busy = self._session.scorer.job is not None and self.answer is not None
-        pause = max(round(1000 * _REST * self._took), SCORING_MS if busy else PAUSE_MS)
-        if self._job is None and not 0 <= self._soon.remainingTime() <= pause:
-            self._soon.start(pause)
+        if self._session.scorer.job is not None and self.answer is not None:
+            self.looking.within(SCORING_MS)
+        else:
+            self.looking.soon()
 
     @Slot()
     def _on_scores(self) -> None:
@@ -203,7 +182,7 @@ class FindingsPanel(QWidget):
     def _on_labels(self) -> None:
         self._show_choices()
         self._dirty = True
-        self._soon.start(PAUSE_MS)
+        self.looking.within(PAUSE_MS)
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
@@ -215,22 +194,25 @@ class FindingsPanel(QWidget):
 
     @Slot()
     def _on_asked(self) -> None:
-        self._asked = True
         self.shares.forget()
         self.parts.forget()
         self.examples.show_rows("", None)
-        self._soon.start(0)
+        self._drop_looking()
+        self.looking.within(0)
 
     @Slot(object)
     def _on_other_job(self, job: Job) -> None:
         """Let others go first: what is dropped here is done again in a moment."""
-        if self._submitting or self._job is None or self._yields >= _MOST_YIELDS:
+        if self._submitting or self.looking.job is None or self._yields >= _MOST_YIELDS:
             return
         self._yields += 1
-        self._drop(self._job)
-        self._job = None
-        self._dirty = True
-        self._soon.start(PAUSE_MS)
+        self._drop_looking()
+        self.looking.within(PAUSE_MS)
+
+    def _drop_looking(self) -> None:
+        if self.looking.job is not None:
+            self.looking.drop()
+            self._dirty = True
 
     def _submit(self, fn: object, *args: object, title: str, **keywords: object) -> Job:
         self._submitting = True
@@ -252,18 +234,16 @@ class FindingsPanel(QWidget):
     @Slot()
     def _look(self) -> None:
         session = self._session
-        if session.project is None or not self._seen:
+        if session.project is None:
             return
-        self._drop(self._job)
-        self._job = None
         if not session.labels:
-            self._dirty = self._asked = False
+            self._dirty = False
             self._show(None)
             self._say(_NO_LABELS)
             return
         read = self.answer.read if self.answer else None
-        anew, self._dirty, self._asked = self._dirty, False, False
-        self._job = self._submit(
+        anew, self._dirty = self._dirty, False
+        job = self._submit(
             findings_work.look,
             session.project,
             self.bar.wanted,
@@ -271,20 +251,17 @@ class FindingsPanel(QWidget):
             anew=anew,
             title="Working out the findings",
         )
-        self._job.finished.connect(self._on_found)
-        self._job.failed.connect(self._on_failed)
+        job.finished.connect(self._on_found)
+        job.failed.connect(self._on_failed)
+        self.looking.follow(job)
 
     @Slot(object)
     def _on_found(self, answer: Answer) -> None:
-        assert self._job is not None
-        self._took, self._job, self._yields = self._job.seconds, None, 0
+        self._yields = 0
         self._show(answer)
-        if self._dirty:
-            self._on_changed()
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
-        self._job = None
         self._show(None)
         self._say(str(error))
 
@@ -299,7 +276,7 @@ class FindingsPanel(QWidget):
     def _show(self, answer: Answer | None) -> None:
         """Show the figures, those of before where they are about the same."""
         self.answer = self.exports.answer = answer
-        colours = self._colours(answer)
+        colours = [] if answer is None else colours_of_names(answer.evidence.names, self._session.labels)
         view = answer.wanted.view if answer else "shares"
         in_chart = view == "time" and not self.bar.table.isChecked()
         self.shares_model.show_answer(answer if view == "shares" else None, colours)
@@ -338,17 +315,6 @@ class FindingsPanel(QWidget):
             self.pages.addWidget(self.chart)
         return self.chart
 
-    def _colours(self, answer: Answer | None) -> list[str]:
-        """The colours of the answers that are labels; a parent has that of its first child."""
-        if answer is None:
-            return []
-        labels = self._session.labels
-        known: dict[str, str] = {}
-        top = roll_up(label.name for label in labels) if answer.wanted.rolled else {}
-        for label in labels:
-            known.setdefault(top.get(label.name, label.name), colour_of(label, labels))
-        return [known.get(name, "") for name in answer.evidence.names]
-
     # --- the rows behind a figure --------------------------------------------------------------------------
 
     @Slot(object, object)
@@ -360,7 +326,7 @@ class FindingsPanel(QWidget):
         found = answer.findings
         name = found.answers[place]
         self._cell_title = name if part < 0 else f"{name} · {found.groups[part].name}"
-        self._drop(self._cell_job)
+        drop(self._cell_job)
         self._cell_job = self._submit(
             findings_work.cell_rows, project, answer, place, part, title="Looking for examples", first=True
         )

@@ -138,7 +138,7 @@ def look(
             f"Undecided rows that the random sample was not drawn from: {outside:,}; draw another one."
         )
     if evidence.multi_label:
-        notes.append("A row may have several labels: the shares need not sum to 100%.")
+        notes.append("A row may have several labels: the shares need not sum to 100 %.")
     return Answer(
         replace(wanted, column=column, unit=found_parts.unit if found_parts else wanted.unit),
         findings,

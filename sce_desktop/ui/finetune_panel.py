@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from sce_desktop.core.types import ModelVersion
@@ -13,7 +12,7 @@ from sce_desktop.tasks.training import Plan
 from sce_desktop.ui import tuning_work
 from sce_desktop.ui.finetune_result import ResultPane
 from sce_desktop.ui.finetune_start import StartPane
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px
 from sce_desktop.ui.versions_list import VersionsPane
@@ -28,8 +27,6 @@ class FineTunePanel(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._planning: Job | None = None
-        self._stale = True  # the plan is to be made again when the panel is looked at
         self.setAccessibleName("Fine-tune")
         self.start = StartPane(session)
         self.result = ResultPane()
@@ -43,12 +40,13 @@ class FineTunePanel(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(split)
-        self._plan_soon = QTimer(self, singleShot=True, interval=_PLAN_MS)
-        self._plan_soon.timeout.connect(self._plan)
+        self.looking = Looking(self, _PLAN_MS)
+        self.looking.due.connect(self._plan)
+        self.looking.changed.connect(self._on_seen)
         self._draw = QTimer(self, interval=_DRAW_MS)
         self._draw.timeout.connect(self._show_running)
 
-        self.start.choicesChanged.connect(self._replan)
+        self.start.choicesChanged.connect(self.looking.soon)
         self.versions.chosen.connect(self.result.show_versions)
         self.result.rowAsked.connect(session.rowAsked)
         self.result.useAsked.connect(lambda version: session.scorer.use_version(version.id))
@@ -56,14 +54,15 @@ class FineTunePanel(QWidget):
         self.result.textsAsked.connect(self._fetch_texts)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)
-        session.countsChanged.connect(self._replan)
-        session.labelsChanged.connect(self._replan)
-        session.versionsChanged.connect(self._replan)
+        session.countsChanged.connect(self.looking.soon)
+        session.labelsChanged.connect(self.looking.soon)
+        session.versionsChanged.connect(self.looking.soon)
         session.tuner.changed.connect(self._follow)
         session.tuner.made.connect(self._on_made)
         session.settingsChanged.connect(self._follow_blind)
         self._follow_blind()
         self._follow()
+        self.looking.within(0)
 
     def sizeHint(self) -> QSize:
         """Room for all figures of a version."""
@@ -75,30 +74,11 @@ class FineTunePanel(QWidget):
 
     # --- the plan ------------------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Count again what changed while nobody looked."""
-        super().showEvent(event)
-        if self._stale:
-            self._plan_soon.start(0)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Draw no more."""
-        super().hideEvent(event)
-        self._draw.stop()
-
-    @Slot()
-    def _replan(self) -> None:
-        self._stale = True
-        if self.isVisible() and not self._plan_soon.isActive():
-            self._plan_soon.start(_PLAN_MS)
-
     @Slot()
     def _plan(self) -> None:
         session = self._session
-        self._drop_planning()
         if session.project is None:
             return
-        self._stale = False
         job = session.submit(
             tuning_work.plan,
             session.project,
@@ -109,29 +89,30 @@ class FineTunePanel(QWidget):
             quiet=True,
         )
         job.finished.connect(self._on_plan)
-        self._planning = job
+        self.looking.follow(job)
 
     @Slot(object)
     def _on_plan(self, plan: Plan) -> None:
-        self._planning = None
         self.start.show_plan(plan)
         self.result.show_plan(plan)
         if not self._session.tuner.versions and not self.result.versions and plan.rows is not None:
             self.result.tabs.setCurrentWidget(self.result.page)
 
-    def _drop_planning(self) -> None:
-        if self._planning is not None:
-            self._planning.detach()
-            self._planning.cancel()
-            self._planning = None
-
     # --- what runs and what was made -----------------------------------------------------------------------
+
+    @Slot(bool)
+    def _on_seen(self, seen: bool) -> None:
+        """Draw what runs while somebody looks."""
+        if seen:
+            self._follow()
+        else:
+            self._draw.stop()
 
     @Slot()
     def _follow(self) -> None:
         tuner = self._session.tuner
         asked = tuner.job is not None and not tuner.by_itself
-        if asked and self.isVisible():
+        if asked and self.looking.seen:
             self._draw.start()
             self._show_running()
             return
@@ -192,12 +173,11 @@ class FineTunePanel(QWidget):
     @Slot()
     def _on_opened(self) -> None:
         self.result.show_versions(())
-        self._replan()
+        self.looking.soon()
 
     @Slot()
     def _on_closed(self) -> None:
-        self._plan_soon.stop()
-        self._drop_planning()
+        self.looking.forget()
         self.start.show_plan(None)
         self.result.show_plan(None)
         self.result.show_versions(())

@@ -24,8 +24,8 @@ from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.status_bar import duration
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.words import duration
 
 ORIGIN_NAMES = {Origin.HAND: "By hand", Origin.BULK: "In bulk", Origin.IMPORTED: "Imported"}
 _ORIGIN_TIPS = {
@@ -217,7 +217,7 @@ class StartPane(QWidget):
         job = tuner.job
         asked = job is not None and not tuner.by_itself
         self.base.setText(self._session.scorer.base)
-        problem = tuner.why_not() or (plan.problem if plan is not None else "")
+        problem = self._session.why_not() or (plan.problem if plan is not None else "")
         told = problem or (plan.hint if plan is not None else "")
         if job is not None:
             stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"

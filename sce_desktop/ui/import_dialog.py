@@ -24,7 +24,7 @@ from sce_desktop.ui.dialog_parts import dialog_column
 from sce_desktop.ui.import_facts import FactsPane
 from sce_desktop.ui.import_forms import ColumnsForm, ReadingForm
 from sce_desktop.ui.import_target import TargetForm, heading
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import MergeOnOpen, rows
 from sce_desktop.ui.preview_model import PreviewModel
 from sce_desktop.ui.project_dialog import ProjectDialog
@@ -198,8 +198,8 @@ class ImportDialog(ProjectDialog):
     @Slot()
     def _look_again(self) -> None:
         """Read the head of the table with the options of now, in place of what is being read."""
-        self._drop(self._looking)
-        self._drop(self._scanning)
+        drop(self._looking)
+        drop(self._scanning)
         self._scan = None
         self._looking = self._session.lanes.reads.submit(
             table_work.look,
@@ -248,7 +248,7 @@ class ImportDialog(ProjectDialog):
     @Slot()
     def _on_columns(self) -> None:
         """Mark the columns that were chosen and count the table anew."""
-        self._drop(self._scanning)
+        drop(self._scanning)
         self._scanning = self._scan = None
         if self._look is None:
             return
@@ -289,12 +289,6 @@ class ImportDialog(ProjectDialog):
         self._failure = str(error)
         self.facts.clear()
         self._show_state()
-
-    @staticmethod
-    def _drop(job: Job | None) -> None:
-        if job is not None:
-            job.detach()
-            job.cancel()
 
     def _size_columns(self) -> None:
         """Give the other columns what they need, within limits, and the text what they leave."""
@@ -351,7 +345,7 @@ class ImportDialog(ProjectDialog):
             append=self.target.append,
             project_path=None if self.target.append else self.target.project_path,
         )
-        self._drop(self._scanning)
+        drop(self._scanning)
         merge = MergeOnOpen(self._session, self.target.project_path, groups) if groups else None
         job = self._session.import_table(choices)
         if merge is not None and job is not None:
@@ -360,8 +354,8 @@ class ImportDialog(ProjectDialog):
 
     def reject(self) -> None:
         """Stop reading and go."""
-        self._drop(self._looking)
-        self._drop(self._scanning)
+        drop(self._looking)
+        drop(self._scanning)
         super().reject()
 
 

@@ -8,6 +8,7 @@
     job.failed.connect(strip.show_failure)           # (UserError or `crashes.Crash`; str() is a sentence)
     job.cancel()                                     # at once for a waiting job, else at the next batch
     job.detach()                                     # from here on no signal of this job comes, ever
+    drop(job)                                        # both: it is not wanted any more; None will do
     lane.close()                                     # cancels everything, waits, joins; `Lanes` does it
 
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
@@ -220,6 +221,14 @@ class Job(QObject):
         getattr(self, event).emit(*arguments)
         if event in ENDED and self.attached:
             self.ended.emit()
+
+
+def drop(*jobs: Job | None) -> None:
+    """Cancel jobs that nobody wants any more, and hear no more of them."""
+    for job in jobs:
+        if job is not None:
+            job.detach()
+            job.cancel()
 
 
 class _Thread(QThread):

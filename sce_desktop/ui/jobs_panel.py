@@ -28,8 +28,9 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
-from sce_desktop.ui.status_bar import duration, progress_text
+from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.theme import SPACE_S, px, set_role
+from sce_desktop.ui.words import duration, progress_text
 
 _MOST_JOBS = 200
 _MOST_LINES = 500
@@ -176,9 +177,18 @@ class JobsPanel(QWidget):
             self, interval=500
         )  # a signal a line would let a chatty library freeze the window
         self._tail.timeout.connect(self._append)
-        self._tail.start()
+        self._looking = Looking(self, 0)
+        self._looking.changed.connect(self._on_seen)
+
+    @Slot(bool)
+    def _on_seen(self, seen: bool) -> None:
+        if seen:
+            self._append()
+            self._tail.start()
+        else:
+            self._tail.stop()
 
     @Slot()
     def _append(self) -> None:
-        if self.isVisible() and self._lines.new:
+        if self._lines.new:
             self.log.appendPlainText("\n".join(self._lines.take()))

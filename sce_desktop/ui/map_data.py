@@ -9,15 +9,17 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import IdArray, Run
 from sce_desktop.tasks.map import NO_UMAP, Method, RowMap, has_umap
 from sce_desktop.ui import map_work
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
+from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.map_work import Facts
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.words import step_text
 
 SOON_MS = 250  # changes that come together are read once
 _PATCHED = 1000  # changed rows up to which only they are asked for
@@ -25,16 +27,17 @@ _NO_POINTS = np.zeros(0, np.int64)
 
 
 class MapData(QObject):
-    """Reads only while it is watched. A point is a row that has a place and is shown."""
+    """Reads only while somebody looks at its panel. A point is a row that has a place and is shown."""
 
     pointsChanged = Signal()  # other points are shown
     factsChanged = Signal()  # the same points, of which something else is known
     stateChanged = Signal()  # it works, has failed, or waits for something
     progressed = Signal(object)  # how far it is, in words
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, looking: Looking, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._looking = looking
         self.method: Method = "pca"
         self.map: RowMap | None = None
         self.facts: Facts | None = None  # about all rows of the map
@@ -42,16 +45,14 @@ class MapData(QObject):
         self.failure = ""  # why there is no map
         self.may_retry = False  # and whether asking for it again may help, as nothing is missing
         self.only_shown = False  # points are only rows that the table shows
-        self._watched = False
         self._maps: dict[Method, RowMap] = {}
         self._embedder = ""  # whose vectors the maps are of
         self._layout_job: Job | None = None
-        self._facts_job: Job | None = None
         self._asked = np.zeros(0, bool)  # rows of the map whose answers are being read
         self._changed: set[int] | None = None  # rows whose answers are to be read; None: read everything
         self._scoring = session.scorer.job is not None
-        self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
-        self._soon.timeout.connect(self._read_facts)
+        looking.due.connect(self._read_facts)
+        looking.changed.connect(self._update)
         session.projectOpened.connect(self._start_over)
         session.projectClosed.connect(self._start_over)
         session.rowsChanged.connect(self._on_rows)
@@ -90,13 +91,6 @@ class MapData(QObject):
         place = int(np.searchsorted(ids, row_id))
         return place if place < len(ids) and ids[place] == row_id else -1
 
-    def watch(self, on: bool) -> None:
-        """Begin to read, or leave off: a map that nobody sees costs nothing."""
-        self._watched = on
-        self._soon.stop()
-        if on:
-            self._update()
-
     def set_only_shown(self, on: bool) -> None:
         """Let only rows be points that the table shows."""
         self.only_shown = on
@@ -126,9 +120,8 @@ class MapData(QObject):
     @Slot()
     def _start_over(self) -> None:
         """Forget the project of before."""
-        self._soon.stop()
+        self._looking.forget()
         self._drop_layout()
-        self._drop_facts()
         self._maps = {}
         self.map = self.facts = None
         self.points, self.failure = _NO_POINTS, ""
@@ -161,7 +154,7 @@ class MapData(QObject):
     def _update(self) -> None:
         """Find the places if they are not known, and say what is missing."""
         session = self._session
-        if self._watched and session.project is not None:
+        if self._looking.seen and session.project is not None:
             found = self._maps.get(self.method)
             if found is None:
                 known = session.scorer.known_vectors
@@ -170,7 +163,7 @@ class MapData(QObject):
             elif found is not self.map:
                 self._take_map(found)
             elif self._changed is None or self._changed:
-                self._soon.start()
+                self._looking.soon()
         self.stateChanged.emit()
 
     def _lay_out(self) -> None:
@@ -193,10 +186,8 @@ class MapData(QObject):
         self._layout_job = job
 
     def _drop_layout(self) -> None:
-        if self._layout_job is not None:
-            self._layout_job.detach()
-            self._layout_job.cancel()
-            self._layout_job = None
+        drop(self._layout_job)
+        self._layout_job = None
 
     @Slot(object)
     def _on_map(self, found: RowMap) -> None:
@@ -220,13 +211,13 @@ class MapData(QObject):
             self.failure = str(error)
         self.stateChanged.emit()
 
-    @Slot(object, object, object)
-    def _on_progress(self, done: int, total: int | None, stage: str) -> None:
-        share = f" {done / total:.0%}".replace("%", " %") if total else ""
-        self.progressed.emit(f"{stage.capitalize()}…{share}")
+    @Slot()
+    def _on_progress(self) -> None:
+        if self._layout_job is not None:
+            self.progressed.emit(step_text(self._layout_job))
 
     def _take_map(self, found: RowMap) -> None:
-        self._drop_facts()
+        self._looking.forget()
         self.map, self.facts, self.points = found, None, _NO_POINTS
         self._changed = None
         self._read_facts()
@@ -254,17 +245,14 @@ class MapData(QObject):
             self.read_all_soon()
 
     def _wait(self) -> None:
-        if self._watched and self.map is not None and not self._soon.isActive():
-            self._soon.start()
+        if self.map is not None:
+            self._looking.soon()
 
     @Slot()
     def _read_facts(self) -> None:
         """Read answers and predictions: all, or only the answers that have changed."""
         session, found = self._session, self.map
-        if session.project is None or found is None or not self._watched:
-            return
-        if self._facts_job is not None:  # what it brings is shown; then the newest is asked for
-            self._soon.start()
+        if session.project is None or found is None:
             return
         submit = partial(session.submit, title="Reading the map", lane="reads", quiet=True)
         if self._changed is not None and self.facts is not None:
@@ -277,30 +265,22 @@ class MapData(QObject):
             job = submit(map_work.facts, session.project, found.row_ids, self.run, query)
             job.finished.connect(self._take_facts)
         self._changed = set()
-        self._facts_job = job
+        self._looking.follow(job)
         job.failed.connect(self._on_facts_lost)
         job.cancelled.connect(self._on_facts_lost)
 
-    def _drop_facts(self) -> None:
-        if self._facts_job is not None:
-            self._facts_job.detach()
-            self._facts_job.cancel()
-            self._facts_job = None
-
     @Slot()
     def _on_facts_lost(self) -> None:
-        self._facts_job = self._changed = None
+        self._changed = None
 
     @Slot(object)
     def _patch(self, answers: IdArray) -> None:
-        self._facts_job = None
         if self.facts is not None:
             self.facts.answers[self._asked] = answers[self._asked]
             self.factsChanged.emit()
 
     @Slot(object)
     def _take_facts(self, facts: Facts) -> None:
-        self._facts_job = None
         if self.map is None:
             return
         new = self.facts is None or not np.array_equal(self.facts.shown, facts.shown)

@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, Qt, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout, QWidget
 
 from sce_desktop.core.types import IdArray
 from sce_desktop.ui import map_looks
 from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.map_controls import EmptyMap, MapBar, MapSide
-from sce_desktop.ui.map_data import MapData
+from sce_desktop.ui.map_data import SOON_MS, MapData
 from sce_desktop.ui.map_raster import Looks
 from sce_desktop.ui.map_view import MapView
 from sce_desktop.ui.review_work import NO_VECTORS
@@ -36,7 +36,7 @@ class MapPanel(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.data = MapData(session, self)
+        self.data = MapData(session, Looking(self, SOON_MS), self)
         self.selected: IdArray = _NO_IDS  # row ids, in file order
         self.setAccessibleName("Map")
         set_role(self, "pane")
@@ -100,16 +100,6 @@ class MapPanel(QWidget):
         self.empty.againAsked.connect(data.lay_out_again)
 
     # --- what is drawn -------------------------------------------------------------------------------------
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Catch up with what happened while nobody looked."""
-        super().showEvent(event)
-        self.data.watch(True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Read nothing for a map that nobody sees."""
-        self.data.watch(False)
-        super().hideEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         """Take the colours of another theme."""

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
 
 MOST_PAINTED = 200_000  # of more points a random part is painted and pointed at; all can be selected
@@ -136,8 +137,6 @@ def draw(
     inner = np.ascontiguousarray(canvas.reshape(down, across)[margin:-margin, margin:-margin])
     image = QImage(inner.data, wide, high, 4 * wide, QImage.Format.Format_ARGB32_Premultiplied)
     if smooth:
-        from PySide6.QtCore import Qt
-
         mode = Qt.TransformationMode.SmoothTransformation
         return image.scaled(width, height, Qt.AspectRatioMode.IgnoreAspectRatio, mode)
     return image.copy()  # the array goes

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -21,13 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.ui.dialog_parts import dialog_column, flat_list, open_dialog, problem_label
+from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.icons import icon, set_icon
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.status_bar import progress_text
 from sce_desktop.ui.theme import SPACE_S, font, px, set_role
+from sce_desktop.ui.words import progress_text, share_done
 
 if TYPE_CHECKING:
     from sce_desktop.ml.catalog import Entry
@@ -208,8 +207,7 @@ class ModelsDialog(QDialog):
         """What is to say about a model now, in few words."""
         store = self._store
         if (job := store.jobs.get(model.name)) is not None:
-            share = f" {job.done / job.total:.0%}".replace("%", " %") if job.total else ""
-            return f"{job.title.split()[0]}…{share}"
+            return f"{job.title.split()[0]}… {share_done(job)}".rstrip()
         if (entry := store.entry(model.name)) is None:
             begun = store.begun.get(model.name, 0)
             return f"{megabytes(begun)} fetched" if begun else ""
@@ -348,9 +346,7 @@ class ModelsDialog(QDialog):
 
     def done(self, result: int) -> None:
         """Close; downloads and the like go on."""
-        if self._asked is not None:
-            self._asked.detach()
-            self._asked.cancel()
+        drop(self._asked)
         super().done(result)
 
     @Slot(object)
@@ -366,11 +362,7 @@ class ModelsDialog(QDialog):
 
     @Slot()
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self, "Folder of a model")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(self.add_folder)
-        open_dialog(dialog)
+        ask_folder(self, "Folder of a model", self.add_folder)
 
     @Slot(str)
     def add_folder(self, folder: str) -> None:

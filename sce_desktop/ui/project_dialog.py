@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QDialog, QWidget
 
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.session import Session
 
 
@@ -28,10 +28,8 @@ class ProjectDialog(QDialog):
         return job
 
     def _drop_job(self) -> None:
-        if self._job is not None:
-            self._job.detach()
-            self._job.cancel()
-            self._job = None
+        drop(self._job)
+        self._job = None
 
     def done(self, result: int) -> None:
         """Close, and listen no more: a dialog may be gone before the next signal comes."""

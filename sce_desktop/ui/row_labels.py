@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPushButton, QSizePoli
 
 from sce_desktop.ui.keymap import DIGITS
 from sce_desktop.ui.painting import draw_bar, draw_name, draw_square
-from sce_desktop.ui.rows_text import per_cent
 from sce_desktop.ui.theme import RADIUS, Tokens, px, tokens
+from sce_desktop.ui.words import per_cent
 
 SHOWN = 12  # labels with their bars; more are found by typing
 FIND_FROM = 10  # labels from which there is a field to type into

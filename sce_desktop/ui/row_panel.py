@@ -22,7 +22,6 @@ from sce_desktop.core.types import Annotation, Decision, FloatArray, Label, Row,
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
 from sce_desktop.ui.icons import set_icon
-from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.keymap import DIGITS, shown_key
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.last_decision import LastDecision
@@ -31,7 +30,8 @@ from sce_desktop.ui.row_cells import OriginalCells
 from sce_desktop.ui.row_decision import DecisionBar
 from sce_desktop.ui.row_keys import RowKeys
 from sce_desktop.ui.row_labels import Bar, LabelLine, LazyLines, RowLabels
-from sce_desktop.ui.row_text import RowText, least_tokens, length_of
+from sce_desktop.ui.row_limit import RowLimit
+from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
@@ -40,7 +40,6 @@ from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
-SURE_TOKENS = 256  # read by the bundled model; others say how many
 MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
 MULTI_LABEL_FROM = 0.5  # independent probabilities from here up are accepted
 
@@ -54,8 +53,6 @@ class RowPanel(QWidget):
         self._row: Row | None = None
         self._scores: list[Score] = []
         self._annotation: Annotation | None = None
-        self._tokens: Job | None = None
-        self._limit = SURE_TOKENS
         self._leaving = False
         self._copies = CopiesOffer(session)
         self._label_keys: dict[int, str] = {}
@@ -72,6 +69,7 @@ class RowPanel(QWidget):
         self.next = self._arrow("down", 1)
         self.last = LastDecision()
         self.text = RowText()
+        self._limit = RowLimit(session, self.text, self)
         self.labels = RowLabels()
         self.cells = OriginalCells()
         self.others = QLabel(wordWrap=True)
@@ -155,7 +153,6 @@ class RowPanel(QWidget):
         self._copies.found.connect(self.last.offer_copies)
         session.changed.connect(self.last.clear)
         self.labels.left.connect(session.rowsFocusAsked)
-        session.scorer.modelsChanged.connect(self._count_tokens)
         self.labels.chosen.connect(self.choose_label)
         self.decision.accepted.connect(self.accept)
         self.decision.decided.connect(self._decide)
@@ -169,7 +166,6 @@ class RowPanel(QWidget):
     def _show_row(self) -> None:
         session, project = self._session, self._session.project
         self.decision.save_note()  # of the row before
-        self._drop_count()
         row_id = session.current_row
         self._row = None
         if project is not None and row_id is not None:
@@ -178,7 +174,7 @@ class RowPanel(QWidget):
                 self._show_body()
                 self._show_parts(project, self._row)
         self._show_body()
-        self._count_tokens()
+        self._limit.set_text(self._row.text if self._row is not None else "")
 
     def _show_body(self) -> None:
         """Show the parts of a row, or that there is none; a text's height comes from what is laid out."""
@@ -279,38 +275,6 @@ class RowPanel(QWidget):
     def _show_note(self) -> None:
         note = self.decision.note
         QTimer.singleShot(0, self, lambda: self.body.ensureWidgetVisible(note))  # when it has its place
-
-    # --- how much of the text is read ----------------------------------------------------------------------
-
-    @Slot()
-    def _count_tokens(self) -> None:
-        """Say if the model does not read all of the text: surely so at once, exactly when it has counted."""
-        row = self._row
-        if row is None or len(row.text) <= self._limit or self._tokens is not None:
-            return  # a token has a character at least
-        if least_tokens(row.text) > self._limit:
-            self._show_limit()
-        if not self._session.scorer.ready:
-            return
-        self._tokens = self._session.scorer.count_tokens(row.text)
-        self._tokens.finished.connect(self._on_tokens)
-
-    def _drop_count(self) -> None:
-        if self._tokens is not None:
-            self._tokens.detach()
-            self._tokens.cancel()
-            self._tokens = None
-
-    @Slot(object)
-    def _on_tokens(self, counted: tuple[int, int]) -> None:
-        tokens, self._limit = counted
-        if tokens > self._limit:
-            self._show_limit()
-        else:
-            self.text.set_note("")
-
-    def _show_limit(self) -> None:
-        self.text.set_note(f"The model reads only the first {self._limit} tokens of this text.")
 
     # --- deciding ------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from sce_desktop.ui.painting import draw_bar, draw_lines, draw_name, draw_square
 from sce_desktop.ui.rows_data import RowData
 from sce_desktop.ui.rows_model import Column, RowsModel
 from sce_desktop.ui.theme import MARK_RADIUS, Tokens, px, tokens
+from sce_desktop.ui.words import per_cent
 
 Index = QModelIndex | QPersistentModelIndex
 PADDING = 6  # as that of the headings
@@ -168,7 +169,7 @@ class RowsDelegate(QStyledItemDelegate):
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
         draw_bar(painter, box, score.confidence, self._colour(label), track)
         painter.setPen(QColor(colours.muted))
-        painter.drawText(area, _RIGHT, rows_text.per_cent(score.confidence))
+        painter.drawText(area, _RIGHT, per_cent(score.confidence))
 
     def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, ground: str) -> None:
         score = row.scores[0] if row.scores else None

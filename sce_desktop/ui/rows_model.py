@@ -27,7 +27,7 @@ from PySide6.QtCore import (
 from sce_desktop.core.types import IdArray, Label, Run
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import rows_data, rows_text
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.queries import starts_over
 from sce_desktop.ui.rows_data import PAGE, RowData
 from sce_desktop.ui.session import Session
@@ -175,9 +175,7 @@ class RowsModel(QAbstractTableModel):
         project = self._session.project
         if project is None:
             return
-        if self._find is not None:
-            self._find.detach()
-            self._find.cancel()
+        drop(self._find)
         session, query = self._session, self._session.query
         job = session.submit(
             rows_data.find_rows,
@@ -231,9 +229,8 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def _clear(self) -> None:
-        if self._find is not None:
-            self._find.detach()
-            self._find = None
+        drop(self._find)
+        self._find = None
         self.beginResetModel()
         self.ids = np.empty(0, np.int64)
         self.query = None
@@ -242,10 +239,8 @@ class RowsModel(QAbstractTableModel):
         self.idsChanged.emit()
 
     def _forget(self) -> None:
-        if self._fetch is not None:
-            self._fetch.detach()
-            self._fetch.cancel()
-            self._fetch, self._fetching = None, []
+        drop(self._fetch)
+        self._fetch, self._fetching = None, []
         self._pages.clear()
         self._stale.clear()
         self._wanted.clear()

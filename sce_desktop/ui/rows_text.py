@@ -9,6 +9,7 @@ import numpy as np
 
 from sce_desktop.core.types import Decision, Label, Run
 from sce_desktop.ui.rows_data import RowData, Score
+from sce_desktop.ui.words import per_cent
 
 LOADING = "…"
 NOT_YET = "–"
@@ -19,23 +20,6 @@ OLDER_MODEL = "from an older model"
 MOST_CELLS = 30  # labels that a strip of cells has room for; of more it shows the best ones
 TOP_CELLS = 6
 _SPOKEN = 8  # labels of a row that are told one by one
-
-
-def per_cent(probability: float) -> str:
-    """A probability as people say it: "52 %"; what is not zero is never shown as such."""
-    if 0 < probability < 0.005:
-        return "< 1 %"
-    return f"{probability:.0%}".replace("%", " %")
-
-
-def share_text(share: float) -> str:
-    """A measured fraction, with a digit behind the point: "81.2 %"."""
-    return f"{share:.1%}".replace("%", " %")
-
-
-def interval_text(interval: tuple[float, float]) -> str:
-    """The ends of an interval: "78.0 % to 84.1 %"."""
-    return " to ".join(map(share_text, interval))
 
 
 def alias_title(alias: str) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.choices import DEVICES
-from sce_desktop.ui.dialog_parts import open_dialog
+from sce_desktop.ui.dialog_parts import ask_folder, open_dialog
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.scoring import chosen_baselines
@@ -263,11 +263,7 @@ class RunBar(QWidget):
 
     @Slot()
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self, "Folder of a model")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(self.add_folder)
-        open_dialog(dialog)
+        ask_folder(self, "Folder of a model", self.add_folder)
 
     @Slot(str)
     def add_folder(self, folder: str) -> None:

@@ -36,8 +36,8 @@ from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
 from sce_desktop.ui.baselines import Baselines
 from sce_desktop.ui.choices import ModelChoice
-from sce_desktop.ui.jobs import Job
-from sce_desktop.ui.status_bar import duration
+from sce_desktop.ui.jobs import Job, drop
+from sce_desktop.ui.words import duration
 
 if TYPE_CHECKING:
     from sce_desktop.ml.session import Device
@@ -223,13 +223,8 @@ class Scorer(Baselines):
     def why_not(self) -> str:
         """Why nothing can be scored now, in one sentence; empty if it can."""
         session = self._session
-        if session.project is None:
-            return "Open a table or a project first."
-        if session.read_only:
-            return session.project.read_only_reason or "This project can only be looked at."
-        if not session.labels and self.model == DEFAULT_MODEL:
-            return "First type a label at the left."
-        return ""
+        unlabelled = not session.labels and self.model == DEFAULT_MODEL
+        return session.why_not() or ("First type a label at the left." if unlabelled else "")
 
     @property
     def estimating(self) -> bool:
@@ -366,9 +361,7 @@ class Scorer(Baselines):
         """Stop the scoring that runs, or is about to, and hear no more of it."""
         jobs = [job for job in (self.job, self._estimate) if job is not None]
         self.job = self._estimate = None
-        for job in jobs:
-            job.detach()
-            job.cancel()
+        drop(*jobs)
         if jobs:
             self.modelsChanged.emit()
 

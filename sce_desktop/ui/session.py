@@ -316,7 +316,7 @@ class Session(Edits):
         if warnings:
             self.tell(" ".join(warnings))
         if project.read_only:
-            self.tell(project.read_only_reason or "This project can only be looked at.", "warn")
+            self.tell(self.why_not(), "warn")
             return
         self.submit(work.build_search_index, project, title="Building the search index")
         if score and not self.runs:

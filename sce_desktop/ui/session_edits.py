@@ -261,16 +261,22 @@ class Edits(QObject):
         if change.row_ids:
             self.rowAsked.emit(change.row_ids[0])
 
+    def why_not(self) -> str:
+        """Why nothing can be changed in a project now, in one sentence; empty if it can."""
+        if self.project is None:
+            return "Open a table or a project first."
+        if self.read_only:
+            return self.project.read_only_reason or "This project can only be looked at."
+        return ""
+
     def refuses_edit(self) -> bool:
         """Whether nothing can be edited, always or just now; the user is told why."""
         if self._writing is not None:
             self.tell(f"{self._writing.title}: go on in a moment.", "warn")
             return True
-        if not self.read_only:
-            return False
-        assert self.project is not None
-        self.tell(self.project.read_only_reason or "This project can only be looked at.", "warn")
-        return True
+        if self.read_only:
+            self.tell(self.why_not(), "warn")
+        return self.read_only
 
 
 def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:

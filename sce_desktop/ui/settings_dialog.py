@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDoubleSpinBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
 from sce_desktop.ui.choices import DEVICES
-from sce_desktop.ui.dialog_parts import dialog_column, indent_number, ok_and_cancel, problem_label
+from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, indent_number, ok_and_cancel, problem_label
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
@@ -117,10 +116,7 @@ class SettingField(QWidget):
     @Slot()
     def _choose_folder(self) -> None:
         assert isinstance(self.editor, QLineEdit)
-        dialog = QFileDialog(self, self.setting.label, self.editor.text())
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(self.editor.setText)
-        dialog.open()
+        ask_folder(self, self.setting.label, self.editor.setText, at=self.editor.text())
 
 
 class SettingsDialog(QDialog):

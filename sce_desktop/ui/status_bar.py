@@ -11,35 +11,9 @@ from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.words import progress_text
 
 SHOW_MS = 250  # a progress bar paints at once whatever it is told: not while something else waits for it
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: "8 s", "3 min", "1 h 20 min"."""
-    if seconds < 90:
-        return f"{max(0, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def progress_text(job: Job, *, title: bool = True) -> str:
-    """What a job does, its share, rate and time left, as far as they are known."""
-    stage = "stopping…" if job.state is JobState.CANCELLING else job.stage
-    if title and not stage.startswith(job.title.lower()):  # "Scoring" and "scoring with SCE" say it twice
-        stage = ": ".join(filter(None, (job.title, stage)))
-    parts = [stage[:1].upper() + stage[1:]]
-    if job.state is JobState.CANCELLING:
-        return parts[0]
-    if job.total:
-        parts.append(f"{job.done / job.total:.0%}".replace("%", " %"))
-    elif job.done:
-        parts.append(f"{job.done:,}")
-    if job.rate:
-        parts.append(f"{job.rate:,.0f}/s" if job.rate >= 10 else f"{job.rate:.1f}/s")
-    if (left := job.seconds_left) is not None:
-        parts.append(f"{duration(left)} left")
-    return " · ".join(filter(None, parts))
 
 
 class StatusBar(QStatusBar):

@@ -12,6 +12,7 @@ from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
+from sce_desktop.ui.words import interval_text, per_cent, share_text
 
 
 class ThresholdDialog(ProjectDialog):
@@ -73,14 +74,16 @@ class ThresholdDialog(ProjectDialog):
         every, known, right = self._facts
         here = at_threshold(self.spin.value() / 100, known, right, every)
         kept = int((every >= here.threshold).sum())
-        self.coverage.setText(f"{here.coverage:.0%} of the scored rows count: {kept:,} of {len(every):,}.")
+        self.coverage.setText(
+            f"{per_cent(here.coverage)} of the scored rows count: {kept:,} of {len(every):,}."
+        )
         if here.precision is None:
             self.precision.setText("No row at or above it was decided by hand: its precision is not known.")
             return
-        low, high = here.interval
         self.precision.setText(
-            f"{here.precision:.0%} of the {here.rows:,} decided by hand there are right ({low:.0%} to "
-            f"{high:.0%}). Rows that you picked yourself are no random sample: the rest may differ."
+            f"{share_text(here.precision)} of the {here.rows:,} decided by hand there are right "
+            f"({interval_text(here.interval)}). Rows that you picked yourself are no random sample: the rest "
+            "may differ."
         )
 
     def accept(self) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from sce_desktop.core.types import ModelVersion
 from sce_desktop.ui import tuning_work
 from sce_desktop.ui.choices import TuneChoices
-from sce_desktop.ui.jobs import Job
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.tuning_work import Watch
 
 if TYPE_CHECKING:
@@ -53,15 +53,6 @@ class Tuner(QObject):
         session.scorer.modelsChanged.connect(self._make_way)
 
     # --- fine-tuning ---------------------------------------------------------------------------------------
-
-    def why_not(self) -> str:
-        """Why nothing can be learned now whatever the rows are, in one sentence; empty if it can."""
-        session = self._session
-        if session.project is None:
-            return "Open a table or a project first."
-        if session.read_only:
-            return session.project.read_only_reason or "This project can only be looked at."
-        return ""
 
     def start(self, choices: TuneChoices) -> Job | None:
         """Make a version from the project's annotations, in place of one that is made by itself."""
@@ -128,10 +119,7 @@ class Tuner(QObject):
             self.changed.emit()
 
     def _drop(self) -> None:
-        for job in (self.job, self._leaving, self._looking, self._loading):
-            if job is not None:
-                job.detach()
-                job.cancel()
+        drop(self.job, self._leaving, self._looking, self._loading)
         self.job = self._leaving = self._looking = self._loading = None
         self._look_again = False
 
@@ -141,7 +129,7 @@ class Tuner(QObject):
     def _go_by_itself(self) -> None:
         """Fine-tune behind the window once enough rows have been labelled since the last time."""
         session = self._session
-        if self.why_not() or (self._mark is not None and not self._may_go()):
+        if session.why_not() or (self._mark is not None and not self._may_go()):
             return
         if self._looking is not None:
             self._look_again = True
@@ -172,7 +160,11 @@ class Tuner(QObject):
         now, learned = found
         if self._mark is None:
             self._mark = learned
-        if self.why_not() or not self._may_go() or now - self._mark < int(session.settings["auto_finetune"]):
+        if (
+            session.why_not()
+            or not self._may_go()
+            or now - self._mark < int(session.settings["auto_finetune"])
+        ):
             return
         before, self._mark = self._mark, now
         assert session.project is not None
@@ -262,9 +254,7 @@ class Tuner(QObject):
         session = self._session
         if session.project is None:
             return
-        if self._loading is not None:
-            self._loading.detach()
-            self._loading.cancel()
+        drop(self._loading)
         job = session.submit(
             tuning_work.versions, session.project, title="Reading the versions", lane="reads", quiet=True
         )

@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import ModelVersion
-from sce_desktop.ui.dialog_parts import flat_list, open_dialog
+from sce_desktop.ui.dialog_parts import ask_folder, flat_list, open_dialog
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, font, px, set_role
@@ -178,13 +177,8 @@ class VersionsPane(QWidget):
         if len(self.selected) != 1:
             return
         (version,) = self.selected
-        dialog = QFileDialog(self, f"Folder for {version.title}")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(
-            lambda folder: self._session.tuner.export(version, Path(folder) / version.title.replace(" ", "-"))
-        )
-        open_dialog(dialog)
+        export, name = self._session.tuner.export, version.title.replace(" ", "-")
+        ask_folder(self, f"Folder for {version.title}", lambda folder: export(version, Path(folder) / name))
 
     @Slot()
     def ask_delete(self) -> None:

@@ -170,7 +170,8 @@ def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: 
     panel.hide()
     session.decide([12], Decision.NONE)
     settle(qtbot, session)
-    qtbot.waitUntil(lambda: not panel._soon.isActive())
+    assert panel.looking.job is None
+    assert not panel.looking.idle
     assert "On 11 of 11" in panel.bar.basis.text()
     panel.show()
     qtbot.waitUntil(lambda: "without 1 with none of these labels" in panel.bar.basis.text())
@@ -178,13 +179,13 @@ def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: 
 
 def test_figures_that_are_late_say_so(qtbot: QtBot, session: Session, show: Open) -> None:
     panel = show()
-    qtbot.waitUntil(lambda: panel._job is None)
-    panel._soon.setInterval(3_600_000)  # as after a measuring that took long
+    qtbot.waitUntil(lambda: panel.looking.idle)
+    panel.looking._rests = 3_600_000  # as after a measuring that took long
     session.decide([11], Decision.LABEL, [session.labels[0].id or 0])
     assert panel.bar.basis.text().startswith(
         "Before your last changes; measured anew in a moment. On 10 of 10"
     )
-    panel._soon.start(0)
+    panel.looking.within(0)
     qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("On 11 of 11"))
 
 
@@ -346,8 +347,7 @@ def test_the_project_is_closed_while_it_measures(
             progress.check()
 
     monkeypatch.setattr(evaluate_work, "evaluate", slow)
-    panel._soon.setInterval(0)  # it waits longer the longer the last one took, and that one had imports to do
-    panel.refresh_soon()
+    panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(session.projectClosed):
         session.close_project()
@@ -362,8 +362,8 @@ def test_what_was_measured_with_other_labels_is_dropped(
     panel = show()
     stale, go = panel.found, threading.Event()
     monkeypatch.setattr(evaluate_work, "evaluate", lambda *_, progress: stale if go.wait(5) else None)
-    panel.refresh_soon()
-    qtbot.waitUntil(lambda: panel._job is not None)
+    panel.looking.within(0)
+    qtbot.waitUntil(lambda: panel.looking.job is not None)
     monkeypatch.undo()
     session.scorer._edited.disconnect()
     session.set_labels([*session.labels, Label("Fourth")])
@@ -435,7 +435,7 @@ def test_the_sample_alone_is_measured_once_it_is_begun(qtbot: QtBot, session: Se
     assert panel.message.text() == BLIND_AUDIT
     assert panel.bar.basis.text() == ""
     assert not panel.bar.source.isVisible()
-    panel._soon.setInterval(60_000)  # as after a measuring that took long
+    panel.looking._rests = 60_000  # as after a measuring that took long
     QGuiApplication.clipboard().setText("before")
     panel.copy()
     assert QGuiApplication.clipboard().text() == "before"

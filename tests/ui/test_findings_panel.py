@@ -24,8 +24,8 @@ from sce_desktop.tasks.periods import by_period
 from sce_desktop.ui import findings_work
 from sce_desktop.ui.findings_models import FigureRole
 from sce_desktop.ui.findings_panel import FindingsPanel
-from sce_desktop.ui.rows_text import interval_text, share_text
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.words import interval_text, share_text
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
 
@@ -77,7 +77,7 @@ def wait(qtbot: QtBot, panel: FindingsPanel) -> None:
     """Until the panel shows what it was asked, about what there is."""
 
     def ready() -> bool:
-        return not (panel._dirty or panel._asked or panel._soon.isActive() or panel._job or panel._cell_job)
+        return not panel._dirty and panel.looking.idle and panel._cell_job is None
 
     qtbot.waitUntil(ready, timeout=10_000)
 
@@ -284,7 +284,8 @@ def test_nothing_is_computed_out_of_sight(
     monkeypatch.setattr(findings_work, "look", counted)
     panel.hide()
     session.decide([1], Decision.NONE)
-    qtbot.waitUntil(lambda: not panel._soon.isActive() and not session.lanes.reads.busy)
+    settle(qtbot, session)
+    assert not panel.looking.idle
     assert looked == []
     panel.show()
     wait(qtbot, panel)
@@ -297,12 +298,12 @@ def test_the_table_goes_first(qtbot: QtBot, session: Session, panel: FindingsPan
     opened(qtbot, session, panel, path)
     panel._on_asked()
     panel._look()
-    mine = panel._job
+    mine = panel.looking.job
     assert mine is not None
     order: list[str] = []
     other = session.submit(_nothing, session.project, title="A filter", lane="reads", quiet=True)
     other.finished.connect(lambda _: order.append("filter"))
-    assert panel._job is None
+    assert panel.looking.job is None
     assert not mine.attached
     wait(qtbot, panel)
     assert order == ["filter"]
@@ -501,7 +502,7 @@ def test_several_labels_a_row(
     session.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
     wait(qtbot, panel)
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["counted"] * 3
-    assert "need not sum to 100%" in panel.basis.text()
+    assert "need not sum to 100 %" in panel.basis.text()
     assert project.label_set().multi_label  # type: ignore[union-attr]
 
 

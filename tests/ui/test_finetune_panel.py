@@ -151,7 +151,7 @@ def panel(qtbot: QtBot, session: Session, project: Project, theme: object) -> Fi
 
 
 def wait_for_plan(qtbot: QtBot, panel: FineTunePanel) -> None:
-    qtbot.waitUntil(lambda: not panel._stale and panel._planning is None, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.looking.idle, timeout=10_000)
 
 
 def label(session: Session, rows: range, place: int, origin: Origin = Origin.HAND) -> None:

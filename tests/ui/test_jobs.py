@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.ui.crashes import Crash
-from sce_desktop.ui.jobs import UPDATES_PER_SECOND, Job, JobState, Lane
+from sce_desktop.ui.jobs import UPDATES_PER_SECOND, Job, JobState, Lane, drop
 
 
 @pytest.fixture
@@ -229,6 +229,17 @@ def test_detached_job_is_silent_but_its_state_stays_true(qtbot: QtBot, lane: Lan
     qtbot.waitUntil(lambda: not lane.busy)
     assert seen == before
     assert job.state is JobState.FINISHED
+
+
+def test_a_dropped_job_stops_and_is_silent(qtbot: QtBot, lane: Lane) -> None:
+    job = lane.submit(work, 30, title="Dropped")
+    seen = record(job)
+    qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
+    before = list(seen)
+    drop(job, None)
+    qtbot.waitUntil(lambda: not lane.busy)
+    assert seen == before
+    assert job.state is JobState.CANCELLED
 
 
 def test_result_already_on_its_way_is_dropped_by_detach(qtbot: QtBot, lane: Lane) -> None:

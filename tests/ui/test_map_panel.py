@@ -76,8 +76,7 @@ def opened(qtbot: QtBot, session: Session, panel: MapPanel, path: Path, known: K
 
 
 def wait_for_map(qtbot: QtBot, panel: MapPanel) -> None:
-    qtbot.waitUntil(lambda: panel.data.facts is not None and not panel.data._soon.isActive(), timeout=60_000)
-    qtbot.waitUntil(lambda: panel.data._facts_job is None)
+    qtbot.waitUntil(lambda: panel.data.facts is not None and panel.data._looking.idle, timeout=60_000)
 
 
 def legend(panel: MapPanel) -> dict[str, int]:

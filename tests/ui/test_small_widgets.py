@@ -28,7 +28,7 @@ from sce_desktop.ui.palette import CommandPalette, matches
 from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.settings_dialog import SettingsDialog, grouped
 from sce_desktop.ui.start_page import StartPage, ago
-from sce_desktop.ui.status_bar import StatusBar, duration, progress_text
+from sce_desktop.ui.status_bar import StatusBar
 from sce_desktop.ui.theme import LIGHT, Theme
 
 
@@ -160,13 +160,6 @@ def test_start_page_buttons_ask(qtbot: QtBot, tmp_path: Path) -> None:
 # --- status bar --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0.2, "0 s"), (89, "89 s"), (100, "2 min"), (3600, "60 min"), (8000, "2 h 13 min")]
-)
-def test_durations(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
-
-
 def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane) -> None:
     status = StatusBar((lane,))
     qtbot.addWidget(status)
@@ -193,21 +186,6 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
         assert not status.stop_button.isEnabled()
     assert not status.bar.isVisible()  # at once: the button must not stop what comes next in its place
     assert not status.progress.text()
-
-
-@pytest.mark.parametrize(
-    ("stage", "words"),
-    [
-        ("scoring with SCE", "Scoring with SCE"),
-        ("starting torch", "Scoring: starting torch"),
-        ("", "Scoring"),
-    ],
-)
-def test_what_runs_is_said_once(qtbot: QtBot, lane: Lane, stage: str, words: str) -> None:
-    job = lane.submit(lambda *, progress: None, title="Scoring")
-    qtbot.waitUntil(lambda: not lane.busy)
-    job.stage = stage
-    assert progress_text(job).split(" · ")[0] == words
 
 
 def test_quiet_jobs_are_not_shown(qtbot: QtBot, lane: Lane) -> None:

@@ -1,0 +1,59 @@
+"""Figures, times and progress in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.ui.jobs import Job, Lane
+from sce_desktop.ui.words import duration, interval_text, per_cent, progress_text, share_text, step_text
+
+
+@pytest.fixture
+def job(qtbot: QtBot) -> Iterator[Job]:
+    lane = Lane("words")
+    yield lane.submit(lambda *, progress: None, title="Scoring")
+    assert lane.close(10)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "0 s"), (89, "89 s"), (100, "2 min"), (3600, "60 min"), (8000, "2 h 13 min")]
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ("scoring with SCE", "Scoring with SCE"),
+        ("starting torch", "Scoring: starting torch"),
+        ("", "Scoring"),
+    ],
+)
+def test_what_runs_is_said_once(job: Job, stage: str, words: str) -> None:
+    job.stage = stage
+    assert progress_text(job).split(" · ")[0] == words
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "stage", "words"),
+    [
+        (0, None, "", "Scoring…"),
+        (3, None, "comparing texts", "Comparing texts…"),
+        (120, 300, "comparing LLMs", "Comparing LLMs… 40 %"),
+        (301, 300, "comparing texts", "Comparing texts… 100 %"),
+    ],
+)
+def test_a_step_is_said_in_few_words(job: Job, done: int, total: int | None, stage: str, words: str) -> None:
+    job.done, job.total, job.stage = done, total, stage
+    assert step_text(job) == words
+
+
+def test_shares_are_said_with_a_space_and_one_sign_for_both_ends() -> None:
+    shares = (0, 0.004, 0.005, 0.526, 1)
+    assert [per_cent(share) for share in shares] == ["0 %", "< 1 %", "< 1 %", "53 %", "100 %"]
+    assert share_text(0.8125) == "81.2 %"
+    assert interval_text((0.4634, 0.6617)) == "46.3 to 66.2 %"
