@@ -34,14 +34,13 @@ from sce_desktop.ml.recipes import (
     Recipe,
     choices,
 )
+from sce_desktop.ml.temperature import fitted_temperature
 from sce_desktop.ml.versions import with_correction
 
 CAUTION = 2.0
 """How much better, in nats, another recipe must explain rows left out, for each squared unit of its logs."""
 ENOUGH_TO_CALIBRATE = 50
 """From so many rows on the temperature counts as fitted (MODEL.md 4)."""
-TEMPERATURE_PRIOR = 10.0
-"""Draws the logarithm of the temperature to 0, as hard as so many rows would."""
 SECONDS_AFTER_STOP = 1.0
 """How long the fit that is kept may still take once the user has had enough."""
 
@@ -360,22 +359,6 @@ def folds(
         if len(set(mine)) > 1:  # else two labels share all their texts
             fold_of[rows] = mine
     return fold_of
-
-
-def fitted_temperature(scores: torch.Tensor, gold: torch.Tensor) -> tuple[float, float]:
-    """Return the temperature that makes ``gold`` (n,) most probable under ``scores`` (n, C), and its loss.
-
-    The loss is the mean cross entropy. `TEMPERATURE_PRIOR` keeps few rows from saying too much.
-    """
-    from scipy.optimize import minimize_scalar
-
-    def loss(logarithm: float) -> float:
-        return float(F.cross_entropy(scores / math.exp(logarithm), gold))
-
-    found = minimize_scalar(
-        lambda x: len(gold) * loss(x) + 0.5 * TEMPERATURE_PRIOR * x * x, bounds=(-3, 3), method="bounded"
-    )
-    return math.exp(found.x), loss(found.x)
 
 
 def _check(settings: Settings, some: IdArray, labels: Sequence[Label]) -> None:

@@ -9,7 +9,7 @@ import torch
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml.finetune import CAUTIOUS, Epoch, FineTuned, Settings, finetune, fitted_temperature, folds
+from sce_desktop.ml.finetune import CAUTIOUS, Epoch, FineTuned, Settings, finetune, folds
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.versions import changed_weights, with_changes
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -360,14 +360,3 @@ def test_folds_never_take_all_examples_of_a_label() -> None:
         found = folds(gold, groups, 5, random)
         for fold in range(5):
             assert set(gold[found == fold]) <= set(gold[found != fold])
-
-
-def test_the_temperature_of_scores_that_are_too_sure() -> None:
-    random = torch.Generator().manual_seed(0)
-    scores = torch.randn(2000, 4, generator=random)
-    gold = torch.distributions.Categorical(logits=scores).sample()
-    temperature, loss = fitted_temperature(scores * 3, gold)
-    assert temperature == pytest.approx(3, rel=0.15)
-    assert loss == pytest.approx(float(torch.nn.functional.cross_entropy(scores, gold)), abs=0.01)
-    few, _ = fitted_temperature(scores[:3] * 3, gold[:3])
-    assert 0.5 < few < 2.5  # three rows cannot say much

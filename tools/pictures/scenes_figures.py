@@ -72,11 +72,14 @@ def evaluate_empty(studio: Studio) -> None:
 
 def evaluate(studio: Studio) -> None:
     """The sample with an audit of a hundred rows, decided as its gold labels say; every tab of the panel."""
+    from sce_desktop.store.query import RowQuery
+
     studio.sample()
     session = studio.session
     session.audit.draw(100)
     studio.until(lambda: session.audit.shown)
     studio.decide_rightly(session.query.given[:95])
+    session.set_query(RowQuery())  # while one decides blindly nothing is told
     panel = _measured(studio)
     studio.shot("evaluate")
     for place, name in enumerate(("labels", "confusions", "charts", "doubts")):
