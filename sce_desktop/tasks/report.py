@@ -241,7 +241,7 @@ def sentences(found: Findings) -> list[str]:
     sampled = found.whole.shares[0].share.interval is not None
     if sampled and any(group.shares[0].share.interval is None for group in found.groups if group.rows):
         said.append(
-            "Shares without an interval rest on predictions: there are too few sampled rows in their part."
+            "Figures without an interval rest on predictions: there are too few sampled rows in their part."
         )
     return said
 

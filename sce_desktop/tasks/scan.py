@@ -35,7 +35,7 @@ class TableScan:
     known_head: frozenset[int]  # those among the first rows, by 0-based place
     labels: tuple[tuple[str, int], ...]  # values of the label column with their rows, in order of appearance
     label_values: int  # how many there are, more than are kept in ``labels`` perhaps
-    alike: tuple[tuple[str, ...], ...]  # groups of ``labels`` that look the same
+    alike: tuple[tuple[str, ...], ...]  # groups of ``labels`` that look the same, that of most rows first
     problems: tuple[TableProblem, ...]
     problem_count: int
 
@@ -101,7 +101,7 @@ def scan_table(
         known_head=frozenset(known_head),
         labels=tuple((name, values[name]) for name in names),
         label_values=len(values),
-        alike=tuple(look_alikes(names)),
+        alike=tuple(tuple(sorted(group, key=lambda name: -values[name])) for group in look_alikes(names)),
         problems=tuple(table.problems),
         problem_count=table.problem_count,
     )

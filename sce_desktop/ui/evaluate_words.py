@@ -137,9 +137,10 @@ def coverage(part: Part, threshold: float) -> str:
     told = f"{model_name(model.alias)}: {'; '.join(said)}."
     if unfitting := model.curve[0].rows - part.rows:
         accuracy = share_text(model.measures.accuracy)
+        count, are = ("counts", "is") if unfitting == 1 else ("count", "are")
         told += (
             f" Letting it answer gives a label to rows that none fits, too: {rows(unfitting)} decided as "
-            f"“none of these” count as wrong here, and are not in the accuracy of {accuracy}."
+            f"“none of these” {count} as wrong here, and {are} not in the accuracy of {accuracy}."
         )
     return told
 

@@ -186,9 +186,10 @@ class TimeChart(QWidget):
         for at in heights:  # the grid of pyqtgraph hides the numbers at both ends
             item.addLine(y=at, pen=pg.mkPen(tokens().line)).setZValue(-1)
         width = QFontMetrics(font("body")).horizontalAdvance(max(names, key=len)) + px(14)
-        every = max(1, -(-len(names) * width // max(width, self.plot.width() - px(60))))
+        every = max(1, -(-len(names) * width // max(width, self.plot.width() - px(60) - width // 2)))
         ticks = [(place, name) for place, name in enumerate(names) if place % every == 0]
         item.getAxis("bottom").setTicks([ticks])
+        item.layout.setContentsMargins(0, 0, width // 2, 0)  # the last name may go on beyond its line
         item.setRange(xRange=(-0.3, len(names) - 0.7), yRange=(-top * 0.03, top * 1.04), padding=0.0)
 
     def _show_looks(self, drawn: Sequence[int]) -> None:

@@ -288,7 +288,7 @@ class ColumnsForm(QWidget):
         if alike:
             groups = "; ".join(", ".join(f"“{name}”" for name in group) for group in alike[:3])
             more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
-            self.alike.setText(f"{groups}{more}. Each group becomes its first one.")
+            self.alike.setText(f"{groups}{more}. Each group becomes its first one, which most rows have.")
             self.alike.setToolTip("\n".join(", ".join(map(repr, group)) for group in alike[:40]))
         else:
             self.merge.setChecked(False)

@@ -344,7 +344,14 @@ class LabelsPanel(QWidget):
     def _ask_merge_alike(self) -> None:
         if self._hint is not None and self._hint.alike:
             alike = [label for label in self._session.labels if label.name in self._hint.alike]
-            into = max(alike, key=lambda label: self.model.counts(label)[0] or 0)
+            into = max(  # the one used most; where none is, one without spaces around it and in capitals
+                alike,
+                key=lambda label: (
+                    self.model.counts(label)[0] or 0,
+                    label.name == label.name.strip(),
+                    not label.name.isupper(),
+                ),
+            )
             self._ask_merge([label for label in alike if label is not into], into)
 
     @Slot(QPoint)

@@ -7,6 +7,7 @@ import functools
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QTextLayout, QTextOption
 
+from sce_desktop.core.labels import PARENT_SIGN, parent_of
 from sce_desktop.ui.rows_data import is_right_to_left
 from sce_desktop.ui.theme import MARK_RADIUS, px, tokens
 
@@ -45,18 +46,23 @@ def elided_name(metrics: QFontMetrics, name: str, width: int) -> str:
     """Return a label's name as it fits into ``width`` pixels.
 
     A name that loses a few letters loses its last ones; of one that loses more than half, the end is shown
-    too where there is room, as long names of a set often begin alike.
+    too where there is room, as long names of a set often begin alike. "Parent > Child" loses its parent
+    first, with which all labels of its group begin.
     """
     name = " ".join(name.split())
+    parent = parent_of(name)
+    if parent is not None and metrics.horizontalAdvance(name) > width:
+        name = f"…{PARENT_SIGN}{name.removeprefix(parent + PARENT_SIGN)}"
     long = width >= px(_MIDDLE_FROM) and metrics.horizontalAdvance(name) > 2 * width
     return metrics.elidedText(
         name, Qt.TextElideMode.ElideMiddle if long else Qt.TextElideMode.ElideRight, width
     )
 
 
-def draw_name(painter: QPainter, area: QRect, name: str) -> None:
-    """Draw a label's name at the left of ``area``, in its own direction, on one line."""
-    shown = elided_name(painter.fontMetrics(), name, area.width())
+def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "") -> None:
+    """Draw ``mark`` and a label's name at the left of ``area``, in the name's own direction, on one line."""
+    metrics = painter.fontMetrics()
+    shown = mark + elided_name(metrics, name, area.width() - metrics.horizontalAdvance(mark))
     painter.drawText(area, _flags(right_to_left=is_right_to_left(name), right=False), shown)
 
 

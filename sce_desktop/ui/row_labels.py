@@ -133,7 +133,7 @@ class LabelButton(QAbstractButton):
         draw_square(painter, left, middle, line.colour)
         painter.setPen(QColor(colours.ink))
         area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
-        draw_name(painter, area, ("✓ " if line.decided else "") + line.name)
+        draw_name(painter, area, line.name, mark="✓ " if line.decided else "")
         y = px(26)
         for place, bar in enumerate(line.bars):
             strip = QRectF(left, y, self.width() - 2 * left, px(5) if bar.main else px(4))

@@ -305,7 +305,10 @@ def test_two_figures_of_being_right_say_what_they_are_made_of(
 ) -> None:
     panel = show()
     assert "none of these" not in panel.summary.text()  # both are the same
-    session.decide([11, 12], Decision.NONE)
+    session.decide([11], Decision.NONE)
+    qtbot.waitUntil(lambda: "none of these" in panel.summary.text(), timeout=60_000)
+    assert "1 row decided as “none of these” counts as wrong here, and is not" in panel.summary.text()
+    session.decide([12], Decision.NONE)
     right = "answering all rows, it is right in 66.7 %"
     qtbot.waitUntil(lambda: right in panel.summary.text(), timeout=60_000)
     assert _cells(panel)[0][1] == "80.0 %"

@@ -9,7 +9,7 @@ import openpyxl
 import pyqtgraph
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -197,6 +197,10 @@ def test_the_chart_draws_what_is_checked(
     for line, place in chart._places.items():
         drawn = line.getData()[1]
         assert drawn[[0, 1, -1]] == pytest.approx([shares[place][0], np.nan, shares[place][-1]], nan_ok=True)
+    axis = chart.plot.getPlotItem().getAxis("bottom")
+    room = chart.plot.width() - chart.plot.getPlotItem().getViewBox().sceneBoundingRect().right()
+    named = QFontMetrics(axis.style["tickFont"]).horizontalAdvance(groups[-1].name)
+    assert room >= named / 2  # the name of the last period is not cut off
     first = chart.labels.item(0)
     assert first.text() in LABELS
     first.setCheckState(Qt.CheckState.Unchecked)

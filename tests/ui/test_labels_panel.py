@@ -378,6 +378,17 @@ def test_look_alikes_are_merged_into_the_one_used_most(
     qtbot.waitUntil(lambda: names(session) == ["BILLING"])
 
 
+def test_look_alikes_that_nobody_used_are_merged_into_the_tidiest(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    session.set_labels([Label(name) for name in ("  Billing ", "BILLING", "billing")])
+    counted(qtbot, session)
+    panel._show_labels()
+    panel.merge_button.click()
+    answer(qtbot, panel, "Merge")
+    qtbot.waitUntil(lambda: names(session) == ["billing"])
+
+
 def test_everything_has_a_name(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
     add(session, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))

@@ -27,6 +27,27 @@ def test_a_short_cut_is_at_the_end_and_a_long_one_in_the_middle(qtbot: QtBot) ->
     assert elided_name(metrics, "two\nlines", 500) == "two lines"
 
 
+def test_a_name_in_a_group_loses_its_parent_first(qtbot: QtBot) -> None:
+    metrics = QFontMetrics(QFont())
+    name = "Delivery > Lost parcel"
+    width = metrics.horizontalAdvance(name)
+    assert elided_name(metrics, name, width) == name
+    assert elided_name(metrics, name, width - 1) == "… > Lost parcel"
+    image = QImage(width, 40, QImage.Format.Format_Grayscale8)
+    drawn = []
+    for mark in ("", "✓ "):  # the mark of a decision goes with no parent
+        image.fill(255)
+        painter = QPainter(image)
+        painter.setFont(QFont())
+        draw_name(painter, image.rect().adjusted(0, 0, -1, 0), name, mark=mark)
+        painter.end()
+        drawn.append(image.copy())
+    assert drawn[0] != drawn[1]
+    cut = [elided_name(metrics, f"Delivery > {child}", 60) for child in ("Lost parcel", "Customer service")]
+    assert cut[0].startswith("… > L")
+    assert cut[1].startswith("… > C")
+
+
 @pytest.mark.parametrize(("name", "side"), [(ARABIC, "left"), ("Delivery came late " * 2, "right")])
 def test_the_dots_stand_where_the_name_goes_on(qtbot: QtBot, name: str, side: str) -> None:
     """The end of a name from right to left is at its left: there are dots."""
