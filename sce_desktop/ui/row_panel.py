@@ -335,7 +335,7 @@ class RowPanel(QWidget):
         done = self._session.decide([decided], decision, label_ids)
         self._leaving = False
         if done and go_on:
-            self._session.stepAsked.emit(1)
+            self._session.nextAsked.emit()
             if self._session.current_row == decided:  # at the end of the list
                 self._on_annotations([decided])
 

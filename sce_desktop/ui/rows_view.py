@@ -106,6 +106,7 @@ class RowsView(QWidget):
         self.model.dataChanged.connect(self._show_state)
         self.model.columnsInserted.connect(self._apply_settings)
         session.stepAsked.connect(self._step)
+        session.nextAsked.connect(self._go_on)
         session.rowsFocusAsked.connect(self.table.setFocus)
         session.rowAsked.connect(self._show_row_id)
         session.currentRowChanged.connect(self._follow_current)
@@ -201,6 +202,18 @@ class RowsView(QWidget):
         place = min(max(place, 0), count - 1)
         self.table.choose(place)
         self._choose_row(place)
+
+    @Slot()
+    def _go_on(self) -> None:
+        """Go to the next row, past those without text as far as they are read: they get no label."""
+        here = self.model.place_of(self._session.current_row)
+        steps = 1
+        while here is not None and here + steps < len(self.model.ids):
+            row = self.model.row_at(here + steps)
+            if row is None or not row.blank:
+                break
+            steps += 1
+        self._step(steps)
 
     @Slot(object)
     def _show_row_id(self, row_id: int) -> None:

@@ -117,6 +117,8 @@ def test_a_decision_is_on_the_disk_before_the_next_row_is_shown(session: Session
 def test_keys_decide_mark_and_step(session: Session, opened: Bench) -> None:
     press(opened, Qt.Key.Key_3)
     press(opened, Qt.Key.Key_0)
+    assert session.current_row == 4  # row 3 has no text
+    press(opened, Qt.Key.Key_K)
     press(opened, Qt.Key.Key_S)
     assert session.current_row == 4
     assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))  # the third best

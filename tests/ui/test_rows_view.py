@@ -92,6 +92,20 @@ def test_steps_follow_the_order_and_stop_at_its_ends(
     assert session.current_row == 2
 
 
+def test_after_a_decision_rows_without_text_are_passed_over(
+    qtbot: QtBot, session: Session, view: RowsView, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(texts=("one", " ", "", "four", ""), labels=LABELS))
+    settle(qtbot, session)
+    session.nextAsked.emit()
+    assert session.current_row == 4
+    session.nextAsked.emit()
+    assert session.current_row == 5  # nothing else is left: the end is shown as it is
+    session.set_current_row(1)
+    session.stepAsked.emit(1)
+    assert session.current_row == 2  # whoever looks through the rows sees them all
+
+
 def test_headings_order_through_the_query(qtbot: QtBot, session: Session, opened: RowsView) -> None:
     header = opened.table.header
     for column, order in (
