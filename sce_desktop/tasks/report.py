@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,12 +67,8 @@ def as_cells(group: Group, *, counts: bool = False) -> list[list[str]]:
     """Return the shares, or numbers of rows, as text, header first: what goes to the clipboard."""
     lines = [[_HEADER[0], "rows" if counts else _HEADER[1], *_HEADER[2:]]]
     for answer, one in enumerate(group.shares):
-        figure = group.figure(answer, counts=counts)
-        ends = (
-            ["", ""] if figure.interval is None else [_plain(end, counts=counts) for end in figure.interval]
-        )
-        value = _plain(figure.value, counts=counts)
-        lines.append([one.name, value, *ends, str(one.decided), str(one.predicted)])
+        figures = _with_ends(group.figure(answer, counts=counts), _plain, counts=counts)
+        lines.append([one.name, *figures, str(one.decided), str(one.predicted)])
     return lines
 
 
@@ -87,11 +83,9 @@ def crosstab_cells(found: Findings, *, counts: bool = False) -> list[list[str]]:
     for answer, name in enumerate(found.answers):
         line = [name]
         for group in found.groups:
-            figure = group.figure(answer, counts=counts)
-            line.append(_plain(figure.value, counts=counts) if group.rows else "")
-            if ends:
-                known = figure.interval if group.rows else None
-                line += ["", ""] if known is None else [_plain(end, counts=counts) for end in known]
+            figures = _with_ends(group.figure(answer, counts=counts), _plain, counts=counts)
+            shown = figures if group.rows else [""] * len(figures)
+            line += shown if ends else shown[:1]
         lines.append(line)
     return [header, rows, *lines]
 
@@ -253,11 +247,8 @@ def _shares_table(whole: Group) -> str:
     )
     lines = []
     for one in whole.shares:
-        shares, rows = (
-            (_number(figure.value, counts=counts), *(("", "") if ends is None else ends))
-            for counts, figure in ((False, one.share), (True, one.share.of(whole.rows)))
-            for ends in [figure.interval and tuple(_number(end, counts=counts) for end in figure.interval)]
-        )
+        shares = _with_ends(one.share, _number, counts=False)
+        rows = _with_ends(one.share.of(whole.rows), _number, counts=True)
         cells = (*shares, f"{one.decided:,}", f"{one.predicted:,}", *rows)
         numbers = "".join(f'<td class="n">{cell}</td>' for cell in cells)
         lines.append(f'<tr><td dir="auto">{escape(one.name)}</td>{numbers}</tr>')
@@ -341,6 +332,12 @@ def _number(value: float, *, counts: bool = False) -> str:
 def _plain(value: float, *, counts: bool = False) -> str:
     """The same for a spreadsheet, which takes a comma between thousands for something else."""
     return f"{value:.0f}" if counts else f"{value:.1%}"
+
+
+def _with_ends(figure: Share, say: Callable[..., str], *, counts: bool) -> list[str]:
+    """A figure and the ends of its interval, which are empty where it has none."""
+    ends = ["", ""] if figure.interval is None else [say(end, counts=counts) for end in figure.interval]
+    return [say(figure.value, counts=counts), *ends]
 
 
 def _range(figure: Share, *, counts: bool = False) -> str:
