@@ -12,9 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks.measure import print_table
 from tests.benchmarks.review import make_project
-from tests.benchmarks.window import BEAT_MS, PERCENTILE, Heart, Program, run_step
+from tests.benchmarks.window import Heart, Program, print_beats, run_step
 
 PAUSE_S = 0.1
 
@@ -24,14 +23,10 @@ def run(*, rows: int) -> None:
     with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
         make_project(Path(name) / "edits.sce", rows, 5)
         beats = run_step(edit, Path(name))
-    print_table(
+    print_beats(
         f"How late the GUI thread is, ms, while an edit touches {rows:,} rows",
-        ["while", "seconds", "beats", "median", f"{PERCENTILE}th", "latest"],
-        [
-            [phase, f"{took:.1f}", f"{count:.0f}", *(f"{value:.1f}" for value in (middle, high, most))]
-            for phase, (took, count, middle, high, most) in beats.items()
-        ],
-        [f"A beat every {BEAT_MS} ms; to the end of the edit and until panels have followed it."],
+        beats,
+        "To the end of the edit and until panels have followed it.",
     )
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,14 +56,10 @@ def run(*, rows: int, seconds: float) -> None:
         folder = Path(name)
         write_table(folder / TABLE, rows)
         beats = run_step(work, folder, str(seconds))
-    print_table(
+    print_beats(
         f"How late the GUI thread is, ms, with {rows:,} rows and {len(LABELS)} labels",
-        ["while", "seconds", "beats", "median", f"{PERCENTILE}th", "latest"],
-        [
-            [phase, f"{took:.1f}", f"{count:.0f}", *(f"{value:.1f}" for value in (middle, high, most))]
-            for phase, (took, count, middle, high, most) in beats.items()
-        ],
-        [f"A beat every {BEAT_MS} ms. Scoring is watched for {seconds:g} s and then stopped."],
+        beats,
+        f"Scoring is watched for {seconds:g} s and then stopped.",
     )
 
 
@@ -72,17 +68,24 @@ def run_finetune(*, rows: int) -> None:
     with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
         write_table(Path(name) / TABLE, rows)
         got = run_step(tune, Path(name))
-    print_table(
+    print_beats(
         f"Fine-tuning on {rows:,} rows and {len(LABELS)} labels, its panel in sight: GUI thread late, ms",
+        got["phases"],
+        f"Stop and keep: the version was there after {got['stop']:.2f} s; "
+        f"cancel: nothing ran any more after {got['cancel']:.2f} s.",
+    )
+
+
+def print_beats(title: str, phases: Mapping[str, Sequence[float]], note: str) -> None:
+    """Print how late a heart was in each phase: seconds, beats, then median, percentile and most in ms."""
+    print_table(
+        title,
         ["while", "seconds", "beats", "median", f"{PERCENTILE}th", "latest"],
         [
             [phase, f"{took:.1f}", f"{count:.0f}", *(f"{value:.1f}" for value in (middle, high, most))]
-            for phase, (took, count, middle, high, most) in got["phases"].items()
+            for phase, (took, count, middle, high, most) in phases.items()
         ],
-        [
-            f"A beat every {BEAT_MS} ms. Stop and keep: the version was there after {got['stop']:.2f} s; "
-            f"cancel: nothing ran any more after {got['cancel']:.2f} s."
-        ],
+        [f"A beat every {BEAT_MS} ms. {note}"],
     )
 
 
