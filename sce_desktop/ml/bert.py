@@ -1,11 +1,13 @@
-"""BERT and RoBERTa bodies in plain torch, loaded from their published safetensors.
+"""BERT, RoBERTa and MPNet bodies in plain torch, loaded from their published safetensors.
 
 The bundled models must load without transformers, whose import alone takes seconds. Numbers equal those of
-the library's own classes (tests/ml/test_bert.py). Post-norm layers, absolute positions, exact or tanh GELU.
+the library's own classes (tests/ml/test_bert.py). Post-norm layers, absolute positions, exact or tanh GELU; MPNet
+adds to every attention a bias by how far apart two tokens are.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby
@@ -16,7 +18,9 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
 _ACTIVATIONS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
-_MODEL_TYPES = ("bert", "roberta", "xlm-roberta", "camembert")
+_MODEL_TYPES = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
+_FARTHEST = 128
+"""Tokens farther apart share MPNet's last bucket (its published code has this number too, not its config)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class EncoderConfig:
     layer_norm_eps: float = 1e-12
     hidden_act: str = "gelu"
     pad_token_id: int = 0
+    relative_attention_num_buckets: int = 0  # MPNet; 0: distance plays no part in attention
     model_type: str = "bert"
 
     def __post_init__(self) -> None:
@@ -74,7 +79,10 @@ class EncoderLayer(nn.Module):
         self.norm_output = nn.LayerNorm(d, eps=config.layer_norm_eps)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Attend within ``x`` (B, T, d). ``mask`` broadcasts to (B, heads, T, T), True = may be seen."""
+        """Attend within ``x`` (B, T, d).
+
+        ``mask`` broadcasts to (B, heads, T, T): True = may be seen, or a number that is added to q k^T.
+        """
         q, k, v = self.split(self.qkv(x))
         return self.finish(x, self.attend(q, k, v, mask))
 
@@ -118,13 +126,30 @@ class TextEncoder(nn.Module):
         self.types = embedding_table(max(config.type_vocab_size, 1), d)
         self.norm = nn.LayerNorm(d, eps=config.layer_norm_eps)
         self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.num_hidden_layers))
+        if config.relative_attention_num_buckets:
+            self.distances = embedding_table(
+                config.relative_attention_num_buckets, config.num_attention_heads
+            )
+
+    def seen(self, length: int, mask: Tensor | None = None) -> Tensor | None:
+        """Return what every layer's attention over ``length`` tokens gets as its mask.
+
+        ``mask`` (B, T), True = token. None where all may be seen and distance plays no part.
+        """
+        may = None if mask is None else mask[:, None, None, :]
+        if not self.config.relative_attention_num_buckets:
+            return may
+        place = torch.arange(length, device=self.tokens.weight.device)
+        buckets = distance_buckets(place[None] - place[:, None], self.config.relative_attention_num_buckets)
+        bias = self.distances(buckets).permute(2, 0, 1)[None]  # (1, heads, T, T)
+        return bias if may is None else bias.masked_fill(~may, -math.inf)
 
     def hidden(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the last hidden states (B, T, d) of token ``ids`` (B, T); ``mask`` (B, T) True = token."""
         start = self.config.first_position
         place = self.positions.weight[start : start + ids.shape[1]]
         x = self.norm(self.tokens(ids) + place + self.types.weight[0])
-        seen = None if mask is None else mask[:, None, None, :]
+        seen = self.seen(ids.shape[1], mask)
         for layer in self.layers:
             x = layer(x, seen)
         return x
@@ -149,12 +174,13 @@ class TextEncoder(nn.Module):
         start = self.config.first_position
         place = torch.cat([torch.arange(start, start + length).repeat(count) for length, count in runs])
         x = self.norm(self.tokens(ids) + self.positions(place.to(ids.device)) + self.types.weight[0])
+        masks = [self.seen(length) for length, _ in runs]
         for layer in self.layers:
             assert isinstance(layer, EncoderLayer)
             parts = layer.qkv(x).split(cuts)
             attended = [
-                layer.attend(*layer.split(part.view(count, length, -1)), None).flatten(0, 1)
-                for part, (length, count) in zip(parts, runs, strict=True)
+                layer.attend(*layer.split(part.view(count, length, -1)), mask).flatten(0, 1)
+                for part, (length, count), mask in zip(parts, runs, masks, strict=True)
             ]
             x = layer.finish(x, torch.cat(attended))
         pooled = [
@@ -164,11 +190,39 @@ class TextEncoder(nn.Module):
         return F.normalize(torch.cat(pooled), dim=-1)
 
 
+def distance_buckets(distance: Tensor, buckets: int) -> Tensor:
+    """Return MPNet's bucket of each signed ``distance`` between a token and one it looks at.
+
+    Half of the buckets for each direction; of these the first half hold one distance each, the rest grow
+    logarithmically (arXiv 1910.10683, section 2.1, as T5 has them).
+    """
+    half = buckets // 2
+    exact = half // 2
+    ahead, far = (distance > 0).long() * half, distance.abs()
+    grown = torch.log(far.clamp_min(1) / exact) / math.log(_FARTHEST / exact) * (half - exact)
+    return ahead + torch.where(far < exact, far, (exact + grown.long()).clamp_max(half - 1))
+
+
+_MPNET_NAMES = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+}
+
+
+def _as_bert(name: str) -> str:
+    for theirs, ours in _MPNET_NAMES.items():
+        name = name.replace(theirs, ours)
+    return name
+
+
 def _strip(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     # Checkpoints of task models carry the body under a prefix ("bert.", "roberta.", "0.auto_model.").
     key = next((k for k in state if k.endswith("embeddings.word_embeddings.weight")), None)
     prefix = key[: -len("embeddings.word_embeddings.weight")] if key else ""
-    return {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
+    return {_as_bert(k[len(prefix) :]): v for k, v in state.items() if k.startswith(prefix)}
 
 
 def layer_state(state: Mapping[str, Tensor], index: int, prefix: str = "encoder.layer.") -> dict[str, Tensor]:
@@ -195,13 +249,21 @@ def text_encoder_state(state: Mapping[str, Tensor], config: EncoderConfig) -> di
     out = {
         "tokens.weight": state["embeddings.word_embeddings.weight"].float(),
         "positions.weight": state["embeddings.position_embeddings.weight"].float(),
-        "types.weight": state["embeddings.token_type_embeddings.weight"].float(),
+        "types.weight": _types(state, config),
         "norm.weight": state["embeddings.LayerNorm.weight"].float(),
         "norm.bias": state["embeddings.LayerNorm.bias"].float(),
     }
+    if config.relative_attention_num_buckets:
+        out["distances.weight"] = state["encoder.relative_attention_bias.weight"].float()
     for i in range(config.num_hidden_layers):
         out |= {f"layers.{i}.{k}": v for k, v in layer_state(state, i).items()}
     return out
+
+
+def _types(state: Mapping[str, Tensor], config: EncoderConfig) -> Tensor:
+    if config.model_type == "mpnet":  # has no token types
+        return torch.zeros(max(config.type_vocab_size, 1), config.hidden_size)
+    return state["embeddings.token_type_embeddings.weight"].float()
 
 
 def label_encoder_state(state: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:

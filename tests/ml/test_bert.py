@@ -8,7 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from sce_desktop.ml.bert import EncoderConfig, TextEncoder, label_encoder_state, text_encoder_state
+from sce_desktop.ml.bert import (
+    EncoderConfig,
+    TextEncoder,
+    distance_buckets,
+    label_encoder_state,
+    text_encoder_state,
+)
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 50,
@@ -21,11 +27,13 @@ SHAPE: dict[str, Any] = {
 
 
 def library_model(model_type: str, **more: Any) -> Any:
-    from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
+    from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel, RobertaConfig, RobertaModel
 
     torch.manual_seed(0)
     if model_type == "bert":
         model: Any = BertModel(BertConfig(**SHAPE, **more), add_pooling_layer=False)
+    elif model_type == "mpnet":
+        model = MPNetModel(MPNetConfig(**SHAPE, pad_token_id=1, **more), add_pooling_layer=False)
     else:
         model = RobertaModel(RobertaConfig(**SHAPE, pad_token_id=1, **more), add_pooling_layer=False)
     with torch.no_grad():
@@ -56,6 +64,7 @@ def batch(pad: int) -> tuple[Tensor, Tensor]:
         ("roberta", {}),
         ("bert", {"hidden_act": "gelu_new"}),
         ("roberta", {"layer_norm_eps": 1e-5, "type_vocab_size": 1}),
+        ("mpnet", {}),
     ],
 )
 @torch.inference_mode()
@@ -68,7 +77,7 @@ def test_hidden_states_equal_the_librarys(model_type: str, more: dict[str, Any])
     torch.testing.assert_close(found[mask], right[mask], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("model_type", ["bert", "roberta"])
+@pytest.mark.parametrize("model_type", ["bert", "roberta", "mpnet"])
 @torch.inference_mode()
 def test_vectors_do_not_depend_on_padding_or_packing(model_type: str) -> None:
     model = library_model(model_type)
@@ -121,3 +130,12 @@ def test_config_survives_its_dict() -> None:
     config = EncoderConfig(vocab_size=7, model_type="roberta", pad_token_id=1)
     assert EncoderConfig.from_dict(config.to_dict()) == config
     assert config.first_position == 2
+
+
+def test_distance_buckets_equal_the_librarys() -> None:
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
+    distance = torch.arange(-300, 301)
+    assert torch.equal(
+        distance_buckets(distance, 32), MPNetEncoder.relative_position_bucket(distance, num_buckets=32)
+    )
