@@ -1,8 +1,8 @@
 """BERT, RoBERTa and MPNet bodies in plain torch, loaded from their published safetensors.
 
 The bundled models must load without transformers, whose import alone takes seconds. Numbers equal those of
-the library's own classes (tests/ml/test_bert.py). Post-norm layers, absolute positions, exact or tanh GELU; MPNet
-adds to every attention a bias by how far apart two tokens are.
+the library's own classes (tests/ml/test_bert.py). Post-norm layers, absolute positions, exact or tanh GELU;
+MPNet adds to every attention a bias by how far apart two tokens are.
 """
 
 from __future__ import annotations

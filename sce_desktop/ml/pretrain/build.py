@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import nn
@@ -21,6 +20,7 @@ from sce_desktop.ml.pretrain.config import PretrainConfig
 from sce_desktop.ml.pretrain.mixture import Mixture
 from sce_desktop.ml.pretrain.sets import Material
 from sce_desktop.ml.pretrain.start import Start, find, read_start
+from sce_desktop.ml.pretrain.teacher import Teacher, frozen
 from sce_desktop.ml.pretrain.towers import FrozenTowers, TokenLists, Towers, TrainedTowers, encode_all
 from sce_desktop.ml.pretrain.train import Before, Trainer, use_half
 from sce_desktop.ml.published import load_embedder
@@ -39,6 +39,7 @@ class Builder:
     labels: Start  # of the label encoder
     tokens: TokenLists | None
     embedder: Embedder | None  # where it stays frozen
+    teacher: Teacher | None = None
 
     @classmethod
     def of(cls, config: PretrainConfig, material: Material, base: Path, device: torch.device) -> Builder:
@@ -58,7 +59,11 @@ class Builder:
             return cls(config, material, base, device, None, labels, None, embedder)
         strings = [*material.texts.strings, *material.labels.strings]
         tokens = _tokens(labels.tokenizer, strings, config.data.max_tokens, device)
-        return cls(config, material, base, device, labels, labels, tokens, None)
+        teacher = None
+        if config.data.teacher:
+            folder = find(config.data.teacher, base)
+            teacher = Teacher.of(folder, material, max_tokens=config.data.max_tokens, device=device)
+        return cls(config, material, base, device, labels, labels, tokens, None, teacher)
 
     def trainer(self, config: PretrainConfig, progress: Progress | None = None) -> Trainer:
         """Return a trainer at step 0 for ``config``, which may differ in everything but data and start."""
@@ -86,11 +91,7 @@ class Builder:
         """Return a trainer of ``head`` alone over the vectors of a finished, now frozen ``encoder``."""
         encoder.requires_grad_(False).eval()
         trained = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
-        text_vectors, label_vectors = encode_all(trained, half=use_half(config, self.device))
-        rows = np.array_split(np.arange(len(label_vectors)), 1 + len(label_vectors) // 4096)
-        with torch.no_grad():
-            label_tokens = torch.cat([trained.label_tokens(part) for part in rows])
-        return self.assemble(config, head, FrozenTowers(text_vectors, label_tokens, label_vectors))
+        return self.assemble(config, head, frozen(trained, half=use_half(config, self.device)))
 
     def assemble(
         self,
@@ -110,6 +111,7 @@ class Builder:
             free=self.material.free if config.mixture.free_labels else None,
             written=self.material.written if config.mixture.written else None,
             broader=self.material.broader if config.mixture.broader else None,
+            taught=self.teacher.taught if self.teacher and config.mixture.taught else None,
             others=self.material.others,
             weights=config.data.weights,
             seed=config.optim.seed,
@@ -122,6 +124,7 @@ class Builder:
             encoder=encoder,
             validation=self.material.validation,
             before=before,
+            teacher=self.teacher,
             device=self.device,
         )
 

@@ -40,6 +40,7 @@ class DataConfig:
     free_labels: str = ""  # JSON lines of labels written for single training texts, "" for none
     written: str = ""  # JSON lines of small label sets with texts, written for training, "" for none
     broader: str = ""  # JSON of broader categories by set and label, "" for none
+    teacher: str = ""  # folder of a larger trained SCE to learn from too, "" for none
     max_characters: int = 300
     max_tokens: int = 72
     max_rows: int = 20_000  # a set
@@ -59,6 +60,7 @@ class MixtureConfig:
     free_labels: float = 0.0  # share of groups from the free labels of single texts
     written: float = 0.0  # share of groups from the written sets
     broader: float = 0.0  # share of groups from the broader categories of the sets' labels
+    taught: float = 0.0  # share of groups whose labels the teacher picks and judges
     merged: float = 0.0  # how often two labels of a set become one, "Science and travel"
     others: float = 0.0  # how often labels are left out and their texts belong to "Other"
     max_labels: int = 48
@@ -80,6 +82,8 @@ class OptimConfig:
     clip: float = 1.0
     cosine_loss: float = 0.5  # weight of the cosine part's own cross-entropy
     none_loss: float = 0.1  # weight of the null score's and the yes/no scores' loss, where the model has them
+    teacher_loss: float = 0.0  # weight of the divergence from what the teacher makes of the labels
+    teacher_temperature: float = 1.0
     keep_loss: float = 0.0  # weight of 1 - cos(vector, vector before training)
     noise: float = 0.0  # norm of noise on the text vectors
     average: float = 0.999  # decay of the moving average of weights; 0: none

@@ -259,6 +259,14 @@ class FreeLabels:
         return (bits & 1).astype(np.bool_)
 
 
+@dataclass(frozen=True)
+class Taught:
+    """Texts with the labels that a teacher finds nearest to each, as numbers of the two tables."""
+
+    texts: Ints  # (n,)
+    labels: Ints  # (n, k)
+
+
 FACETS = ((0,), (1, 2), (3,), (4, 5))
 """Places in a text's free labels: its topic, its section in two wordings, its kind, what else fits."""
 

@@ -12,12 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.ml.pretrain.config import MixtureConfig
-from sce_desktop.ml.pretrain.material import Bools, FreeLabels, Glosses, Ints, Lists, TrainSet, WrittenSets
+from sce_desktop.ml.pretrain.material import (
+    Bools,
+    FreeLabels,
+    Glosses,
+    Ints,
+    Lists,
+    Taught,
+    TrainSet,
+    WrittenSets,
+)
+
+UNKNOWN = -100
+"""Place of the right label where only the teacher judges; the number that `torch` ignores as a target."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """P groups of T texts with K labels each. ``right`` (P, T) is the place of the right label."""
+    """P groups of T texts with K labels each. ``right`` (P, T): place of the right label, or `UNKNOWN`."""
 
     texts: Ints  # (P, T)
     labels: Ints  # (P, K), -1 where a group has fewer
@@ -47,11 +59,13 @@ class Mixture:
         free: FreeLabels | None = None,
         written: WrittenSets | None = None,
         broader: FreeLabels | None = None,
+        taught: Taught | None = None,
         others: Ints | None = None,
         weights: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> None:
         self.pairs, self.free, self.written, self.broader = pairs, free, written, broader
+        self.taught = taught
         self.others = np.array([], dtype=np.int64) if others is None else others
         self.sets, self.glosses, self.config, self.seed = list(sets), glosses, config, seed
         weight = [
@@ -64,7 +78,7 @@ class Mixture:
         """Draw the groups of ``step``."""
         c, rng = self.config, np.random.default_rng((self.seed, step))
         drawn: list[Group] = []
-        ends = np.cumsum([c.wordnet, c.mixed, c.pairs, c.free_labels, c.broader, c.written])
+        ends = np.cumsum([c.wordnet, c.mixed, c.pairs, c.free_labels, c.broader, c.written, c.taught])
         for kind in np.searchsorted(ends, rng.random(c.groups), side="right"):
             if kind == 0 and self.glosses is not None:
                 drawn.append(self._gloss_group(self.glosses, rng))
@@ -78,6 +92,8 @@ class Mixture:
                 drawn.append(self._free_group(self.broader, rng))
             elif kind == 5 and self.written is not None:
                 drawn.append(self._written_group(self.written, rng))
+            elif kind == 6 and self.taught is not None:
+                drawn.append(self._taught_group(self.taught, rng))
             else:
                 drawn.append(self._set_group(self.sets[rng.choice(len(self.sets), p=self.weight)], rng))
         width = max(len(labels) for _, labels, _, _ in drawn)
@@ -180,6 +196,14 @@ class Mixture:
         own_set = group[right][:, None] == group[None]
         mask[:, : len(rows)] = own_set | ~w.alike[rows[right][:, None], rows[None]]
         return w.texts[_places(w.text_starts, rows[right], rng)], labels, mask, right
+
+    def _taught_group(self, taught: Taught, rng: np.random.Generator) -> Group:
+        # Texts of anywhere; some of them give one of their nearest labels to the set.
+        rows = rng.integers(len(taught.texts), size=self.config.rows)
+        giving = rows[: int(rng.integers(2, len(rows) + 1))]
+        labels = np.unique(taught.labels[giving, rng.integers(taught.labels.shape[1], size=len(giving))])
+        mask = np.ones((len(rows), len(labels)), dtype=bool)
+        return taught.texts[rows], labels, mask, np.full(len(rows), UNKNOWN)
 
     def _mixed_group(self, rng: np.random.Generator) -> Group:
         # Rows of several sets, each with its own label; another row's label distracts unless it is right.

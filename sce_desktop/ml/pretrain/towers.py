@@ -87,8 +87,10 @@ class TrainedTowers:
 
     def __init__(self, encoder: TextEncoder, tokens: TokenLists, texts: int) -> None:
         self.encoder, self.tokens, self.text_count = encoder, tokens, texts
-        self.pack = tokens.device.type == "cuda" and bool(
-            importlib.util.find_spec("torch.nn.attention.varlen")
+        self.pack = (
+            tokens.device.type == "cuda"
+            and not encoder.config.relative_attention_num_buckets  # packed attention takes no bias
+            and bool(importlib.util.find_spec("torch.nn.attention.varlen"))
         )
 
     def vectors(self, texts: Ints, lengths: Ints | None, labels: Ints) -> tuple[Tensor, LabelVectors]:

@@ -16,9 +16,10 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.pretrain.calibrate import null_logits
 from sce_desktop.ml.pretrain.config import OptimConfig, PretrainConfig
-from sce_desktop.ml.pretrain.mixture import Batch, Mixture
+from sce_desktop.ml.pretrain.mixture import UNKNOWN, Batch, Mixture
 from sce_desktop.ml.pretrain.prefetch import drawn
 from sce_desktop.ml.pretrain.sets import ValidationSet
+from sce_desktop.ml.pretrain.teacher import Teacher, distillation
 from sce_desktop.ml.pretrain.towers import Towers, TrainedTowers, to_device
 from sce_desktop.ml.sce import MASKED, SCE, LabelVectors
 
@@ -82,10 +83,12 @@ class Trainer:
         encoder: nn.Module | None,
         validation: list[ValidationSet],
         before: Before | None = None,
+        teacher: Teacher | None = None,
         device: torch.device,
     ) -> None:
         self.config, self.head, self.towers, self.mixture = config, head, towers, mixture
         self.encoder, self.validation, self.before, self.device = encoder, validation, before, device
+        self.teacher = teacher if config.optim.teacher_loss else None
         c = config.optim
         groups = [{"params": _trained(head), "lr": c.head_learning_rate}]
         if encoder is not None:
@@ -189,10 +192,15 @@ class Trainer:
         sentence = None if each.sentence is None else each.sentence.float()[at]
         labels = LabelVectors(each.tokens.float()[at], sentence)
         scores = self.head.grouped(q, labels, mask)
-        loss = F.cross_entropy(scores.flatten(0, 1), right) + kept
+        judged = [(1.0, scores)]
         if c.cosine_loss and self.config.model.architecture == "plus":
-            cosine = self.head.cosine(q, labels).masked_fill(~mask, MASKED)
-            loss = loss + c.cosine_loss * F.cross_entropy(cosine.flatten(0, 1), right)
+            judged.append((c.cosine_loss, self.head.cosine(q, labels).masked_fill(~mask, MASKED)))
+        loss = sum((w * _cross_entropy(s, right) for w, s in judged), start=torch.as_tensor(kept))
+        if self.teacher is not None:
+            targets = self.teacher.scores(batch, temperature=c.teacher_temperature)
+            for weight, own in judged:
+                apart = distillation(own, targets, mask, temperature=c.teacher_temperature)
+                loss = loss + c.teacher_loss * weight * apart
         if self.config.model.says_none and c.none_loss:
             loss = loss + c.none_loss * (
                 self._none_loss(q, labels, mask, right) + self._yes_loss(q, labels, mask, right)
@@ -203,15 +211,17 @@ class Trainer:
         # Some labels of each group are taken away; texts that lose theirs fit none.
         gone = torch.rand(mask.shape[0], 1, mask.shape[2], device=self.device) < 0.4
         left = mask & ~gone
-        none = ~left.gather(2, right.view(*mask.shape[:2], 1))[..., 0]
-        judged = left.any(2)
-        left = left | ~judged[..., None]
+        known = right.view(mask.shape[:2]) != UNKNOWN
+        none = ~left.gather(2, right.clamp_min(0).view(*mask.shape[:2], 1))[..., 0]
+        judged = left.any(2) & known
+        left = left | ~left.any(2, keepdim=True)
         logit = self.head.none(self.head.passed(q, labels, left))
         return _balanced(logit, none, judged)
 
     def _yes_loss(self, q: Tensor, labels: LabelVectors, mask: Tensor, right: Tensor) -> Tensor:
-        yes = F.one_hot(right.view(mask.shape[:2]), mask.shape[2]).bool()
-        return _balanced(self.head.yes(q, labels), yes, mask)
+        places = right.view(mask.shape[:2])
+        yes = F.one_hot(places.clamp_min(0), mask.shape[2]).bool()
+        return _balanced(self.head.yes(q, labels), yes, mask & (places != UNKNOWN)[..., None])
 
     def _lengths(self, batch: Batch) -> np.ndarray | None:
         # Some texts are read to a shorter length, as a title or a first sentence would be.
@@ -274,6 +284,12 @@ class Trainer:
             cosine = self.head.cosine(q, labels)
             found["cosine"] = 100 * (cosine.argmax(1) == right).float().mean().item()
         return found
+
+
+def _cross_entropy(scores: Tensor, right: Tensor) -> Tensor:
+    """Return the mean over texts whose right label is known, 0 where there is none."""
+    whole = F.cross_entropy(scores.flatten(0, 1), right, ignore_index=UNKNOWN, reduction="sum")
+    return whole / (right != UNKNOWN).sum().clamp_min(1)
 
 
 def _balanced(logit: Tensor, target: Tensor, judged: Tensor) -> Tensor:
