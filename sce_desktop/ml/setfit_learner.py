@@ -72,6 +72,7 @@ class SetFit:
     def _trained(self, draw: Draw, scratch: Path, progress: Progress) -> Any:
         import datasets
         import setfit
+        import torch
         from transformers import TrainerCallback
 
         class Stop(TrainerCallback):
@@ -83,7 +84,8 @@ class SetFit:
         quiet_transformers()
         datasets.disable_progress_bars()
         logging.getLogger("setfit").setLevel(logging.ERROR)
-        model = setfit.SetFitModel.from_pretrained(str(self.folder), local_files_only=True, device="cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        model = setfit.SetFitModel.from_pretrained(str(self.folder), local_files_only=True, device=device)
         trainer = setfit.Trainer(
             model=model,
             args=setfit.TrainingArguments(

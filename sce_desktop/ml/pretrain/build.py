@@ -75,6 +75,8 @@ class Builder:
         encoder.load_state_dict(text_encoder_state(self.start.state, self.start.config))
         encoder.to(self.device).eval()
         encoder.tokens.weight.requires_grad_(config.model.train_token_table)
+        if encoder.config.relative_attention_num_buckets:  # else every attention matrix would be kept
+            encoder.distances.weight.requires_grad_(False)
         towers = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
         before = None
         if config.optim.keep_loss:
