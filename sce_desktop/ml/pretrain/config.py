@@ -37,8 +37,8 @@ class DataConfig:
     weights: Mapping[str, float] = field(default_factory=dict)  # factors on the mixture's own weights
     wordings: str = ""  # JSON of label synonyms by set, "" for none
     wordnet: str = ""  # gzipped JSON lines of glosses, "" for none
-    free_labels: str = ""  # JSON lines of labels written for single training texts, "" for none
-    written: str = ""  # JSON lines of small label sets with texts, written for training, "" for none
+    free_labels: tuple[str, ...] = ()  # JSON lines of labels written for single training texts
+    written: tuple[str, ...] = ()  # JSON lines of small label sets with texts, written for training
     broader: str = ""  # JSON of broader categories by set and label, "" for none
     teacher: str = ""  # folder of a larger trained SCE to learn from too, "" for none
     max_characters: int = 300

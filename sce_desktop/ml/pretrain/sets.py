@@ -79,9 +79,7 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
     texts, labels = StringTable(), StringTable()
     synonyms = _json(base / config.wordings) if config.wordings else {}
     train, validation = [], []
-    free_names = (
-        {r["id"]: r["labels"] for r in _lines(base / config.free_labels)} if config.free_labels else {}
-    )
+    free_names = {r["id"]: r["labels"] for file in config.free_labels for r in _lines(base / file)}
     free: dict[str, list[str]] = {}
     broader = _json(base / config.broader) if config.broader else {}
     above: list[tuple[list[str], list[str]]] = []
@@ -143,17 +141,19 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         glosses,
         pairs,
         _free([([text], own) for text, own in free.items()], FACETS),
-        _written(base / config.written, texts, labels) if config.written else None,
+        _written([base / file for file in config.written], texts, labels) if config.written else None,
         _free(above, None),
         np.array([labels.add(name) for name in OTHERS]),
     )
 
 
-def _written(path: Path, texts: StringTable, labels: StringTable) -> WrittenSets:
+def _written(paths: Sequence[Path], texts: StringTable, labels: StringTable) -> WrittenSets:
     try:
-        return make_written(list(_lines(path)), text_table=texts, label_table=labels)
+        lines = [line for path in paths for line in _lines(path)]
+        return make_written(lines, text_table=texts, label_table=labels)
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path.name} is not a file of label sets with texts: {error!r}.") from None
+        names = " or ".join(path.name for path in paths)
+        raise UserError(f"{names} is not a file of label sets with texts: {error!r}.") from None
 
 
 def text_id(text: str) -> str:

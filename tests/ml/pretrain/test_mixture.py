@@ -195,10 +195,10 @@ def test_a_file_of_free_labels_is_matched_by_text(world: Path) -> None:
         {"id": "000000000000", "labels": ["Gone"]},
     ]
     (world / "free.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    free = read_material(DataConfig(free_labels="free.jsonl"), world).free
+    free = read_material(DataConfig(free_labels=("free.jsonl",)), world).free
     assert free is not None
     assert [plain.texts.strings[n] for n in free.texts] == [text]
-    assert "Gone" not in read_material(DataConfig(free_labels="free.jsonl"), world).labels.strings
+    assert "Gone" not in read_material(DataConfig(free_labels=("free.jsonl",)), world).labels.strings
 
 
 def test_broader_categories_of_a_set_s_labels_are_right_for_their_texts(world: Path) -> None:
@@ -283,9 +283,9 @@ def test_labels_of_two_written_sets_that_share_a_stem_never_stand_against_each_o
 def test_written_sets_are_read_with_the_rest(world: Path) -> None:
     path = world / "written.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in WRITTEN), encoding="utf-8")
-    material = read_material(DataConfig(wordings="wordings.json", written="written.jsonl"), world)
+    material = read_material(DataConfig(wordings="wordings.json", written=("written.jsonl",)), world)
     assert material.written is not None
     assert len(material.written.label_starts) == 3
     path.write_text('{"kind": "news"}\n', encoding="utf-8")
     with pytest.raises(UserError, match=r"written\.jsonl is not a file of label sets"):
-        read_material(DataConfig(wordings="wordings.json", written="written.jsonl"), world)
+        read_material(DataConfig(wordings="wordings.json", written=("written.jsonl",)), world)

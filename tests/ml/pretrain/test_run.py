@@ -206,5 +206,5 @@ def test_the_shipped_configuration_reads_and_names_its_members() -> None:
     assert members["plain"].mixture.pairs == 0.05
     assert members["pairs-5"].mixture.pairs == 0.1
     assert members["pairs-5"].optim.seed == 54
-    assert (resources_dir() / "pretrain" / config.data.free_labels).is_file()
-    assert (resources_dir() / "pretrain" / config.data.written).is_file()
+    for file in (*config.data.free_labels, *config.data.written, config.data.wordings):
+        assert (resources_dir() / "pretrain" / file).is_file()
