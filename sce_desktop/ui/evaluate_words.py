@@ -10,7 +10,18 @@ from sce_desktop.ui.figures_table import Heading, Kind, Value
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.rows_text import alias_title
 from sce_desktop.ui.scoring import MAIN_ALIAS
-from sce_desktop.ui.words import ACCURACY, ECE, INTERVAL, MACRO_F1, interval_text, per_cent, share_text
+from sce_desktop.ui.words import (
+    ACCURACY,
+    ECE,
+    F1,
+    INTERVAL,
+    MACRO_F1,
+    PRECISION,
+    RECALL,
+    interval_text,
+    per_cent,
+    share_text,
+)
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.audits import AuditState
@@ -146,7 +157,11 @@ def coverage(part: Part, threshold: float) -> str:
 
 
 def label_rows(names: Sequence[str], part: Part) -> tuple[tuple[Heading, ...], list[tuple[Value, ...]]]:
-    """Every label with its figures by every model; without rows there is no recall and no F1."""
+    """Every label with its figures by every model.
+
+    Without answers there is no precision, without rows no recall, and without either no F1: macro-F1 is the
+    mean of those that are shown.
+    """
     several = len(part.models) > 1
     all_figures = len(part.models) <= _ALONE
     headings = [Heading("Label", Kind.NAME, 0), Heading("Rows", Kind.COUNT, 60)]
@@ -154,18 +169,17 @@ def label_rows(names: Sequence[str], part: Part) -> tuple[tuple[Heading, ...], l
         before = f"{model_name(model.alias)} " if several else ""
         if all_figures:
             headings += [
-                Heading(f"{before}precision", width=118 if several else 90),
-                Heading(f"{before}recall", width=98 if several else 80),
+                Heading(f"{before}precision", width=136 if several else 90, tip=PRECISION),
+                Heading(f"{before}recall", width=116 if several else 80, tip=RECALL),
             ]
-        headings.append(Heading(f"{before}F1", width=86 if several else 70))
+        headings.append(Heading(f"{before}F1", width=96 if several else 70, tip=F1))
     found: list[tuple[Value, ...]] = []
     for place, name in enumerate(names):
         values: list[Value] = [name, part.models[0].measures.labels[place].rows]
         for model in part.models:
             one = model.measures.labels[place]
-            predicted = bool(model.measures.confusion[:, place].sum())
             if all_figures:
-                values += [one.precision if predicted else None, one.recall if one.rows else None]
-            values.append(one.f1 if one.rows or predicted else None)
+                values += [one.precision if one.predicted else None, one.recall if one.rows else None]
+            values.append(one.f1 if one.counted else None)
         found.append(tuple(values))
     return tuple(headings), found

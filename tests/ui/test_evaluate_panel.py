@@ -105,6 +105,19 @@ def test_the_figures_are_those_of_the_task(session: Session, show: Open) -> None
     assert "SCE beside Similarity: no difference shown yet" in panel.summary.text()
 
 
+def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(session: Session, show: Open) -> None:
+    """What is given and no row has counts as 0, and is shown so; what is neither is a dash."""
+    panel = show([0, 1, 0, 0, 1], labels=(*LABELS, "Never"))
+    headings = [heading.title for heading in panel.labels.figures.headings]
+    column = headings.index("SCE F1")
+    shown = [row[column] for row in panel.labels.figures.rows]
+    assert shown == [pytest.approx(0.8), 1, 0, None]
+    assert panel.models.figures.rows[0][3] == pytest.approx((0.8 + 1 + 0) / 3)
+    assert [row[column] for row in _cells(panel, "labels")] == ["80.0 %", "100.0 %", "0.0 %", "–"]
+    assert [row[column - 1] for row in _cells(panel, "labels")] == ["66.7 %", "100.0 %", "–", "–"]
+    assert "counts as 0" in panel.models.figures.headings[3].tip
+
+
 def test_the_charts_say_the_same_in_words(qtbot: QtBot, session: Session, show: Open) -> None:
     panel = show()
     ece = _quality(session).parts[0].models[0].measures.ece
