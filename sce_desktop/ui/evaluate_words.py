@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.quality import LeftOut, Part, Quality
 
 SOURCES = {
+    Source.GOLD: "Right answers (gold)",
     Source.AUDIT: "Audit sample",
     Source.HAND: "Your decisions",
     Source.BULK: "Accepted predictions",
@@ -48,13 +49,16 @@ def model_name(alias: str) -> str:
 
 def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
     """Say which rows the figures rest on, and what that is worth."""
-    said = f"On {part.rows:,} of {part.decided:,} decided rows"
+    kind = "gold" if part.source is Source.GOLD else "decided"
+    said = f"On {part.rows:,} of {part.decided:,} {kind} rows"
     left = []
     if part.learned:
         left.append(f"{part.learned:,} that {quality.learned_by} learned from")
     if part.none:
         left.append(f"{part.none:,} with none of these labels")
-    if other := part.decided - part.rows - part.none - part.learned:
+    if part.unknown:
+        left.append(f"{part.unknown:,} whose right answer is no label here")
+    if other := part.decided - part.rows - part.none - part.learned - part.unknown:
         left.append(f"{other:,} without a score")
     said += f" (without {', '.join(left)}). " if left else ". "
     if multi_label:
@@ -86,7 +90,8 @@ def nothing_measured(quality: Quality, part: Part) -> str:
             f"rows, which say nothing of how good it is on others.{others} Draw an audit sample, or "
             "decide more rows, to measure it."
         )
-    return f"{SOURCES[part.source]}: {rows(part.decided)} decided, but none with both a label and a score."
+    said = "" if part.source is Source.GOLD else " decided"
+    return f"{SOURCES[part.source]}: {rows(part.decided)}{said}, but none with both a label and a score."
 
 
 def audit_progress(state: AuditState) -> str:

@@ -16,6 +16,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import AUDIT, RowQuery
+from sce_desktop.tasks.coders import GOLD as GOLD_CODER
 from sce_desktop.tasks.evidence import Source, gather, rolled_up
 from sce_desktop.tasks.quality import Quality, assess
 from sce_desktop.ui import evaluate_work
@@ -224,6 +225,60 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     box.activated.emit(box.setCurrentIndex(1) or 1)
     assert panel.pages.currentWidget() is panel.message
     assert "agree with the model by construction" in panel.message.text()
+
+
+def test_right_answers_of_a_column_are_measured_against(session: Session, show: Open) -> None:
+    """Every row has one: they come first, are exact, and say that they are no random sample."""
+
+    def prepare(project: Project) -> None:
+        right = {
+            row_id: LABELS[place] for row_id, place in enumerate([0, 1, 2, 0, 1, 1, 2, 2, 2, 0, 1, 2], 1)
+        }
+        project.add_coder(GOLD_CODER, "column truth", right | {12: "No such label"})
+
+    panel = show(prepare=prepare)
+    said = [panel.bar.source.itemText(place) for place in range(panel.bar.source.count())]
+    assert said == ["Right answers (gold) (12)", "Your decisions (10)"]
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "72.7 %"], ["Similarity", "27.3 %"]]
+    basis = panel.bar.basis.text()
+    assert "On 11 of 12 gold rows (without 1 whose right answer is no label here). " in basis
+    assert "Right answers (column truth): gold rows, no random sample of decisions." in basis
+    panel.confusions.chosen.emit((1, 2))
+    assert list(session.query.given) == [6]
+    panel.bar.source.setCurrentIndex(1)
+    panel.bar.source.activated.emit(1)
+    assert _cells(panel)[0][:2] == ["SCE", "80.0 %"]
+    assert "On 10 of 10 decided rows. " in panel.bar.basis.text()
+
+
+def test_right_answers_come_and_go_while_one_looks(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show([], prepare=lambda project: project.add_coder(GOLD_CODER, "column truth", {1: "Late"}))
+    assert panel.part is not None
+    assert (panel.part.source, panel.part.rows) == (Source.GOLD, 1)
+    assert "for the whole table only if" in panel.bar.basis.text()
+    assert session.project is not None
+    assert session.remove_coder(session.project.coders()[0].id)
+    qtbot.waitUntil(lambda: "Nothing is decided yet" in panel.message.text())
+    session.undo()
+    qtbot.waitUntil(lambda: panel.part is not None and panel.part.source is Source.GOLD)
+
+
+def test_right_answers_are_rolled_up_and_any_of_several_is_right(show: Open) -> None:
+    children = ("Trouble > Late", "Trouble > Damaged", "Praise")
+
+    def prepare(project: Project) -> None:
+        project.set_labels(project.label_set().labels, multi_label=True)  # type: ignore[union-attr]
+        project.add_coder(
+            GOLD_CODER, "column truth", {1: children[1], 2: [children[1], "Praise"], 3: "Praise"}
+        )
+
+    panel = show([], labels=children, prepare=prepare)
+    assert panel.part is not None
+    assert panel.part.models[0].measures.accuracy == pytest.approx(2 / 3)
+    panel.bar.rolled.click()
+    assert panel._session.project is not None
+    evidence = rolled_up(gather(panel._session.project, ["sce"], gold=True))
+    assert assess(evidence).parts[0].models[0].measures.accuracy == 1.0
 
 
 def test_children_are_rolled_up(qtbot: QtBot, session: Session, show: Open) -> None:
