@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from sce_desktop.tasks.pasting import Cell, as_tsv
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind
 from sce_desktop.ui.label_edits import rows
-from sce_desktop.ui.theme import px, tokens
+from sce_desktop.ui.painting import elided_name
+from sce_desktop.ui.theme import font, px, tokens
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.quality import Part
 
 MOST_SQUARE = 12  # labels of which every pair is shown
 _STRONGEST = 0.5  # of the accent colour behind a number: more would take the number's contrast
-_CELL, _NAMES = 80, 170
+_CELL, _NAMES, _AROUND = 88, 170, 12
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -48,7 +49,10 @@ class _Square(QAbstractTableModel):
     ) -> Any:
         across = orientation is Qt.Orientation.Horizontal
         if role == Qt.ItemDataRole.DisplayRole:
-            return " ".join(self.names[section].split())
+            width = px((_CELL if across else _NAMES) - _AROUND)
+            return elided_name(QFontMetrics(font("column")), self.names[section], width)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.names[section]
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"The model says: {self.names[section]}" if across else f"Yours: {self.names[section]}"
         if role == Qt.ItemDataRole.TextAlignmentRole:

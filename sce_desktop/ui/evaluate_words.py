@@ -171,13 +171,13 @@ def label_rows(names: Sequence[str], part: Part) -> tuple[tuple[Heading, ...], l
     all_figures = len(part.models) <= _ALONE
     headings = [Heading("Label", Kind.NAME, 0), Heading("Rows", Kind.COUNT, 60)]
     for model in part.models:
-        before = f"{model_name(model.alias)} " if several else ""
+        above = model_name(model.alias) if several else ""
         if all_figures:
             headings += [
-                Heading(f"{before}precision", width=136 if several else 90, tip=PRECISION),
-                Heading(f"{before}recall", width=116 if several else 80, tip=RECALL),
+                Heading("Precision", width=86, tip=PRECISION, above=above),
+                Heading("Recall", width=76, tip=RECALL, above=above),
             ]
-        headings.append(Heading(f"{before}F1", width=96 if several else 70, tip=F1))
+        headings.append(Heading("F1", width=76, tip=F1, above=above))
     found: list[tuple[Value, ...]] = []
     for place, name in enumerate(names):
         values: list[Value] = [name, part.models[0].measures.labels[place].rows]

@@ -109,7 +109,7 @@ def test_the_figures_are_those_of_the_task(session: Session, show: Open) -> None
 def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(session: Session, show: Open) -> None:
     """What is given and no row has counts as 0, and is shown so; what is neither is a dash."""
     panel = show([0, 1, 0, 0, 1], labels=(*LABELS, "Never"))
-    headings = [heading.title for heading in panel.labels.figures.headings]
+    headings = [heading.name for heading in panel.labels.figures.headings]
     column = headings.index("SCE F1")
     shown = [row[column] for row in panel.labels.figures.rows]
     assert shown == [pytest.approx(0.8), 1, 0, None]
@@ -156,6 +156,29 @@ def test_a_click_on_a_confusion_shows_exactly_its_rows(qtbot: QtBot, session: Se
     session.decide([3], Decision.SKIPPED)
     assert session.project is not None
     assert session.project.annotations([3])[3].queue == CONFUSIONS
+
+
+def test_names_over_confusions_are_cut_where_they_differ(show: Open) -> None:
+    names = ("Delivery > Late by more than a week", "Delivery > Lost", "Praise")
+    panel = show(labels=names)
+    pairs, across, down = panel.confusions.pairs, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+    assert pairs.headerData(0, across).startswith("Late")
+    assert pairs.headerData(0, across).endswith("…")
+    assert pairs.headerData(1, across) == "… > Lost"
+    assert pairs.headerData(1, down) == "Delivery > Lost"
+    for place, name in enumerate(names):
+        assert pairs.headerData(place, across, Qt.ItemDataRole.AccessibleTextRole) == name
+        assert name in pairs.headerData(place, across, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_whose_figure_it_is_stands_on_a_line_of_its_own(show: Open) -> None:
+    figures = show().labels.figures
+    across = Qt.Orientation.Horizontal
+    assert figures.headerData(2, across) == "SCE\nPrecision"
+    assert figures.headerData(7, across) == "Similarity\nF1"
+    assert figures.headerData(7, across, Qt.ItemDataRole.AccessibleTextRole) == "Similarity F1"
+    assert figures.tsv().splitlines()[0].split("\t")[2] == "SCE Precision"
+    assert "never right" in figures.headerData(7, across, Qt.ItemDataRole.ToolTipRole)
 
 
 def test_of_many_labels_the_commonest_confusions_are_listed(session: Session, show: Open) -> None:
