@@ -115,8 +115,9 @@ class FilterBar(FilterMenus):
         """Keep the chips on one line as long as it goes: say less where the room ends."""
         icon, words = Qt.ToolButtonStyle.ToolButtonIconOnly, Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         for short, bare in ((False, self._narrow), (True, self._narrow), (True, True)):
-            name = f"Confidence < {per_cent(self._threshold)}"
-            _label(self.confidence, name.removeprefix("Confidence ") if short else name, None)
+            below = per_cent(self._threshold)
+            name = f"Confidence < {below}"
+            _label(self.confidence, f"Below {below}" if short else name, None)
             self.confidence.setAccessibleName(name)
             self.order.setToolButtonStyle(icon if bare else words)
             self.order.setToolTip(f"In which order the rows come: {order_name(self._session.query)}")

@@ -94,6 +94,7 @@ class DecisionBar(QWidget):
         """Take less height; what was decided then stands in ``said`` wherever that is put."""
         self._column.setSpacing(px(SPACE_XS if low else SPACE_S))
         self.back.setText("" if low else "Undo")
+        self.said.setContentsMargins(px(SPACE_S) if low else 0, 0, 0, 0)
 
     def take_said(self) -> None:
         """Say here again what was decided."""

@@ -214,10 +214,10 @@ def test_the_chips_say_less_before_they_take_a_second_line(opened: FilterBar) ->
     opened.resize(1000, 60)
     whole = opened._needed()
     words = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-    for width, short, bare in ((whole, False, False), (whole - 1, True, False), (whole - 90, True, True)):
+    for width, short, bare in ((whole, False, False), (whole - 1, True, False), (whole - 60, True, True)):
         opened.resize(width, 60)
         assert lines() == 1, width
-        assert opened.confidence.text() == ("< 60 %" if short else "Confidence < 60 %")
+        assert opened.confidence.text() == ("Below 60 %" if short else "Confidence < 60 %")
         assert (opened.order.toolButtonStyle() is not words) is bare
         assert opened.confidence.accessibleName() == "Confidence < 60 %"
         assert opened.order.toolTip() == "In which order the rows come: file order"
