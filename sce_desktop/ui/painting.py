@@ -62,6 +62,17 @@ def elided_name(metrics: QFontMetrics, name: str, width: int) -> str:
     )
 
 
+def name_on_two_lines(metrics: QFontMetrics, name: str, width: int) -> str:
+    """Return a label's name as it fits into ``width`` pixels on two lines, broken between words."""
+    words = name.split()
+    count = len(words)
+    while count and metrics.horizontalAdvance(" ".join(words[:count])) > width:
+        count -= 1
+    if count in (0, len(words)):
+        return elided_name(metrics, name, width)
+    return f"{' '.join(words[:count])}\n{elided_name(metrics, ' '.join(words[count:]), width)}"
+
+
 def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "") -> None:
     """Draw ``mark`` and a label's name at the left of ``area``, in the name's own direction, on one line."""
     metrics = painter.fontMetrics()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
@@ -14,7 +14,8 @@ from sce_desktop.ui.elided_label import ElidedLabel
 from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.keymap import shown_key
-from sce_desktop.ui.theme import SPACE_S, SPACE_XS, px, set_role
+from sce_desktop.ui.painting import elided_name
+from sce_desktop.ui.theme import SPACE_S, SPACE_XS, font, px, set_role
 
 _ORIGINS = {Origin.HAND: "by hand", Origin.BULK: "with others", Origin.IMPORTED: "imported"}
 
@@ -140,7 +141,7 @@ class DecisionBar(QWidget):
         self._name_accept()
 
     def _name_accept(self) -> None:
-        shown = self.fontMetrics().elidedText(self._acceptable, Qt.TextElideMode.ElideRight, px(150))
+        shown = elided_name(QFontMetrics(font("strong")), self._acceptable, px(150))
         key = shown_key(self._keys.get("accept", ""))
         self.accept.setText(f"Accept {shown.replace('&', '&&')} {key}".rstrip())
 

@@ -24,6 +24,7 @@ from sce_desktop.ui.evaluate_panel import CONFUSIONS, EvaluatePanel
 from sce_desktop.ui.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.evaluate_work import Evaluation
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
 
@@ -161,10 +162,15 @@ def test_a_click_on_a_confusion_shows_exactly_its_rows(qtbot: QtBot, session: Se
 def test_names_over_confusions_are_cut_where_they_differ(show: Open) -> None:
     names = ("Delivery > Late by more than a week", "Delivery > Lost", "Praise")
     panel = show(labels=names)
+    panel.tabs.setCurrentWidget(panel.confusions)
     pairs, across, down = panel.confusions.pairs, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-    assert pairs.headerData(0, across).startswith("Late")
+    assert pairs.cell == px(120)  # as wide as is good, of more
+    panel.confusions.square.resize(px(170 + 3 * 80), 200)
+    assert px(72) <= pairs.cell <= px(80)
+    assert panel.confusions.square.columnWidth(0) == pairs.cell
+    assert pairs.headerData(0, across).startswith("Delivery >\nLate")
     assert pairs.headerData(0, across).endswith("…")
-    assert pairs.headerData(1, across) == "… > Lost"
+    assert pairs.headerData(1, across) == "Delivery >\nLost"
     assert pairs.headerData(1, down) == "Delivery > Lost"
     for place, name in enumerate(names):
         assert pairs.headerData(place, across, Qt.ItemDataRole.AccessibleTextRole) == name

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.painting import draw_name, elided_name
+from sce_desktop.ui.painting import draw_name, elided_name, name_on_two_lines
 
 ARABIC = "تأخير في تسليم الشحنة إلى العنوان الجديد"
 
@@ -47,6 +47,16 @@ def test_a_name_in_a_group_loses_its_parent_first(qtbot: QtBot) -> None:
     assert elided_name(metrics, "Delivery > Lost", room) == "Lost"
     assert elided_name(metrics, name, room).startswith("Lost")
     assert elided_name(metrics, name, room).endswith("…")
+
+
+def test_two_lines_are_broken_between_words(qtbot: QtBot) -> None:
+    metrics = QFontMetrics(QFont())
+    width = metrics.horizontalAdvance("Customer serv")
+    assert name_on_two_lines(metrics, "Late  parcel", width) == "Late parcel"
+    assert name_on_two_lines(metrics, "Customer service", width) == "Customer\nservice"
+    assert name_on_two_lines(metrics, "Customer > Unfriendliness", width).startswith("Customer >\nUnfr")
+    assert name_on_two_lines(metrics, "x" * 40, width).endswith("x…")
+    assert name_on_two_lines(metrics, f"Late {'x' * 40}", width).startswith("Late\nxx")
 
 
 @pytest.mark.parametrize(("name", "side"), [(ARABIC, "left"), ("Delivery came late " * 2, "right")])

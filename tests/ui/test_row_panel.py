@@ -22,7 +22,7 @@ from sce_desktop.ui.row_panel import RowPanel
 from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
 from sce_desktop.ui.rows_view import RowsView
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import px
+from sce_desktop.ui.theme import Theme, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 
@@ -401,9 +401,16 @@ def test_in_a_low_window_all_is_lower_and_then_all_scrolls(
 @pytest.mark.parametrize("height", [371, 691])  # in a window of 1280x800, with a panel below and without
 @pytest.mark.parametrize("text", ["Short", "word " * 250, "word " * 9000], ids=["short", "long", "very long"])
 def test_the_likeliest_labels_are_seen_whatever_else_there_is(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject, height: int, text: str
+    qtbot: QtBot,
+    session: Session,
+    theme: Theme,
+    bench: Bench,
+    make_project: MakeProject,
+    height: int,
+    text: str,
 ) -> None:
-    path = make_project(texts=(text, "Next"), labels=tuple(f"Intent {number}" for number in range(12)))
+    names = tuple(f"Intent {number} of somebody who writes at great length" for number in range(12))
+    path = make_project(texts=(text, "Next"), labels=names)
     with Project.open(path) as project:
         give_scores(project, [3, 1])
         give_scores(project, [2, 1], alias="similarity")
@@ -428,7 +435,7 @@ def test_the_likeliest_labels_are_seen_whatever_else_there_is(
         )
 
     qtbot.waitUntil(seen)
-    assert next(button.line.name for button in buttons if button.line) == "Intent 3"
+    assert next(button.line.name for button in buttons if button.line) == names[3]
     session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
     qtbot.waitUntil(seen)
     assert panel.width() == px(276)
