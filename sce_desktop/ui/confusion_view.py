@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_SQUARE = 12  # labels of which every pair is shown
 _STRONGEST = 0.5  # of the accent colour behind a number: more would take the number's contrast
-_LEAST, _MOST, _NAMES, _AROUND = 72, 120, 170, 14
+_LEAST, _MOST, _NAMES, _AROUND = 72, 120, 170, 18
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -120,7 +120,7 @@ class ConfusionView(QStackedWidget):
             header.setHighlightSections(False)
             header.setSectionsClickable(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-            header.setTextElideMode(Qt.TextElideMode.ElideRight)
+            header.setTextElideMode(Qt.TextElideMode.ElideNone)  # it takes two lines for one
         self.list = FiguresTable("Commonest confusions")
         self.addWidget(self.square)
         self.addWidget(self.list)

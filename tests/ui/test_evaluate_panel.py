@@ -165,6 +165,8 @@ def test_names_over_confusions_are_cut_where_they_differ(show: Open) -> None:
     panel.tabs.setCurrentWidget(panel.confusions)
     pairs, across, down = panel.confusions.pairs, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
     assert pairs.cell == px(120)  # as wide as is good, of more
+    # Qt would take the two lines for one, and cut that.
+    assert panel.confusions.square.horizontalHeader().textElideMode() is Qt.TextElideMode.ElideNone
     panel.confusions.square.resize(px(170 + 3 * 80), 200)
     assert px(72) <= pairs.cell <= px(80)
     assert panel.confusions.square.columnWidth(0) == pairs.cell
