@@ -199,7 +199,13 @@ def _as_json(found: Measures, labels: list[str]) -> dict[str, Any]:
         "macro_f1": found.macro_f1,
         "ece": found.ece,
         "labels": {
-            label: {"rows": one.rows, "precision": one.precision, "recall": one.recall, "f1": one.f1}
+            label: {
+                "rows": one.rows,
+                "predicted": one.predicted,
+                "precision": one.precision,
+                "recall": one.recall,
+                "f1": one.f1,
+            }
             for label, one in zip(labels, found.labels, strict=True)
         },
         "confusion": found.confusion.tolist(),

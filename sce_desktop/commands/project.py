@@ -49,7 +49,10 @@ def add_command(commands: options.Commands) -> None:
     action = _add(actions, "export", "write the rows to a table", export)
     action.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="where they go")
     action.add_argument(
-        "--only", choices=("all", "labelled", "unlabelled", "flagged"), default="all", help="which rows"
+        "--only",
+        choices=("all", "labelled", "unlabelled", "flagged"),
+        default="all",
+        help="which rows; labelled: with a label, or decided as none of these",
     )
     options.add_threshold(action)
     action.add_argument(

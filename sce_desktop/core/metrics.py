@@ -19,12 +19,21 @@ ECE_BINS = 15
 
 @dataclass(frozen=True, slots=True)
 class LabelMeasures:
-    """How one label fares; ``rows`` is how often it is the gold label."""
+    """How one label fares; ``rows`` is how often it is the gold label, ``predicted`` how often the answer.
+
+    Where nothing can be said, a figure is 0: precision without an answer, recall without a row.
+    """
 
     rows: int
+    predicted: int
     precision: float
     recall: float
     f1: float
+
+    @property
+    def counted(self) -> bool:
+        """Whether macro-F1 is a mean over this label too: it occurs, or was answered (then F1 is 0)."""
+        return self.rows > 0 or self.predicted > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ def measure(gold: IdArray, probabilities: FloatArray) -> Measures:
     predicted, confidence, _ = top(probabilities)
     right = predicted == gold
     every = np.arange(probabilities.shape[1])
+    confusion = confusion_matrix(gold, predicted, labels=every)
     precision, recall, f1, support = precision_recall_fscore_support(
         gold, predicted, labels=every, zero_division=0.0
     )
@@ -54,13 +64,14 @@ def measure(gold: IdArray, probabilities: FloatArray) -> Measures:
         rows=len(gold),
         accuracy=float(right.mean()),
         accuracy_interval=accuracy_interval(int(right.sum()), len(gold)),
-        # Labels that neither occur nor were predicted do not count: they would pull the mean to 0.
+        # scikit-learn's convention, which analysts compare with: the mean over the labels that occur or were
+        # predicted. A label that is only predicted has F1 0; one that is neither would pull the mean to 0.
         macro_f1=float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
         ece=expected_calibration_error(confidence, right),
-        confusion=confusion_matrix(gold, predicted, labels=every),
+        confusion=confusion,
         labels=tuple(
-            LabelMeasures(int(n), float(p), float(r), float(f))
-            for n, p, r, f in zip(support, precision, recall, f1, strict=True)
+            LabelMeasures(int(n), int(said), float(p), float(r), float(f))
+            for n, said, p, r, f in zip(support, confusion.sum(axis=0), precision, recall, f1, strict=True)
         ),
     )
 

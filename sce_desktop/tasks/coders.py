@@ -125,7 +125,7 @@ def check_gold(project: Project, column: str) -> None:
     Raises:
         UserError: It has.
     """
-    gold = _gold(project)
+    gold = gold_coder(project)
     if gold is not None and gold.source != _source(column):
         raise UserError(
             f"This project has gold answers of another origin ({gold.source}): remove them first, under "
@@ -158,7 +158,7 @@ def keep_gold(project: Project, place: int, progress: Progress, *, multi_label: 
     )
     more = [label for label in met if label.name not in known]
     project.set_labels([*labels, *more], multi_label=multi_label or _may_be_several(project))
-    gold = _gold(project)
+    gold = gold_coder(project)
     if gold is not None:
         project.remove_coder(gold.id)
     project.add_coder(GOLD, _source(project.columns[place]), answers)
@@ -172,7 +172,8 @@ def _answers_of(project: Project, place: int, progress: Progress, *, several: bo
     }
 
 
-def _gold(project: Project) -> Coder | None:
+def gold_coder(project: Project) -> Coder | None:
+    """Return who holds the right answers; None: the project has none."""
     return next((coder for coder in project.coders() if coder.name == GOLD), None)
 
 

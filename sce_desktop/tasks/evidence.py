@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Annotation, Decision, FloatArray, IdArray, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.coders import gold_coder
 
 UNDECIDED = -1
 _BATCH = 5000
@@ -34,6 +36,7 @@ class Source(IntEnum):
     BULK = 3  # a model's answer, accepted for many rows at once
     IMPORTED = 4  # came with the table
     TOGETHER = 5  # one answer that a person gave to many rows at once
+    GOLD = 6  # no decision: a right answer (`Gold`)
 
 
 NOT_LOOKED_AT = (Source.BULK, Source.TOGETHER)
@@ -77,6 +80,21 @@ class AuditSample:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Gold:
+    """The right answers of a project, by the numbers that `Evidence` has for decisions."""
+
+    source: str  # where they are from
+    answer: IdArray  # (n,) the first answer, -1: there is none, or it is ``unknown``
+    hits: tuple[IdArray, ...]
+    unknown: IdArray  # places of right answers that are no labels here
+
+    @property
+    def rows(self) -> int:
+        """How many rows have a right answer."""
+        return int((self.answer >= 0).sum()) + len(self.unknown)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """The n rows with text, in file order, and what is known of each.
 
@@ -96,6 +114,7 @@ class Evidence:
     probabilities: dict[str, FloatArray] = field(default_factory=dict)  # alias: (n, K), nan where unscored
     learned_by: str = ""  # the model version that probabilities are of, if they are one's
     learned: IdArray = field(default_factory=lambda: np.zeros(0, np.int64))  # places it learned from
+    gold: Gold | None = None  # where it was asked for, and there is any
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,6 +126,12 @@ class Evidence:
         """(n,) whether a person answered; a model's answer accepted in bulk is not a person's."""
         return (self.answer >= 0) & (self.source != Source.BULK)
 
+    def on_gold(self) -> Evidence:
+        """Return what is known of the rows with the right answers in place of what was decided."""
+        assert self.gold is not None
+        source = np.where(self.gold.answer >= 0, Source.GOLD, Source.UNDECIDED).astype(np.int8)
+        return replace(self, answer=self.gold.answer, hits=self.gold.hits, source=source)
+
     def has(self, answer: int) -> NDArray[np.bool_]:
         """Return (n,) whether each row was given ``answer`` (K: none of these)."""
         found = np.zeros(len(self.row_ids), dtype=bool)
@@ -114,7 +139,9 @@ class Evidence:
         return found
 
 
-def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | None = None) -> Evidence:
+def gather(
+    project: Project, aliases: Sequence[str] = (), audit: AuditSample | None = None, *, gold: bool = False
+) -> Evidence:
     """Read the evidence of ``project``.
 
     Args:
@@ -122,6 +149,7 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         aliases: Models whose active runs' probabilities are wanted; those without a run are left out, and so
             is a run that knows none of the labels in use.
         audit: The random sample that table-wide claims rest on.
+        gold: Read the right answers too, where there are any.
 
     Raises:
         UserError: The project has no labels, or no row with text.
@@ -134,22 +162,19 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         raise UserError("The project has no rows with text: import a table first.")
     place_of = {label.id: place for place, label in enumerate(label_set.labels)}
     n, none = len(row_ids), len(label_set.labels)
-    answer = np.full(n, UNDECIDED, dtype=np.int64)
     source = np.zeros(n, dtype=np.int8)
-    hits: list[list[int]] = [[] for _ in range(none + 1)]
+    given: dict[int, list[int]] = {}
     sampled = np.zeros(n, dtype=bool)
     if audit is not None:
         sampled[places_of(row_ids, audit.row_ids)] = True
     for place, annotation in _annotations(project, row_ids):
-        given = [place_of[label_id] for label_id in annotation.label_ids]
+        given[place] = [place_of[label_id] for label_id in annotation.label_ids]
         if annotation.decision is Decision.NONE:
-            given = [none]
-        for one in given:
-            hits[one].append(place)
-        answer[place] = given[0]
+            given[place] = [none]
         source[place] = _source(annotation)
         if sampled[place] and annotation.origin is Origin.HAND:
             source[place] = Source.AUDIT
+    answer, hits = _arrays(given, n, none + 1)
     learned_by, learned = _learned(project, aliases)
     decided_sample = np.flatnonzero(sampled & (answer >= 0) & ~np.isin(source, NOT_LOOKED_AT))
     return Evidence(
@@ -158,7 +183,7 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         label_set.multi_label,
         answer,
         source,
-        tuple(np.asarray(sorted(places), dtype=np.int64) for places in hits),
+        hits,
         decided_sample,
         int(sampled.sum()) - len(decided_sample) + (audit.later if audit is not None else 0),
         audit,
@@ -170,7 +195,39 @@ def gather(project: Project, aliases: Sequence[str] = (), audit: AuditSample | N
         },
         learned_by,
         places_of(row_ids, learned),
+        _gold(project, row_ids, place_of) if gold else None,
     )
+
+
+def _arrays(given: dict[int, list[int]], n: int, answers: int) -> tuple[IdArray, tuple[IdArray, ...]]:
+    """Return (n,) the first answer by place, and for each answer the places where it was given."""
+    answer = np.full(n, UNDECIDED, dtype=np.int64)
+    hits: list[list[int]] = [[] for _ in range(answers)]
+    for place, several in given.items():
+        answer[place] = several[0]
+        for one in several:
+            hits[one].append(place)
+    return answer, tuple(np.asarray(sorted(places), dtype=np.int64) for places in hits)
+
+
+def _gold(project: Project, row_ids: IdArray, place_of: dict[int | None, int]) -> Gold | None:
+    coder = gold_coder(project)
+    if coder is None:
+        return None
+    said = project.coder_answers(coder.id)
+    ids = np.fromiter(said, dtype=np.int64, count=len(said))
+    ids = ids[np.isin(ids, row_ids)]
+    given: dict[int, list[int]] = {}
+    unknown = []
+    for place, row_id in zip(places_of(row_ids, ids).tolist(), ids.tolist(), strict=True):
+        labels = said[row_id]
+        known = sorted(place_of[one] for one in labels if isinstance(one, int))
+        if known or not labels:
+            given[place] = known or [len(place_of)]  # a right answer may be that no label fits
+        else:
+            unknown.append(place)
+    answer, hits = _arrays(given, len(row_ids), len(place_of) + 1)
+    return Gold(coder.source, answer, hits, np.asarray(unknown, dtype=np.int64))
 
 
 def rolled_up(evidence: Evidence) -> Evidence:
@@ -191,15 +248,18 @@ def rolled_up(evidence: Evidence) -> Evidence:
             merge(column, matrix[:, child], out=column)
         merged[np.isnan(matrix).any(axis=1)] = np.nan
         probabilities[alias] = merged
+
+    def answers(of: Evidence | Gold) -> dict[str, Any]:
+        children = [np.flatnonzero(parent_of == parent) for parent in range(len(names) + 1)]
+        hits = tuple(np.unique(np.concatenate([of.hits[child] for child in some])) for some in children)
+        return {"answer": np.where(of.answer < 0, UNDECIDED, parent_of[of.answer]), "hits": hits}
+
     return replace(
         evidence,
         labels=tuple(Label(name) for name in names),
-        answer=np.where(evidence.answer < 0, UNDECIDED, parent_of[evidence.answer]),
-        hits=tuple(
-            np.unique(np.concatenate([evidence.hits[child] for child in np.flatnonzero(parent_of == parent)]))
-            for parent in range(len(names) + 1)
-        ),
         probabilities=probabilities,
+        gold=None if evidence.gold is None else replace(evidence.gold, **answers(evidence.gold)),
+        **answers(evidence),
     )
 
 

@@ -25,6 +25,14 @@ ORIGIN_COLUMN = "origin"  # after them, where a row was decided as none or skipp
 LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
 LABEL_PREFIX = "label:"  # then a column of 0 and 1 for each label
 
+STATES = {
+    "all": (RowState.ANY,),
+    "labelled": (RowState.LABELLED, RowState.NONE),
+    "unlabelled": (RowState.UNLABELLED,),
+    "flagged": (RowState.FLAGGED,),
+}
+"""What rows have in common that are written; these states exclude each other."""
+
 HOLD_ABOUT = (".xlsx", ".parquet")
 """Kinds of tables that can say themselves what they are made of."""
 
@@ -33,11 +41,14 @@ _NO_MARKS = RowMarks(0)
 
 
 def rows_to_export(project: Project, only: Which = "all", shown: RowQuery | None = None) -> IdArray:
-    """Return the ids of the rows that an export writes, in their order: "shown" as ``shown`` says."""
-    states = {"labelled": RowState.LABELLED, "unlabelled": RowState.UNLABELLED, "flagged": RowState.FLAGGED}
+    """Return the ids of the rows that an export writes, in their order: "shown" as ``shown`` says.
+
+    "None of these" is an answer as a label is: "labelled" has both, as everywhere where rows are counted.
+    """
     if only == "shown":
         return project.row_ids(shown or RowQuery())
-    return project.row_ids(RowQuery(state=states.get(only, RowState.ANY)))
+    found = [project.row_ids(RowQuery(state=state)) for state in STATES[only]]
+    return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
 
 
 def columns_to_export(project: Project) -> list[tuple[str, tuple[str, ...]]]:

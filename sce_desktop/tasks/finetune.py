@@ -13,7 +13,7 @@ import numpy as np
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, distinct_labels
-from sce_desktop.core.metrics import Measures, measure
+from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
 from sce_desktop.tasks.evaluation import read_gold
@@ -31,6 +31,10 @@ def measures_json(found: Measures) -> dict[str, Any]:
         "macro_f1": found.macro_f1,
         "ece": found.ece,
     }
+
+
+def _f1(found: LabelMeasures) -> float | None:
+    return found.f1 if found.counted else None  # the mean leaves it out, too
 
 
 def difference_json(found: Difference) -> dict[str, Any]:
@@ -73,7 +77,7 @@ class Outcome:
         ):
             result[name] = measures_json(found)
         result["labels_changed"] = {
-            label: {"rows": old.rows, "before": {"f1": old.f1}, "after": {"f1": new.f1}}
+            label: {"rows": old.rows, "before": {"f1": _f1(old)}, "after": {"f1": _f1(new)}}
             for label, old, new in zip(labels, self.before.labels, self.after.labels, strict=True)
         }
         return result

@@ -25,7 +25,7 @@ from sce_desktop.core.thresholds import (
     suggest_threshold,
 )
 from sce_desktop.core.types import FloatArray, IdArray
-from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Evidence, Source
+from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Evidence, Gold, Source
 
 DEFAULT_WIDTH = 0.1
 SUGGESTED_LEAST = 50
@@ -82,7 +82,7 @@ class Part:
     """Rows that were decided in one way. All models are measured on the same ``rows``."""
 
     source: Source
-    decided: int
+    decided: int  # or, of right answers, how many rows have one
     rows: int  # with one of the labels, scored, not learned from: those that are measured
     learned: int  # that the first model learned from: left out for all models
     none: (
@@ -92,6 +92,7 @@ class Part:
     notes: tuple[str, ...]  # sentences: what they leave out, and what became of the sample
     models: tuple[ModelQuality, ...]
     row_ids: IdArray  # (n,) the rows that are measured
+    unknown: int = 0  # whose right answer is no label here
 
     def cell(self, place: int, gold: int, predicted: int) -> IdArray:
         """Return the rows of label ``gold`` that the model at ``place`` gives label ``predicted``."""
@@ -139,33 +140,63 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
     unlearned = _unlearned(evidence)
     confidences = {alias: best[alias][scored] for alias in chosen}
     none = len(evidence.labels)
-    parts = []
-    for source in _WORTH:
-        decided = (evidence.source == source) & (evidence.answer >= 0)
-        if not decided.any():
-            continue
+
+    def part(seen: Evidence, source: Source) -> Part:
+        decided = (seen.source == source) & (seen.answer >= 0)
         fresh = decided & unlearned
-        rows = np.flatnonzero(fresh & scored & (evidence.answer < none))
-        unfitting = np.flatnonzero(fresh & scored & (evidence.answer == none))
+        rows = np.flatnonzero(fresh & scored & (seen.answer < none))
+        unfitting = np.flatnonzero(fresh & scored & (seen.answer == none))
         measured: tuple[ModelQuality, ...] = ()
         if len(rows) and source not in NOT_LOOKED_AT:
             measured = _against_first(
-                _model(evidence, alias, rows, unfitting, confidences[alias], confusions) for alias in chosen
+                _model(seen, alias, rows, unfitting, confidences[alias], confusions) for alias in chosen
             )
-        parts.append(
-            Part(
-                source,
-                int(decided.sum()),
-                len(rows) if measured else 0,
-                int((decided & ~unlearned).sum()),
-                int((fresh & (evidence.answer == none)).sum()),
-                _WORTH[source],
-                _notes(evidence, source, int((decided & ~unlearned).sum())),
-                measured,
-                evidence.row_ids[rows] if measured else np.zeros(0, dtype=np.int64),
-            )
+        learned = int((decided & ~unlearned).sum())
+        return Part(
+            source,
+            int(decided.sum()),
+            len(rows) if measured else 0,
+            learned,
+            int((fresh & (seen.answer == none)).sum()),
+            _WORTH.get(source, ""),
+            _notes(seen, source, learned),
+            measured,
+            seen.row_ids[rows] if measured else np.zeros(0, dtype=np.int64),
         )
+
+    parts = [
+        part(evidence, source)
+        for source in _WORTH
+        if ((evidence.source == source) & (evidence.answer >= 0)).any()
+    ]
+    if evidence.gold is not None and evidence.gold.rows:
+        found = _gold_part(evidence, evidence.gold, part(evidence.on_gold(), Source.GOLD))
+        sampled = any(one.source is Source.AUDIT for one in parts)
+        parts.insert(int(sampled and not _is_whole(evidence)), found)  # what says most of the table is first
     return Quality(evidence.names, tuple(parts), evidence.waiting, left_out, evidence.learned_by)
+
+
+def _is_whole(evidence: Evidence) -> bool:
+    """Whether every row with text has a right answer."""
+    return evidence.gold is not None and evidence.gold.rows == len(evidence.row_ids)
+
+
+def _gold_part(evidence: Evidence, gold: Gold, part: Part) -> Part:
+    """Return ``part`` with what is to be said of figures on right answers."""
+    said = f"Right answers ({gold.source}): gold rows, no random sample of decisions. "
+    if not _is_whole(evidence):
+        said += (
+            "The figures are exact for these rows; they hold for the whole table only if the rows that have "
+            "a right answer were not chosen."
+        )
+    elif part.rows == len(evidence.row_ids):
+        said += (
+            "Every row of the table has one, so the accuracy is exact for this table, and not an estimate: "
+            "the interval is for other rows like these."
+        )
+    else:
+        said += "Every row of the table has one: the figures are exact for those that are measured."
+    return replace(part, worth=said, decided=gold.rows, unknown=len(gold.unknown))
 
 
 def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
@@ -185,7 +216,8 @@ def _notes(evidence: Evidence, source: Source, learned: int) -> tuple[str, ...]:
                 "the figures flatter it."
             )
         elif learned:
-            hold = ", and the figures hold for the rest of the table" if source is Source.AUDIT else ""
+            wide = source is Source.AUDIT or (source is Source.GOLD and _is_whole(evidence))
+            hold = ", and the figures hold for the rest of the table" if wide else ""
             said.append(
                 f"What {evidence.learned_by} learned from is left out for every model, as it was told these "
                 f"answers{hold}."

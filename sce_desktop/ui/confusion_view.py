@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from sce_desktop.tasks.pasting import Cell, as_tsv
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind
 from sce_desktop.ui.label_edits import rows
-from sce_desktop.ui.theme import px, tokens
+from sce_desktop.ui.painting import elided_name, name_on_two_lines
+from sce_desktop.ui.theme import font, px, tokens
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.quality import Part
 
 MOST_SQUARE = 12  # labels of which every pair is shown
 _STRONGEST = 0.5  # of the accent colour behind a number: more would take the number's contrast
-_CELL, _NAMES = 80, 170
+_LEAST, _MOST, _NAMES, _AROUND = 72, 120, 170, 18
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -31,11 +32,17 @@ class _Square(QAbstractTableModel):
         super().__init__(parent)
         self.names: tuple[str, ...] = ()
         self.counts = np.zeros((0, 0), dtype=np.int64)
+        self.cell = px(_LEAST)  # the width of a column
 
     def show(self, names: tuple[str, ...], counts: np.ndarray) -> None:
         self.beginResetModel()
         self.names, self.counts = names, counts
         self.endResetModel()
+
+    def set_cell(self, width: int) -> None:
+        if width != self.cell:
+            self.cell = width
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, max(0, len(self.names) - 1))
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self.names)
@@ -48,7 +55,11 @@ class _Square(QAbstractTableModel):
     ) -> Any:
         across = orientation is Qt.Orientation.Horizontal
         if role == Qt.ItemDataRole.DisplayRole:
-            return " ".join(self.names[section].split())
+            fitting = name_on_two_lines if across else elided_name
+            width = (self.cell if across else px(_NAMES)) - px(_AROUND)
+            return fitting(QFontMetrics(font("column")), self.names[section], width)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.names[section]
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"The model says: {self.names[section]}" if across else f"Yours: {self.names[section]}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -72,6 +83,20 @@ class _Square(QAbstractTableModel):
         return None
 
 
+class _SquareView(QTableView):
+    """As wide as there is room for, so that the names above can be read."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        pairs = self.model()
+        if isinstance(pairs, _Square) and pairs.names:
+            pairs.set_cell(max(px(_LEAST), min(px(_MOST), self.viewport().width() // len(pairs.names))))
+            self.horizontalHeader().setDefaultSectionSize(pairs.cell)
+
+
 class ConfusionView(QStackedWidget):
     """Follows one model on the rows of a part."""
 
@@ -80,7 +105,7 @@ class ConfusionView(QStackedWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Confusions")
-        self.square = QTableView()
+        self.square = _SquareView()
         self.pairs = _Square(self.square)
         self.square.setModel(self.pairs)
         self.square.setAccessibleName("Your labels down, the model's across")
@@ -89,14 +114,13 @@ class ConfusionView(QStackedWidget):
         self.square.setWordWrap(False)
         self.square.setCornerButtonEnabled(False)
         across, down = self.square.horizontalHeader(), self.square.verticalHeader()
-        across.setDefaultSectionSize(px(_CELL))
         down.setDefaultSectionSize(px(ROW_HEIGHT))
         down.setFixedWidth(px(_NAMES))
         for header in (across, down):
             header.setHighlightSections(False)
             header.setSectionsClickable(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-            header.setTextElideMode(Qt.TextElideMode.ElideRight)
+            header.setTextElideMode(Qt.TextElideMode.ElideNone)  # it takes two lines for one
         self.list = FiguresTable("Commonest confusions")
         self.addWidget(self.square)
         self.addWidget(self.list)
@@ -110,6 +134,7 @@ class ConfusionView(QStackedWidget):
         model = part.models[place]
         if len(names) <= MOST_SQUARE:
             self.pairs.show(names, model.measures.confusion)
+            self.square.fit()
             self.setCurrentWidget(self.square)
             return
         number = {name: label for label, name in enumerate(names)}

@@ -31,7 +31,7 @@ class EvaluateBar(QWidget):
         self.setAccessibleName("What the figures rest on")
         self.source = QComboBox()
         self.source.setAccessibleName("Measured on")
-        self.source.setToolTip("Which decisions the models are measured on")
+        self.source.setToolTip("Which decisions, or right answers, the models are measured on")
         self.source.activated.connect(self._on_source)
         self.basis = QLabel(wordWrap=True)
         self.basis.setTextFormat(Qt.TextFormat.PlainText)
@@ -66,7 +66,7 @@ class EvaluateBar(QWidget):
         self.sourceChosen.emit(self.source.currentData())
 
     def show_parts(self, found: Evaluation | None, shown: Part | None) -> None:
-        """Offer the kinds of decisions that there are."""
+        """Offer the kinds of decisions that there are, and right answers."""
         parts = () if found is None else found.quality.parts
         self.source.clear()
         for part in parts:

@@ -10,13 +10,25 @@ from sce_desktop.ui.figures_table import Heading, Kind, Value
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.rows_text import alias_title
 from sce_desktop.ui.scoring import MAIN_ALIAS
-from sce_desktop.ui.words import ACCURACY, ECE, INTERVAL, MACRO_F1, interval_text, per_cent, share_text
+from sce_desktop.ui.words import (
+    ACCURACY,
+    ECE,
+    F1,
+    INTERVAL,
+    MACRO_F1,
+    PRECISION,
+    RECALL,
+    interval_text,
+    per_cent,
+    share_text,
+)
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.audits import AuditState
     from sce_desktop.tasks.quality import LeftOut, Part, Quality
 
 SOURCES = {
+    Source.GOLD: "Right answers (gold)",
     Source.AUDIT: "Audit sample",
     Source.HAND: "Your decisions",
     Source.BULK: "Accepted predictions",
@@ -37,13 +49,16 @@ def model_name(alias: str) -> str:
 
 def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
     """Say which rows the figures rest on, and what that is worth."""
-    said = f"On {part.rows:,} of {part.decided:,} decided rows"
+    kind = "gold" if part.source is Source.GOLD else "decided"
+    said = f"On {part.rows:,} of {part.decided:,} {kind} rows"
     left = []
     if part.learned:
         left.append(f"{part.learned:,} that {quality.learned_by} learned from")
     if part.none:
         left.append(f"{part.none:,} with none of these labels")
-    if other := part.decided - part.rows - part.none - part.learned:
+    if part.unknown:
+        left.append(f"{part.unknown:,} whose right answer is no label here")
+    if other := part.decided - part.rows - part.none - part.learned - part.unknown:
         left.append(f"{other:,} without a score")
     said += f" (without {', '.join(left)}). " if left else ". "
     if multi_label:
@@ -75,7 +90,8 @@ def nothing_measured(quality: Quality, part: Part) -> str:
             f"rows, which say nothing of how good it is on others.{others} Draw an audit sample, or "
             "decide more rows, to measure it."
         )
-    return f"{SOURCES[part.source]}: {rows(part.decided)} decided, but none with both a label and a score."
+    said = "" if part.source is Source.GOLD else " decided"
+    return f"{SOURCES[part.source]}: {rows(part.decided)}{said}, but none with both a label and a score."
 
 
 def audit_progress(state: AuditState) -> str:
@@ -146,26 +162,29 @@ def coverage(part: Part, threshold: float) -> str:
 
 
 def label_rows(names: Sequence[str], part: Part) -> tuple[tuple[Heading, ...], list[tuple[Value, ...]]]:
-    """Every label with its figures by every model; without rows there is no recall and no F1."""
+    """Every label with its figures by every model.
+
+    Without answers there is no precision, without rows no recall, and without either no F1: macro-F1 is the
+    mean of those that are shown.
+    """
     several = len(part.models) > 1
     all_figures = len(part.models) <= _ALONE
     headings = [Heading("Label", Kind.NAME, 0), Heading("Rows", Kind.COUNT, 60)]
     for model in part.models:
-        before = f"{model_name(model.alias)} " if several else ""
+        above = model_name(model.alias) if several else ""
         if all_figures:
             headings += [
-                Heading(f"{before}precision", width=118 if several else 90),
-                Heading(f"{before}recall", width=98 if several else 80),
+                Heading("Precision", width=86, tip=PRECISION, above=above),
+                Heading("Recall", width=76, tip=RECALL, above=above),
             ]
-        headings.append(Heading(f"{before}F1", width=86 if several else 70))
+        headings.append(Heading("F1", width=76, tip=F1, above=above))
     found: list[tuple[Value, ...]] = []
     for place, name in enumerate(names):
         values: list[Value] = [name, part.models[0].measures.labels[place].rows]
         for model in part.models:
             one = model.measures.labels[place]
-            predicted = bool(model.measures.confusion[:, place].sum())
             if all_figures:
-                values += [one.precision if predicted else None, one.recall if one.rows else None]
-            values.append(one.f1 if one.rows or predicted else None)
+                values += [one.precision if one.predicted else None, one.recall if one.rows else None]
+            values.append(one.f1 if one.counted else None)
         found.append(tuple(values))
     return tuple(headings), found

@@ -29,14 +29,14 @@ class Evaluation:
 def evaluate(
     project: Project, aliases: Sequence[str], rolled: bool, *, progress: Progress
 ) -> Evaluation | None:
-    """Measure the runs ``aliases`` on what was decided; None: the project has no labels or no text."""
+    """Measure the runs ``aliases`` on decisions and right answers; None: there are no labels or no text."""
     from sce_desktop.core.labels import parent_of
     from sce_desktop.tasks.audits import sample
     from sce_desktop.tasks.evidence import gather, rolled_up
     from sce_desktop.tasks.quality import assess
 
     try:
-        evidence = gather(project, aliases, sample(project))
+        evidence = gather(project, aliases, sample(project), gold=True)
     except UserError:
         return None
     progress.check()

@@ -33,8 +33,8 @@ from sce_desktop.ui.theme import SPACE_S, SPACE_XL, px, set_role
 
 ROWS = (
     ("all", "All rows", "in the order of the import"),
-    ("labelled", "Labelled rows", "those that you gave a label"),
-    ("unlabelled", "Unlabelled rows", ""),
+    ("labelled", "Labelled rows", "those that have a label, or that you decided as none of these"),
+    ("unlabelled", "Unlabelled rows", "those without an answer; skipped rows are not among them"),
     ("flagged", "Flagged rows", ""),
     ("shown", "Rows shown by the filter", "in the order of the table"),
 )
@@ -273,8 +273,10 @@ class ExportDialog(ProjectDialog):
         self.problem.setText(obstacle)
         self.problem.setVisible(bool(obstacle))
         if self._facts is not None:
-            count = self._facts.rows[self.only]
-            self.summary.setText(f"{rows(count)} will be written")
+            said = f"{rows(self._facts.rows[self.only])} will be written"
+            if self.only == "labelled" and self._facts.none:
+                said += f", {self._facts.none:,} of them decided as “none of these”"
+            self.summary.setText(said)
         self.export_button.setEnabled(
             self._facts is not None and not obstacle and (not exists or self.replace.isChecked())
         )

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from sce_desktop.ui.painting import elided_name
-from sce_desktop.ui.theme import SPACE_L, SPACE_S, font, px, set_role
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, font, px, set_role
 from sce_desktop.ui.words import MEASURES, interval_text, share_text
 
 _NAME_WIDTH = 190
@@ -23,7 +23,7 @@ class FiguresGrid(QWidget):
         self.setAccessibleName("Before and after")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(px(SPACE_L))
+        self._grid.setHorizontalSpacing(px(SPACE_M))
         self._grid.setVerticalSpacing(px(SPACE_S) // 2)
         self._lines: list[list[QLabel]] = []
         for column, (heading, tip) in enumerate(MEASURES, 1):

@@ -38,6 +38,12 @@ class Heading:
     kind: Kind = Kind.SHARE
     width: int = 76
     tip: str = ""
+    above: str = ""  # whose figure it is, where several have one: a line of its own
+
+    @property
+    def name(self) -> str:
+        """The title on one line."""
+        return f"{self.above} {self.title}".strip()
 
 
 class FiguresModel(QAbstractTableModel):
@@ -78,7 +84,7 @@ class FiguresModel(QAbstractTableModel):
 
     def tsv(self) -> str:
         """What is shown, for the clipboard."""
-        return as_tsv([[heading.title for heading in self.headings], *(self.rows[n] for n in self._order)])
+        return as_tsv([[heading.name for heading in self.headings], *(self.rows[n] for n in self._order)])
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """The rows given."""
@@ -96,9 +102,11 @@ class FiguresModel(QAbstractTableModel):
             return None
         heading = self.headings[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return heading.title
+            return f"{heading.above}\n{heading.title}" if heading.above else heading.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return heading.name
         if role == Qt.ItemDataRole.ToolTipRole:
-            return heading.tip or heading.title
+            return heading.tip or heading.name
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(heading)
         return None

@@ -53,7 +53,6 @@ class FilterBar(FilterMenus):
         self.more = self._chip("More", self._open_more)
         self.order = QToolButton()
         self.order.setAccessibleName("Order of the rows")
-        self.order.setToolTip("In which order the rows come")
         self.order.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.order, "quiet")
         set_icon(self.order, "sort", "muted")
@@ -62,16 +61,17 @@ class FilterBar(FilterMenus):
         chips.setAccessibleName("Which rows")
         chips.setSizePolicy(policy)
         flow = FlowLayout(chips, gap=px(4))
-        for chip in (
+        self._chips = (
             self.all,
             self.disagree,
             self.unlabelled,
             self.flagged,
             self.confidence,
             self.more,
-        ):
+        )
+        for chip in self._chips:
             flow.addWidget(chip)
-        layout = QHBoxLayout(self)
+        self._line = layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_S), px(SPACE_S))
         layout.addWidget(chips, 1)
         layout.addWidget(self.order, 0, Qt.AlignmentFlag.AlignTop)
@@ -108,11 +108,29 @@ class FilterBar(FilterMenus):
             self._narrow = narrow
             self.unlabelled.setVisible(not narrow)
             self.flagged.setVisible(not narrow)
-            style = Qt.ToolButtonStyle
-            self.order.setToolButtonStyle(
-                style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon
-            )
             self._show_query()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep the chips on one line as long as it goes: say less where the room ends."""
+        icon, words = Qt.ToolButtonStyle.ToolButtonIconOnly, Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        for short, bare in ((False, self._narrow), (True, self._narrow), (True, True)):
+            below = per_cent(self._threshold)
+            name = f"Confidence < {below}"
+            _label(self.confidence, f"Below {below}" if short else name, None)
+            self.confidence.setAccessibleName(name)
+            self.order.setToolButtonStyle(icon if bare else words)
+            self.order.setToolTip(f"In which order the rows come: {order_name(self._session.query)}")
+            if self._needed() <= self.width():
+                return
+
+    def _needed(self) -> int:
+        """The width at which all is on one line."""
+        shown = [chip for chip in self._chips if not chip.isHidden()]
+        chips = sum(max(chip.sizeHint().width(), chip.minimumWidth()) for chip in shown)
+        around = self._line.contentsMargins()
+        gaps = px(4) * (len(shown) - 1) + self._line.spacing() + around.left() + around.right()
+        return chips + gaps + self.order.sizeHint().width()
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -128,7 +146,6 @@ class FilterBar(FilterMenus):
         _label(self.flagged, "Flagged", states.get(RowState.FLAGGED))
         if query.confidence is not None:
             self._threshold = query.confidence[1]
-        _label(self.confidence, f"Confidence < {per_cent(self._threshold)}", None)
         self.all.setChecked(not has_filters(query))
         self.disagree.setChecked(query.disagree is True)
         self.unlabelled.setChecked(query.state is RowState.UNLABELLED)
@@ -148,6 +165,7 @@ class FilterBar(FilterMenus):
         self.order.setText(f"{order_name(query)} ▾".capitalize())
         self.order.setFixedHeight(self.all.sizeHint().height())  # in line with the chips
         self.order.setAccessibleDescription(order_name(query))
+        self._fit()
         self.updateGeometry()
 
     def _show_more_chip(self, query: RowQuery) -> None:

@@ -36,7 +36,7 @@ class FineTunePanel(QWidget):
             split.addWidget(pane)
             split.setStretchFactor(place, 1 if place == 1 else 0)
             split.setCollapsible(place, False)
-        split.setSizes([px(330), px(580), px(370)])
+        split.setSizes([px(312), px(596), px(372)])
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(split)

@@ -27,7 +27,7 @@ from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.loss_curve import LossCurve
 from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colour_of
-from sce_desktop.ui.rows_text import alias_title
+from sce_desktop.ui.rows_text import NOT_YET, alias_title
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, font, px, set_role
 from sce_desktop.ui.tuning_work import Watch
 
@@ -93,7 +93,7 @@ class ResultPane(QWidget):
         head = QHBoxLayout()
         head.setSpacing(px(SPACE_M))
         head.addWidget(self.title)
-        head.addWidget(self.sentence, 1)
+        head.addStretch(1)
         head.addWidget(self.differ_button)
         head.addWidget(self.use_button)
         both = QHBoxLayout()
@@ -105,6 +105,7 @@ class ResultPane(QWidget):
         stack.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
         stack.setSpacing(px(SPACE_S))
         stack.addLayout(head)
+        stack.addWidget(self.sentence)
         stack.addLayout(both)
         stack.addWidget(self.notes)
         stack.addStretch()
@@ -263,9 +264,10 @@ class ResultPane(QWidget):
         by_name = {label.name: label for label in self._labels}
         for name, change in changes.items():
             before, after = change["before"]["f1"], change["after"]["f1"]
-            item = QTreeWidgetItem(
-                [name, f"{change['rows']:,}", f"{before:.2f}", f"{after:.2f}", f"{after - before:+.2f}"]
-            )
+            figures = [NOT_YET if f1 is None else f"{f1:.2f}" for f1 in (before, after)]
+            both = before is not None and after is not None
+            figures.append(f"{after - before:+.2f}" if both else NOT_YET)
+            item = QTreeWidgetItem([name, f"{change['rows']:,}", *figures])
             if name in by_name:
                 item.setIcon(0, label_icon(colour_of(by_name[name], self._labels)))
             item.setToolTip(0, name)

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtWidgets import (
     QDialogButtonBox,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -23,6 +21,7 @@ from sce_desktop.ui.choices import ImportChoices
 from sce_desktop.ui.dialog_parts import dialog_column
 from sce_desktop.ui.import_facts import FactsPane
 from sce_desktop.ui.import_forms import ColumnsForm, ReadingForm
+from sce_desktop.ui.import_side import ImportSide
 from sce_desktop.ui.import_target import TargetForm, heading
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import MergeOnOpen, rows
@@ -85,25 +84,9 @@ class ImportDialog(ProjectDialog):
         self.reading.changed.connect(self._look_again)
         self.columns = ColumnsForm()
         self.columns.changed.connect(self._on_columns)
-        side = QWidget()
-        side.setAccessibleName("Settings of the import")
         self._forms = (heading("How it is read"), self.reading, heading("Columns"), self.columns)
-        form = QVBoxLayout(side)
-        form.setContentsMargins(0, 0, px(SPACE_M), 0)
-        form.setSpacing(px(SPACE_S))
-        for widget in (self.target, *self._forms):
-            form.addWidget(widget)
-            if widget in (self.target, self.reading):
-                form.addSpacing(px(SPACE_S))
+        self.side = ImportSide(([self.target], self._forms[:2], self._forms[2:]), self.columns)
         self._show_forms(False)
-        form.addStretch()
-        scroll = QScrollArea(widgetResizable=True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the name has the focus first
-        scroll.setAccessibleName("Settings of the import")
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(side)
-        scroll.setFixedWidth(px(292))
 
         self.model = PreviewModel(self)
         self.table = QTableView()
@@ -136,7 +119,7 @@ class ImportDialog(ProjectDialog):
 
         middle = QHBoxLayout()
         middle.setSpacing(px(SPACE_L))
-        middle.addWidget(scroll)
+        middle.addWidget(self.side)
         middle.addLayout(right, 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")

@@ -54,12 +54,12 @@ _ENCODINGS = (
     "big5",
     "euc-kr",
 )
-_SHOWN_COLUMNS = 6
+_SHOWN_COLUMNS, _LEAST_COLUMNS = 6, 3
 _USES = (  # words, what becomes of the labels, whether they are gold
     ("As your annotations", "They are the rows' answers, kept apart as imported.", False),
     (
         "As right answers (gold)",
-        "Rows stay open; yours are compared with them under Review, Agreement.",
+        "Rows stay open. Evaluate measures the models on them; Review, Agreement compares your answers.",
         True,
     ),
 )
@@ -276,9 +276,17 @@ class ColumnsForm(QWidget):
                 on = place in checked
                 item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
                 self.text_list.addItem(item)
-        height = self.text_list.sizeHintForRow(0) if self.text_list.count() else px(26)
-        self.text_list.setFixedHeight(height * min(max(self.text_list.count(), 2), _SHOWN_COLUMNS) + px(6))
+        self.text_list.setFixedHeight(self._list_height(_SHOWN_COLUMNS))
         self._show_joined()
+
+    def _list_height(self, most: int) -> int:
+        row = self.text_list.sizeHintForRow(0) if self.text_list.count() else px(26)
+        return row * min(max(self.text_list.count(), 2), most) + px(6)
+
+    def give_way(self, over: int) -> None:
+        """Make the list of columns lower by ``over`` pixels, or higher, as far as it goes."""
+        least, most = self._list_height(_LEAST_COLUMNS), self._list_height(_SHOWN_COLUMNS)
+        self.text_list.setFixedHeight(max(least, min(most, self.text_list.height() - over)))
 
     def show_scan(self, scan: TableScan | None) -> None:
         """Offer to merge labels that look the same."""

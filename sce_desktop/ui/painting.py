@@ -47,16 +47,30 @@ def elided_name(metrics: QFontMetrics, name: str, width: int) -> str:
 
     A name that loses a few letters loses its last ones; of one that loses more than half, the end is shown
     too where there is room, as long names of a set often begin alike. "Parent > Child" loses its parent
-    first, with which all labels of its group begin.
+    first, with which all labels of its group begin, and the sign for it where the child fits only alone.
     """
     name = " ".join(name.split())
     parent = parent_of(name)
     if parent is not None and metrics.horizontalAdvance(name) > width:
-        name = f"…{PARENT_SIGN}{name.removeprefix(parent + PARENT_SIGN)}"
+        child = name.removeprefix(parent + PARENT_SIGN)
+        name = f"…{PARENT_SIGN}{child}"
+        if metrics.horizontalAdvance(name) > width:
+            name = child
     long = width >= px(_MIDDLE_FROM) and metrics.horizontalAdvance(name) > 2 * width
     return metrics.elidedText(
         name, Qt.TextElideMode.ElideMiddle if long else Qt.TextElideMode.ElideRight, width
     )
+
+
+def name_on_two_lines(metrics: QFontMetrics, name: str, width: int) -> str:
+    """Return a label's name as it fits into ``width`` pixels on two lines, broken between words."""
+    words = name.split()
+    count = len(words)
+    while count and metrics.horizontalAdvance(" ".join(words[:count])) > width:
+        count -= 1
+    if count in (0, len(words)):
+        return elided_name(metrics, name, width)
+    return f"{' '.join(words[:count])}\n{elided_name(metrics, ' '.join(words[count:]), width)}"
 
 
 def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "") -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.ui import rows_text
+from sce_desktop.ui.elided_label import ElidedLabel
 from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.keymap import shown_key
-from sce_desktop.ui.theme import SPACE_S, px, set_role
+from sce_desktop.ui.painting import elided_name
+from sce_desktop.ui.theme import SPACE_S, SPACE_XS, font, px, set_role
 
 _ORIGINS = {Origin.HAND: "by hand", Origin.BULK: "with others", Origin.IMPORTED: "imported"}
 
@@ -31,8 +33,7 @@ class DecisionBar(QWidget):
         super().__init__(parent)
         self._note = ""
         self.setAccessibleName("Decision")
-        self.state = QLabel()
-        self.state.setTextFormat(Qt.TextFormat.PlainText)
+        self.state = ElidedLabel()
         self.state.setAccessibleName("What you decided")
         self.back = self._button("Undo", "Take this decision back", "undo")
         set_role(self.back, "quiet")
@@ -55,17 +56,19 @@ class DecisionBar(QWidget):
         self.note.setTabChangesFocus(True)
         self.note.setFixedHeight(px(58))
         self.note.installEventFilter(self)
-        decided = QHBoxLayout()
+        self.said = QWidget()
+        decided = QHBoxLayout(self.said)
+        decided.setContentsMargins(0, 0, 0, 0)
         decided.addWidget(self.state, 1)
         decided.addWidget(self.back)
         others = QWidget()
-        flow = FlowLayout(others, gap=px(6))
+        flow = FlowLayout(others, gap=px(SPACE_XS))
         for button in (self.none, self.skip, self.unsure, self.flag, self.note_button):
             flow.addWidget(button)
-        layout = QVBoxLayout(self)
+        self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
-        layout.addLayout(decided)
+        layout.addWidget(self.said)
         layout.addWidget(self.accept)
         layout.addWidget(others)
         layout.addWidget(self.note)
@@ -88,10 +91,19 @@ class DecisionBar(QWidget):
 
     # --- what is shown -------------------------------------------------------------------------------------
 
+    def set_low(self, low: bool) -> None:
+        """Take less height; what was decided then stands in ``said`` wherever that is put."""
+        self._column.setSpacing(px(SPACE_XS if low else SPACE_S))
+        self.back.setText("" if low else "Undo")
+        self.said.setContentsMargins(px(SPACE_S) if low else 0, 0, 0, 0)
+
+    def take_said(self) -> None:
+        """Say here again what was decided."""
+        self._column.insertWidget(0, self.said)
+
     def show_decision(self, annotation: Annotation | None, labels: tuple[Label, ...]) -> None:
         """Say what was decided, and by whom."""
-        self.state.setVisible(annotation is not None)
-        self.back.setVisible(annotation is not None)
+        self.said.setVisible(annotation is not None)
         if annotation is None:
             return
         match annotation.decision:
@@ -101,10 +113,7 @@ class DecisionBar(QWidget):
                 words = rows_text.SKIPPED
             case _:
                 words = ", ".join(rows_text.label_of(i, labels).name for i in annotation.label_ids)
-        full = f"✓ {words}, {_ORIGINS[annotation.origin]}"
-        self.state.setText(self.fontMetrics().elidedText(full, Qt.TextElideMode.ElideMiddle, px(170)))
-        self.state.setToolTip(full)
-        self.state.setAccessibleDescription(full)
+        self.state.setText(f"✓ {words}, {_ORIGINS[annotation.origin]}")
 
     def show_marks(self, marks: RowMarks) -> None:
         """Show marks and note of a row; a note that is being written is left alone."""
@@ -132,7 +141,7 @@ class DecisionBar(QWidget):
         self._name_accept()
 
     def _name_accept(self) -> None:
-        shown = self.fontMetrics().elidedText(self._acceptable, Qt.TextElideMode.ElideRight, px(150))
+        shown = elided_name(QFontMetrics(font("strong")), self._acceptable, px(150))
         key = shown_key(self._keys.get("accept", ""))
         self.accept.setText(f"Accept {shown.replace('&', '&&')} {key}".rstrip())
 

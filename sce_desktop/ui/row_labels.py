@@ -7,16 +7,26 @@ from dataclasses import dataclass
 from typing import overload
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
+from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.keymap import DIGITS
 from sce_desktop.ui.painting import draw_bar, draw_name, draw_square
-from sce_desktop.ui.theme import RADIUS, Tokens, px, tokens
+from sce_desktop.ui.theme import RADIUS, Tokens, px, set_role, tokens
 from sce_desktop.ui.words import per_cent
 
 SHOWN = 12  # labels with their bars; more are found by typing
 FIND_FROM = 10  # labels from which there is a field to type into
+_LOW = 22  # of a label, where there is no room for more
+SURELY_SEEN = 5  # of the likeliest labels: seen without scrolling, however low the panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,7 @@ class LabelButton(QAbstractButton):
         super().__init__(parent)
         self._line: LabelLine | None = None
         self._key = ""
+        self._low = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -106,8 +117,17 @@ class LabelButton(QAbstractButton):
             self.updateGeometry()
         self.update()
 
+    def set_low(self, low: bool) -> None:
+        """Show no more than the first model's bar, and that below the name."""
+        if low != self._low:
+            self._low = low
+            self.updateGeometry()
+            self.update()
+
     def sizeHint(self) -> QSize:
         """Return the height of a name and its bars."""
+        if self._low:
+            return QSize(px(180), px(_LOW))
         bars = len(self._line.bars) if self._line else 0
         return QSize(px(180), px(26) + bars * px(8) + (px(4) if bars else 0))
 
@@ -121,7 +141,7 @@ class LabelButton(QAbstractButton):
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         self._draw_frame(painter, box, line, colours)
         left, right = px(8), self.width() - px(8)
-        middle = px(14)
+        middle = px(11 if self._low else 14)
         right = self._draw_key(painter, right, middle, self._key, colours)
         if line.bars:
             painter.setPen(QColor(colours.muted))
@@ -134,9 +154,9 @@ class LabelButton(QAbstractButton):
         painter.setPen(QColor(colours.ink))
         area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
         draw_name(painter, area, line.name, mark="✓ " if line.decided else "")
-        y = px(26)
-        for place, bar in enumerate(line.bars):
-            strip = QRectF(left, y, self.width() - 2 * left, px(5) if bar.main else px(4))
+        y, thick = (self.height() - px(3), px(2)) if self._low else (px(26), px(5))
+        for place, bar in enumerate(line.bars[:1] if self._low else line.bars):
+            strip = QRectF(left, y, self.width() - 2 * left, thick if bar.main else px(4))
             colour = line.colour if bar.main else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
             draw_bar(painter, strip, bar.share, colour, colours.hover)
             y += px(8)
@@ -156,7 +176,8 @@ class LabelButton(QAbstractButton):
         if not key:
             return right
         width = max(px(18), painter.fontMetrics().horizontalAdvance(key) + px(8))
-        cap = QRectF(right - width + 0.5, middle - px(9) + 0.5, width - 1, px(18) - 1)
+        high = px(16 if self._low else 18)
+        cap = QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1)
         painter.setPen(QPen(QColor(colours.line)))
         painter.setBrush(QColor(colours.window))
         painter.drawRoundedRect(cap, 3, 3)
@@ -171,7 +192,7 @@ class Legend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._titles: tuple[str, ...] = ()
-        self.setFixedHeight(px(18))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Bars")
 
     def set_titles(self, titles: Sequence[str]) -> None:
@@ -180,6 +201,10 @@ class Legend(QWidget):
         self.setAccessibleDescription(", ".join(titles))
         self.setVisible(bool(titles))
         self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a line."""
+        return QSize(px(180), px(18))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw a mark and a name for each model."""
@@ -208,38 +233,70 @@ class RowLabels(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._lines: Sequence[LabelLine] = ()
-        self._all = False
+        self._titles: tuple[str, ...] = ()
+        self._all = self._low = False
         self.buttons: list[LabelButton] = []
         self.legend = Legend()
         self.finder = QLineEdit(placeholderText="Find a label…", clearButtonEnabled=True)
         self.finder.setAccessibleName("Find a label")
-        for button in self.finder.findChildren(QAbstractButton):
-            button.setAccessibleName("Clear what is searched")
+        for clear in self.finder.findChildren(QAbstractButton):
+            clear.setAccessibleName("Clear what is searched")
         self.finder.textChanged.connect(self._show)
         self.finder.returnPressed.connect(self._choose_first)
         self.finder.installEventFilter(self)
+        self.find_button = QPushButton()  # what leads to the finder where there is no room for it
+        self.find_button.setAccessibleName("Find a label")
+        set_icon(self.find_button, "search", "muted")
         self.all_button = QPushButton()
-        self.all_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.all_button.setProperty("role", "quiet")
+        for button in (self.find_button, self.all_button):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            set_role(button, "quiet")
         self.all_button.clicked.connect(self._show_all)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(px(2))
         self._layout.addWidget(self.legend)
         self._layout.addWidget(self.finder)
-        self._layout.addWidget(self.all_button)
+        for button in (self.find_button, self.all_button):
+            self._layout.addWidget(button)
         self.set_lines((), ())
 
     def set_lines(self, lines: Sequence[LabelLine], titles: Sequence[str]) -> None:
         """Show these labels in this order; ``titles`` name their bars."""
         self._lines = lines
-        self.legend.set_titles(titles)
-        self.finder.setVisible(len(lines) >= FIND_FROM or self.finder.hasFocus())
+        self._titles = tuple(titles)
+        self._show_legend()
         self._show()
+
+    def set_low(self, low: bool) -> None:
+        """Take as little height as can be: lower buttons, no legend, and a finder only while it is used."""
+        if low == self._low:
+            return
+        self._low = low
+        self._layout.setSpacing(0 if low else px(2))
+        for button in self.buttons:
+            button.set_low(low)
+        self._show_legend()
+        self._show()
+
+    def least_height(self) -> int:
+        """Return the height down to the last of the likeliest labels."""
+        above: list[QWidget] = [widget for widget in (self.legend, self.finder) if not widget.isHidden()]
+        parts = [*above, *(button for button in self.buttons[:SURELY_SEEN] if not button.isHidden())]
+        return sum(part.sizeHint().height() + self._layout.spacing() for part in parts)
+
+    def _show_legend(self) -> None:
+        self.legend.set_titles(() if self._low else self._titles)
+
+    def _show_finder(self) -> None:
+        many, used = len(self._lines) >= FIND_FROM, self.finder.hasFocus() or bool(self.finder.text())
+        self.finder.setVisible((many and not self._low) or used)
+        self.find_button.setVisible(many and self._low)
 
     def show_key(self, key: str) -> None:
         """Name the key that goes to the finder."""
         self.finder.setPlaceholderText(f"Find a label…  {key}".rstrip())
+        self.find_button.setText(f"Find a label…  {key}".rstrip())
 
     def start_finding(self) -> None:
         """Go where one types to find a label."""
@@ -265,11 +322,13 @@ class RowLabels(QWidget):
 
     @Slot()
     def _show(self) -> None:
+        self._show_finder()
         lines = self.shown()
         while len(self.buttons) < len(lines):
             button = LabelButton()
+            button.set_low(self._low)
             button.clicked.connect(lambda _=False, button=button: self._choose(button))
-            self._layout.insertWidget(self._layout.count() - 1, button)
+            self._layout.insertWidget(self._layout.count() - 2, button)
             self.buttons.append(button)
         for place, (button, line) in enumerate(zip(self.buttons, lines, strict=False)):
             button.show_line(line, DIGITS[place] if place < len(DIGITS) else "")
@@ -291,12 +350,16 @@ class RowLabels(QWidget):
         self._show()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape leaves the finder."""
+        """Escape leaves the finder, which goes away where there is no room for it."""
         escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
         if watched is self.finder and escape and event.type() is QEvent.Type.KeyPress:
             self.finder.clear()
             self.left.emit()
             return True
+        if watched is self.finder and isinstance(event, QFocusEvent) and event.lostFocus():
+            away = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
+            if event.reason() not in away:
+                self._show_finder()
         return super().eventFilter(watched, event)
 
     @Slot()

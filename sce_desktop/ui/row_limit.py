@@ -52,4 +52,7 @@ class RowLimit(QObject):
             self._shown.set_note("")
 
     def _show(self) -> None:
-        self._shown.set_note(f"The model reads only the first {self._limit} tokens of this text.")
+        self._shown.set_note(
+            f"The model reads only the first {self._limit} tokens of this text.",
+            f"Read: {self._limit} tokens",
+        )

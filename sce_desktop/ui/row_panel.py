@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,9 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.types import Annotation, Decision, FloatArray, Label, Row, RowMarks
+from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
+from sce_desktop.ui.elided_label import ElidedLabel
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.keymap import DIGITS, shown_key
 from sce_desktop.ui.label_edits import rows
@@ -35,12 +37,13 @@ from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
 from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
+_LOW = 520  # of the panel: below it everything in it takes as little height as it can
 MULTI_LABEL_FROM = 0.5  # independent probabilities from here up are accepted
 
 
@@ -54,6 +57,7 @@ class RowPanel(QWidget):
         self._scores: list[Score] = []
         self._annotation: Annotation | None = None
         self._leaving = False
+        self._low: bool | None = None  # nobody has looked yet
         self._copies = CopiesOffer(session)
         self._label_keys: dict[int, str] = {}
         self.setAccessibleName("Row")
@@ -62,13 +66,14 @@ class RowPanel(QWidget):
         self.title = QLabel()
         self.title.setAccessibleName("Number of the row")
         set_role(self.title, "heading")
-        self.facts = QLabel()
+        self.facts = ElidedLabel()
         self.facts.setAccessibleName("Length and duplicates")
+        self.facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         set_role(self.facts, "muted")
         self.previous = self._arrow("up", -1)
         self.next = self._arrow("down", 1)
         self.last = LastDecision()
-        self.text = RowText()
+        self.text = RowText(self)
         self._limit = RowLimit(session, self.text, self)
         self.labels = RowLabels()
         self.cells = OriginalCells()
@@ -97,11 +102,10 @@ class RowPanel(QWidget):
         return button
 
     def _build(self) -> None:
-        head = QHBoxLayout()
+        self._head = head = QHBoxLayout()
         head.setSpacing(px(2))
         head.addWidget(self.title)
-        head.addStretch(1)
-        head.addWidget(self.facts)
+        head.addWidget(self.facts, 1)
         head.addWidget(self.previous)
         head.addWidget(self.next)
         inside = QWidget()
@@ -119,14 +123,12 @@ class RowPanel(QWidget):
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setMinimumHeight(px(48))  # a label with its bars
         self.area.setWidget(inside)
         self.body = LowScroll()
-        body = QVBoxLayout(self.body.inside)
-        body.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_M))
-        body.setSpacing(px(SPACE_S))
+        self._column = body = QVBoxLayout(self.body.inside)
         body.addLayout(head)
-        body.addWidget(self.text)
+        body.addWidget(self.text.view)
+        body.addLayout(self.text.below)
         body.addWidget(self.area, 1)
         body.addWidget(self.others)
         body.addWidget(self.decision)
@@ -135,6 +137,7 @@ class RowPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.body)
         layout.addWidget(self.empty)
+        self._fit()
 
     def _connect(self) -> None:
         session = self._session
@@ -154,11 +157,36 @@ class RowPanel(QWidget):
         session.changed.connect(self.last.clear)
         self.labels.left.connect(session.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
+        self.labels.find_button.clicked.connect(self._find_label)
         self.decision.accepted.connect(self.accept)
         self.decision.decided.connect(self._decide)
         self.decision.markChanged.connect(self._mark)
         self.decision.takenBack.connect(self._take_back)
         self.decision.noteOpened.connect(self._show_note)
+
+    # --- its height ----------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make the most of the height that there is."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Let the likeliest labels be seen whatever else there is: the text gives way first, and scrolls."""
+        low = self.height() < px(_LOW)
+        if low != self._low:
+            self._low = low
+            gap, end = (px(SPACE_XS), px(SPACE_XS)) if low else (px(SPACE_S), px(SPACE_M))
+            self._column.setSpacing(gap)
+            self._column.setContentsMargins(px(SPACE_M), gap, px(SPACE_M), end)
+            for part in (self.text, self.labels, self.decision):
+                part.set_low(low)
+            if low:
+                self._head.insertWidget(1, self.decision.said, 1)
+            else:
+                self.decision.take_said()
+        self.facts.setVisible(not (low and self._annotation is not None))
+        self.area.setMinimumHeight(self.labels.least_height())
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -220,7 +248,7 @@ class RowPanel(QWidget):
     def _show_labels(self) -> None:
         labels = self._session.labels
         main = self._scores[0] if self._scores and self._scores[0].run.alias == "sce" else None
-        shares = [_shares(score, labels) for score in self._scores]
+        shares = [rows_data.shares(score, labels) for score in self._scores]
         chosen = self._annotation.label_ids if self._annotation else ()
         titles = [_title(score) for score in self._scores]
 
@@ -240,6 +268,7 @@ class RowPanel(QWidget):
         self.labels.setEnabled(not self._session.read_only)
         names = [rows_text.label_of(label_id, labels).name for label_id in self._acceptable()]
         self.decision.set_acceptable(" + ".join(names), read_only=self._session.read_only)
+        self._fit()
 
     def _acceptable(self) -> tuple[int, ...]:
         """The labels that "Accept" takes: the model's best, or all likely ones of several."""
@@ -283,7 +312,7 @@ class RowPanel(QWidget):
         self._label_keys = keymap.label_keys(self._session.labels)
         commands: dict[str, Callable[[], object]] = {
             "accept": self.accept,
-            "find": self.labels.start_finding,
+            "find": self._find_label,
             "none": partial(self._decide, Decision.NONE),
             "skip": partial(self._decide, Decision.SKIPPED),
             "unsure": self.decision.unsure.click,
@@ -305,6 +334,12 @@ class RowPanel(QWidget):
         for arrow, name in ((self.previous, "previous"), (self.next, "next")):
             arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
         self.labels.show_key(shown_key(chosen["find"]))
+
+    @Slot()
+    def _find_label(self) -> None:
+        self.area.verticalScrollBar().setValue(0)
+        self.labels.start_finding()
+        self._fit()
 
     @Slot()
     def accept(self) -> None:
@@ -356,17 +391,6 @@ class RowPanel(QWidget):
     def _mark(self, mark: str, value: bool | str) -> None:
         if self._row is not None:
             self._session.set_marks([self._row.id], **{mark: value})
-
-
-def _shares(score: Score, labels: tuple[Label, ...]) -> FloatArray:
-    """Return the probabilities (K,) in the order of ``labels``; NaN where the run does not know one."""
-    known = [label.id for label in score.run.labels]
-    wanted = [label.id for label in labels]
-    if known == wanted:
-        return score.probabilities
-    places = {label_id: place for place, label_id in enumerate(known)}
-    missing = np.append(score.probabilities, np.float32(np.nan))
-    return missing[[places.get(label_id, -1) for label_id in wanted]]
 
 
 def _title(score: Score) -> str:

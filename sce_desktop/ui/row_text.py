@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from PySide6.QtCore import QEvent, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QTextEdit,
+)
 
 from sce_desktop.ui.rows_data import is_right_to_left
 from sce_desktop.ui.theme import font, px, set_role
 
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
-_MOST_HEIGHT, _LEAST_LINES = 230, 3
+_MOST_HEIGHT = 230
+_LEAST_LINES, _LOW_LINES = 3, 2
 # What the tokenizer surely cuts apart: words, single signs, and letters of scripts without spaces.
 _PIECES = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힣]|[^\W぀-ヿ㐀-鿿豈-﫿가-힣]+|[^\w\s]")
 _IDEOGRAPHS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
@@ -43,6 +51,7 @@ class _Text(QTextEdit):
     def __init__(self) -> None:
         super().__init__()
         self._wanted = 0
+        self.least_lines = _LEAST_LINES
         self.setReadOnly(True)
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
@@ -58,11 +67,11 @@ class _Text(QTextEdit):
         """Take the height of the text at the present width."""
         self.document().setTextWidth(self.viewport().width())
         line = self.fontMetrics().lineSpacing()
-        around = self.height() - self.viewport().height()
+        around = max(0, self.height() - self.viewport().height())  # before it is laid out they are anything
         height = max(ceil(self.document().size().height()), line) + around + px(2)
         self._wanted = min(height, px(_MOST_HEIGHT))
         self.setMaximumHeight(self._wanted)
-        self.setMinimumHeight(min(self._wanted, _LEAST_LINES * line))  # in a low window the rest scrolls
+        self.setMinimumHeight(min(self._wanted, self.least_lines * line))  # in a low window the rest scrolls
         self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -73,28 +82,40 @@ class _Text(QTextEdit):
     def sizeHint(self) -> QSize:
         return QSize(px(240), self._wanted)
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the size of the system's text."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ApplicationFontChange:
+            self.setFont(font("text"))
+            self.fit()
 
-class RowText(QWidget):
-    """Text, a button for more of it, and a note on how much of it the model reads."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+class RowText(QObject):
+    """Text (``view``), and ``below`` it a button for more and a note on how much of it the model reads.
+
+    Two things to lay out, not one: what holds words that wrap always gets the height that it would like, and
+    it is the text that has to give way.
+    """
+
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._text = ""
         self._shown = 0
+        self._low = False
+        self._noted = ("", "")
         self.view = _Text()
         self.more = QPushButton()
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(self.more, "quiet")
         self.more.clicked.connect(self.show_more)
         self.note = QLabel(wordWrap=True)
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setAccessibleName("Note on the text")
         set_role(self.note, "muted")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(px(2))
-        layout.addWidget(self.view)
-        layout.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addWidget(self.note)
+        self.below = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self.below.setSpacing(px(2))
+        self.below.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        self.below.addWidget(self.note, 1)
         self.set_text("")
 
     def set_text(self, text: str) -> None:
@@ -114,6 +135,16 @@ class RowText(QWidget):
         self._show_rest()
         self.view.fit()
 
+    def set_low(self, low: bool) -> None:
+        """Put what stands below the text on one line, in fewer words."""
+        self._low = low
+        side, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self.below.setDirection(side if low else down)
+        self.view.least_lines = _LOW_LINES if low else _LEAST_LINES
+        self.view.fit()
+        self._show_rest()
+        self.set_note(*self._noted)
+
     @Slot()
     def show_more(self) -> None:
         """Append the next part."""
@@ -125,19 +156,17 @@ class RowText(QWidget):
         self._show_rest()
         self.view.fit()
 
-    def set_note(self, sentence: str) -> None:
-        """Say something about the text below it; empty: nothing."""
-        self.note.setText(sentence)
+    def set_note(self, sentence: str, short: str = "") -> None:
+        """Say something about the text below it, ``short`` where there is little room; empty: nothing."""
+        self._noted = (sentence, short)
+        self.note.setText(short if self._low else sentence)
+        self.note.setToolTip(sentence if self._low else "")
+        self.note.setAccessibleDescription(sentence)
         self.note.setVisible(bool(sentence))
 
     def _show_rest(self) -> None:
         rest = len(self._text) - self._shown
-        self.more.setText(f"Show more ({rest:,} characters left)")
+        left = f"{rest:,} characters left"
+        self.more.setText("Show more" if self._low else f"Show more ({left})")
+        self.more.setToolTip(left)
         self.more.setVisible(rest > 0)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the system's text."""
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.ApplicationFontChange:
-            self.view.setFont(font("text"))
-            self.view.fit()

@@ -166,6 +166,17 @@ def scores_of(
     return result
 
 
+def shares(score: Score, labels: Sequence[Label]) -> FloatArray:
+    """Return the probabilities (K,) in the order of ``labels``; NaN where the run does not know one."""
+    known = [label.id for label in score.run.labels]
+    wanted = [label.id for label in labels]
+    if known == wanted:
+        return score.probabilities
+    places = {label_id: place for place, label_id in enumerate(known)}
+    missing = np.append(score.probabilities, np.float32(np.nan))
+    return missing[[places.get(label_id, -1) for label_id in wanted]]
+
+
 def _scores(
     project: Project, ids: Sequence[int], run: Run, stale: bool, older_model: bool
 ) -> dict[int, Score]:

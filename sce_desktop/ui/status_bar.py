@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
+from sce_desktop.store.query import RowState
 from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job, JobState, Lane
@@ -69,6 +70,8 @@ class StatusBar(QStatusBar):
             if counts
             else ""
         )
+        none = counts.states[RowState.NONE] if counts else 0
+        self.counts.setToolTip(f"{none:,} of the labelled rows as “none of these”" if none else "")
 
     def set_device(self, text: str) -> None:
         """Say where models run."""

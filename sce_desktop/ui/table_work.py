@@ -30,6 +30,7 @@ class ExportFacts:
     """What can be exported: rows by choice, and columns by where they come from (`columns_to_export`)."""
 
     rows: Mapping[str, int]
+    none: int  # of the labelled ones, decided as none of these
     columns: tuple[tuple[str, tuple[str, ...]], ...]
     delimiter: str
 
@@ -67,18 +68,16 @@ def scan(
 
 def export_facts(project: Project, query: RowQuery, *, progress: Progress) -> ExportFacts:
     """Find out what can be exported of ``project``; ``query`` says which rows are shown."""
-    from sce_desktop.tasks.export import columns_to_export, rows_to_export
+    from sce_desktop.tasks.export import STATES, columns_to_export, rows_to_export
 
     states = project.state_counts()
     progress.check()
     return ExportFacts(
         rows={
-            "all": states[RowState.ANY],
-            "labelled": states[RowState.LABELLED],
-            "unlabelled": states[RowState.UNLABELLED],
-            "flagged": states[RowState.FLAGGED],
+            **{only: sum(states[state] for state in wanted) for only, wanted in STATES.items()},
             "shown": len(rows_to_export(project, "shown", query)),
         },
+        none=states[RowState.NONE],
         columns=tuple(columns_to_export(project)),
         delimiter=next((str(d) for r in project.imports() if (d := r.source.get("delimiter"))), ","),
     )

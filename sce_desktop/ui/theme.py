@@ -5,7 +5,7 @@
     tokens().accent                       # "#rrggbb" of what is on the screen now: ask in paint, keep nothing
     set_role(button, "primary")           # how a widget looks: see ROLES
     px(30)                                # a length of the sketch in logical pixels, by the system's font
-    font("heading")                       # body, heading (small), text (of a row), strong
+    font("heading")                       # body, heading, column (of a table), text (of a row), strong
 
 Label colours are in `ui.colours`, icons in `ui.icons`, the style sheet in `ui.stylesheet`.
 
@@ -122,15 +122,16 @@ def px(length: float) -> int:
     return round(length * _measured[1])
 
 
-def font(role: Literal["body", "heading", "text", "strong"] = "body") -> QFont:
+def font(role: Literal["body", "heading", "column", "text", "strong"] = "body") -> QFont:
     """The system's font in the size and weight of a purpose."""
     result = QFont(QGuiApplication.font())
     body = QFontInfo(result).pixelSize()
-    if role == "heading":
+    if role in ("heading", "column"):
         result.setPixelSize(max(10, round(body * 11 / BODY_SIZE)))
+        result.setWeight(QFont.Weight.DemiBold)
+    if role == "heading":
         result.setCapitalization(QFont.Capitalization.AllUppercase)
         result.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.5)
-        result.setWeight(QFont.Weight.DemiBold)
     elif role == "text":
         result.setPixelSize(round(body * 15 / BODY_SIZE))
     elif role == "strong":

@@ -20,8 +20,17 @@ ACCURACY = Measure(
 INTERVAL = Measure(
     "95 % interval", "Where the accuracy lies on all rows like these, with 95 % certainty (Wilson)"
 )
-MACRO_F1 = Measure("Macro-F1", "The mean of F1 over labels, rare ones counting as much as others")
+MACRO_F1 = Measure(
+    "Macro-F1",
+    "The mean of F1 over labels, rare ones counting as much as others; a label that only the model gives, "
+    "and no row has, counts as 0",
+)
 ECE = Measure("ECE", "Expected calibration error: how far confidence is from being right; 0 is best")
+PRECISION = "How much of what the model gives this label has it; –: it gives it to none"
+RECALL = "How much of what has this label the model gives it; –: no row has it"
+F1 = (
+    "Precision and recall in one (their harmonic mean); 0: never right; –: no row has it and none is given it"
+)
 MEASURES = (ACCURACY, INTERVAL, MACRO_F1, ECE)
 
 

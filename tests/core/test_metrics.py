@@ -23,6 +23,16 @@ def test_measures_of_a_small_table() -> None:
     assert result.labels[1].precision == pytest.approx(2 / 3)
 
 
+def test_macro_f1_is_the_mean_over_labels_that_occur_or_are_predicted() -> None:
+    gold = np.asarray([0, 0, 1, 1])
+    predicted = np.asarray([0, 2, 1, 1])  # 2 is never right, 3 is neither there nor predicted
+    result = measure(gold, np.eye(4, dtype=np.float32)[predicted])
+    assert result.macro_f1 == pytest.approx((2 / 3 + 1 + 0) / 3)
+    assert [label.counted for label in result.labels] == [True, True, True, False]
+    assert result.macro_f1 == pytest.approx(np.mean([label.f1 for label in result.labels if label.counted]))
+    assert [(label.rows, label.predicted) for label in result.labels] == [(2, 1), (2, 2), (0, 1), (0, 0)]
+
+
 def test_interval_is_wilsons() -> None:
     low, high = accuracy_interval(90, 100)
     z, p, n = 1.959964, 0.9, 100

@@ -72,10 +72,13 @@ def test_all_rows_in_import_order_with_what_was_decided(project: Project, tmp_pa
 
 
 def test_labelled_only_and_the_number_told_before(project: Project, tmp_path: Path) -> None:
-    assert len(rows_to_export(project, "labelled")) == 300
+    project.decide([7], Decision.NONE)  # in place of a label
+    assert len(rows_to_export(project, "labelled")) == 301
     rows = export(project, tmp_path / "out.csv", only="labelled")
-    assert len(rows) == 300
-    assert {row["label"] for row in rows} == {"damage", "delay"}
+    assert len(rows) == 301
+    assert {row["label"] for row in rows} == {"damage", "delay", ""}
+    assert [row["id"] for row in rows if row["decided"] == "none"] == [str(ROWS - 6), str(ROWS - 399)]
+    assert [int(row["id"]) for row in rows] == sorted((int(row["id"]) for row in rows), reverse=True)
     assert len(export(project, tmp_path / "out.csv", only="flagged")) == 10
     assert len(export(project, tmp_path / "out.csv", only="unlabelled")) == 698
 

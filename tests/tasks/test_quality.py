@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Label
-from sce_desktop.tasks.evidence import Evidence, Source
+from sce_desktop.tasks.evidence import Evidence, Gold, Source
 from sce_desktop.tasks.quality import assess, suggested_audit, threshold_for
 
 GOLD = [0, 0, 1, 1, 2, 0]
@@ -61,6 +61,55 @@ def test_ways_of_deciding_are_kept_apart_and_bulk_measures_nothing() -> None:
     assert parts[Source.BULK].rows == 0
     assert "by construction" in parts[Source.BULK].worth
     assert [parts[s].rows for s in (Source.AUDIT, Source.HAND, Source.IMPORTED)] == [1, 1, 1]
+
+
+def _gold(answer: list[int], unknown: list[int] | None = None) -> Gold:
+    found = np.asarray(answer)
+    hits = tuple(np.flatnonzero(found == k) for k in range(3))
+    return Gold("column truth", found, hits, np.asarray(unknown or [], dtype=np.int64))
+
+
+def test_right_answers_are_measured_beside_decisions_and_not_instead() -> None:
+    decided = evidence([Source.AUDIT] * 2 + [Source.UNDECIDED] * 4, [0, 0, -1, -1, -1, -1])
+    found = assess(replace(decided, gold=_gold([1, 1, 1, 0, -1, -1])))
+    audit, gold = found.parts
+    assert (audit.source, audit.rows, audit.models[0].measures.accuracy) == (Source.AUDIT, 2, 0.5)
+    assert (gold.source, gold.decided, gold.rows, gold.unknown) == (Source.GOLD, 4, 4, 0)
+    assert [model.alias for model in gold.models] == ["sce", "similarity"]
+    assert gold.models[0].measures.accuracy == 0.5  # rows 2 and 3
+    assert gold.models[0].measures.confusion.tolist() == [[0, 1], [1, 2]]
+    assert gold.cell(0, 0, 1).tolist() == [4]
+    assert gold.models[1].behind is not None
+    assert "(column truth): gold rows, no random sample of decisions" in gold.worth
+    assert "for the whole table only if" in gold.worth
+
+
+def test_where_every_row_has_a_right_answer_the_figure_is_exact_and_first() -> None:
+    all_scored = evidence([Source.AUDIT] * 5 + [Source.HAND], [0, 0, 1, 1, 0, 0])
+    all_scored.probabilities["sce"][5] = (0.9, 0.1)
+    found = assess(replace(all_scored, gold=_gold([0, 0, 1, 1, 0, 1])))
+    assert [part.source for part in found.parts] == [Source.GOLD, Source.AUDIT, Source.HAND]
+    assert found.parts[0].models[0].measures.accuracy == pytest.approx(4 / 6)
+    assert "the accuracy is exact for this table" in found.parts[0].worth
+    # A right answer that is no label, one that no label fits, and a row without a score: not every row then.
+    less = assess(replace(evidence([Source.UNDECIDED] * 6, [-1] * 6), gold=_gold([0, -1, 1, 2, 0, 1], [1])))
+    (part,) = less.parts
+    assert (part.decided, part.rows, part.unknown, part.none) == (6, 3, 1, 1)
+    assert part.row_ids.tolist() == [1, 3, 5]
+    assert "exact for those that are measured" in part.worth
+    assert part.models[0].curve[0].rows == 4  # the row that no label fits is wrong there
+
+
+def test_rows_learned_from_are_left_out_of_right_answers_too() -> None:
+    found = replace(
+        evidence([Source.HAND] * 6, gold=[0] * 6),
+        gold=_gold([0, 0, 1, 1, 0, 1]),
+        learned=np.asarray([1]),
+        learned_by="version 2",
+    )
+    part = assess(found).parts[0]
+    assert (part.source, part.rows, part.learned) == (Source.GOLD, 4, 1)
+    assert "the figures hold for the rest of the table" in part.notes[0]
 
 
 def test_any_of_several_labels_is_right() -> None:

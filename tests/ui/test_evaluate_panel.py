@@ -16,6 +16,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import AUDIT, RowQuery
+from sce_desktop.tasks.coders import GOLD as GOLD_CODER
 from sce_desktop.tasks.evidence import Source, gather, rolled_up
 from sce_desktop.tasks.quality import Quality, assess
 from sce_desktop.ui import evaluate_work
@@ -23,6 +24,7 @@ from sce_desktop.ui.evaluate_panel import CONFUSIONS, EvaluatePanel
 from sce_desktop.ui.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.evaluate_work import Evaluation
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
 
@@ -105,6 +107,19 @@ def test_the_figures_are_those_of_the_task(session: Session, show: Open) -> None
     assert "SCE beside Similarity: no difference shown yet" in panel.summary.text()
 
 
+def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(session: Session, show: Open) -> None:
+    """What is given and no row has counts as 0, and is shown so; what is neither is a dash."""
+    panel = show([0, 1, 0, 0, 1], labels=(*LABELS, "Never"))
+    headings = [heading.name for heading in panel.labels.figures.headings]
+    column = headings.index("SCE F1")
+    shown = [row[column] for row in panel.labels.figures.rows]
+    assert shown == [pytest.approx(0.8), 1, 0, None]
+    assert panel.models.figures.rows[0][3] == pytest.approx((0.8 + 1 + 0) / 3)
+    assert [row[column] for row in _cells(panel, "labels")] == ["80.0 %", "100.0 %", "0.0 %", "–"]
+    assert [row[column - 1] for row in _cells(panel, "labels")] == ["66.7 %", "100.0 %", "–", "–"]
+    assert "counts as 0" in panel.models.figures.headings[3].tip
+
+
 def test_the_charts_say_the_same_in_words(qtbot: QtBot, session: Session, show: Open) -> None:
     panel = show()
     ece = _quality(session).parts[0].models[0].measures.ece
@@ -142,6 +157,36 @@ def test_a_click_on_a_confusion_shows_exactly_its_rows(qtbot: QtBot, session: Se
     session.decide([3], Decision.SKIPPED)
     assert session.project is not None
     assert session.project.annotations([3])[3].queue == CONFUSIONS
+
+
+def test_names_over_confusions_are_cut_where_they_differ(show: Open) -> None:
+    names = ("Delivery > Late by more than a week", "Delivery > Lost", "Praise")
+    panel = show(labels=names)
+    panel.tabs.setCurrentWidget(panel.confusions)
+    pairs, across, down = panel.confusions.pairs, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+    assert pairs.cell == px(120)  # as wide as is good, of more
+    # Qt would take the two lines for one, and cut that.
+    assert panel.confusions.square.horizontalHeader().textElideMode() is Qt.TextElideMode.ElideNone
+    panel.confusions.square.resize(px(170 + 3 * 80), 200)
+    assert px(72) <= pairs.cell <= px(80)
+    assert panel.confusions.square.columnWidth(0) == pairs.cell
+    assert pairs.headerData(0, across).startswith("Delivery >\nLate")
+    assert pairs.headerData(0, across).endswith("…")
+    assert pairs.headerData(1, across) == "Delivery >\nLost"
+    assert pairs.headerData(1, down) == "Delivery > Lost"
+    for place, name in enumerate(names):
+        assert pairs.headerData(place, across, Qt.ItemDataRole.AccessibleTextRole) == name
+        assert name in pairs.headerData(place, across, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_whose_figure_it_is_stands_on_a_line_of_its_own(show: Open) -> None:
+    figures = show().labels.figures
+    across = Qt.Orientation.Horizontal
+    assert figures.headerData(2, across) == "SCE\nPrecision"
+    assert figures.headerData(7, across) == "Similarity\nF1"
+    assert figures.headerData(7, across, Qt.ItemDataRole.AccessibleTextRole) == "Similarity F1"
+    assert figures.tsv().splitlines()[0].split("\t")[2] == "SCE Precision"
+    assert "never right" in figures.headerData(7, across, Qt.ItemDataRole.ToolTipRole)
 
 
 def test_of_many_labels_the_commonest_confusions_are_listed(session: Session, show: Open) -> None:
@@ -211,6 +256,60 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     box.activated.emit(box.setCurrentIndex(1) or 1)
     assert panel.pages.currentWidget() is panel.message
     assert "agree with the model by construction" in panel.message.text()
+
+
+def test_right_answers_of_a_column_are_measured_against(session: Session, show: Open) -> None:
+    """Every row has one: they come first, are exact, and say that they are no random sample."""
+
+    def prepare(project: Project) -> None:
+        right = {
+            row_id: LABELS[place] for row_id, place in enumerate([0, 1, 2, 0, 1, 1, 2, 2, 2, 0, 1, 2], 1)
+        }
+        project.add_coder(GOLD_CODER, "column truth", right | {12: "No such label"})
+
+    panel = show(prepare=prepare)
+    said = [panel.bar.source.itemText(place) for place in range(panel.bar.source.count())]
+    assert said == ["Right answers (gold) (12)", "Your decisions (10)"]
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "72.7 %"], ["Similarity", "27.3 %"]]
+    basis = panel.bar.basis.text()
+    assert "On 11 of 12 gold rows (without 1 whose right answer is no label here). " in basis
+    assert "Right answers (column truth): gold rows, no random sample of decisions." in basis
+    panel.confusions.chosen.emit((1, 2))
+    assert list(session.query.given) == [6]
+    panel.bar.source.setCurrentIndex(1)
+    panel.bar.source.activated.emit(1)
+    assert _cells(panel)[0][:2] == ["SCE", "80.0 %"]
+    assert "On 10 of 10 decided rows. " in panel.bar.basis.text()
+
+
+def test_right_answers_come_and_go_while_one_looks(qtbot: QtBot, session: Session, show: Open) -> None:
+    panel = show([], prepare=lambda project: project.add_coder(GOLD_CODER, "column truth", {1: "Late"}))
+    assert panel.part is not None
+    assert (panel.part.source, panel.part.rows) == (Source.GOLD, 1)
+    assert "for the whole table only if" in panel.bar.basis.text()
+    assert session.project is not None
+    assert session.remove_coder(session.project.coders()[0].id)
+    qtbot.waitUntil(lambda: "Nothing is decided yet" in panel.message.text())
+    session.undo()
+    qtbot.waitUntil(lambda: panel.part is not None and panel.part.source is Source.GOLD)
+
+
+def test_right_answers_are_rolled_up_and_any_of_several_is_right(show: Open) -> None:
+    children = ("Trouble > Late", "Trouble > Damaged", "Praise")
+
+    def prepare(project: Project) -> None:
+        project.set_labels(project.label_set().labels, multi_label=True)  # type: ignore[union-attr]
+        project.add_coder(
+            GOLD_CODER, "column truth", {1: children[1], 2: [children[1], "Praise"], 3: "Praise"}
+        )
+
+    panel = show([], labels=children, prepare=prepare)
+    assert panel.part is not None
+    assert panel.part.models[0].measures.accuracy == pytest.approx(2 / 3)
+    panel.bar.rolled.click()
+    assert panel._session.project is not None
+    evidence = rolled_up(gather(panel._session.project, ["sce"], gold=True))
+    assert assess(evidence).parts[0].models[0].measures.accuracy == 1.0
 
 
 def test_children_are_rolled_up(qtbot: QtBot, session: Session, show: Open) -> None:

@@ -15,6 +15,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui.export_dialog import ExportDialog
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.status_bar import StatusBar
 
 ROWS = 1000
 
@@ -83,6 +84,30 @@ def test_number_told_is_the_number_written(
     assert len(rows) == count
     assert [int(row["id"]) for row in rows] == list(range(ROWS, ROWS - count, -1))
     assert rows[0]["label"] == "Food, drink"
+
+
+def test_labelled_rows_are_those_that_the_status_bar_counts(
+    qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path
+) -> None:
+    with Project.open(project_file) as project:
+        project.decide([300, 400], Decision.NONE)
+        project.decide([401], Decision.SKIPPED)
+    with qtbot.waitSignals([session.projectOpened, session.countsChanged], timeout=10_000):
+        session.open_project(project_file)
+    status = StatusBar(session.lanes)
+    qtbot.addWidget(status)
+    status.set_counts(session.counts)
+    assert "301 labelled" in status.counts.text()
+    assert status.counts.toolTip() == "2 of the labelled rows as “none of these”"
+    dialog = make(qtbot, session)
+    dialog.path.setText(str(tmp_path / "out.csv"))
+    button = dialog.rows_buttons["labelled"]
+    button.setChecked(True)
+    assert button.text() == "Labelled rows  ·  301"
+    assert dialog.summary.text() == "301 rows will be written, 2 of them decided as “none of these”"
+    rows = export(qtbot, session, dialog)
+    assert [row["id"] for row in rows if row["decided"] == "none"] == [str(ROWS - 299), str(ROWS - 399)]
+    assert len(rows) == 301
 
 
 def test_columns_are_chosen_by_group(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QRect, QSize
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.types import Decision
@@ -90,7 +90,7 @@ def test_chips_follow_a_query_from_elsewhere(session: Session, opened: FilterBar
     run_id = session.runs[0].id
     session.set_query(RowQuery(state=RowState.SKIPPED, run_id=run_id, confidence=(0.0, 0.35)))
     assert opened.more.text() == "Skipped ▾"
-    assert opened.confidence.text() == "Confidence < 35 %"
+    assert opened.confidence.accessibleName() == "Confidence < 35 %"
     assert opened.confidence.isChecked()
     assert opened.order.accessibleDescription() == "file order"
 
@@ -107,7 +107,7 @@ def test_the_confidence_slider_changes_the_query(qtbot: QtBot, session: Session,
     assert session.query.confidence == (0.0, 0.2)
     opened.confidence.click()
     assert session.query.confidence is None
-    assert opened.confidence.text() == "Confidence < 20 %"
+    assert opened.confidence.accessibleName() == "Confidence < 20 %"
 
 
 def test_orders(session: Session, opened: FilterBar) -> None:
@@ -201,6 +201,28 @@ def test_in_a_narrow_window_the_menu_has_what_has_no_chip(
     opened.resize(760, 60)
     assert opened.unlabelled.isChecked()
     assert opened.more.text() == "More ▾"
+
+
+def test_the_chips_say_less_before_they_take_a_second_line(opened: FilterBar) -> None:
+    chips = [opened.all, opened.disagree, opened.unlabelled, opened.flagged, opened.confidence, opened.more]
+
+    def lines() -> int:
+        QApplication.sendPostedEvents()
+        QApplication.processEvents()
+        return len({chip.y() for chip in chips})
+
+    opened.resize(1000, 60)
+    whole = opened._needed()
+    words = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    for width, short, bare in ((whole, False, False), (whole - 1, True, False), (whole - 60, True, True)):
+        opened.resize(width, 60)
+        assert lines() == 1, width
+        assert opened.confidence.text() == ("Below 60 %" if short else "Confidence < 60 %")
+        assert (opened.order.toolButtonStyle() is not words) is bare
+        assert opened.confidence.accessibleName() == "Confidence < 60 %"
+        assert opened.order.toolTip() == "In which order the rows come: file order"
+    opened.resize(1000, 60)
+    assert opened.confidence.text() == "Confidence < 60 %"
 
 
 def test_chosen_rows_are_shown_in_no_order_of_the_menu(session: Session, opened: FilterBar) -> None:

@@ -54,7 +54,10 @@ def metrics(**changes: Any) -> dict[str, Any]:
         "cut_short": False,
         "untested_labels": ["Praise"],
         "losses": [1.0, 0.6, 0.5],
-        "labels_changed": {"Late": {"rows": 20, "before": {"f1": 0.5}, "after": {"f1": 0.75}}},
+        "labels_changed": {
+            "Late": {"rows": 20, "before": {"f1": 0.5}, "after": {"f1": 0.75}},
+            "Praise": {"rows": 0, "before": {"f1": 0.0}, "after": {"f1": None}},  # given by the old one alone
+        },
         "changed_rows": [{"row_id": 3, "before": "Late", "after": "Damaged", "gold": "Damaged"}],
         **changes,
     }
@@ -323,9 +326,11 @@ def test_before_and_after_stand_beside_the_baselines(qtbot: QtBot, panel: FineTu
         ["After: version 1", "70.0 %"],
     ]
     assert "Not measured for want of examples: “Praise”." in panel.result.notes.text()
-    change = panel.result.by_label.topLevelItem(0)
-    assert change is not None
-    assert [change.text(column) for column in range(5)] == ["Late", "20", "0.50", "0.75", "+0.25"]
+    changes = [panel.result.by_label.topLevelItem(place) for place in range(2)]
+    assert [[change.text(column) for column in range(5)] for change in changes if change is not None] == [
+        ["Late", "20", "0.50", "0.75", "+0.25"],
+        ["Praise", "0", "0.00", "–", "–"],
+    ]
 
 
 def test_a_changed_row_is_gone_to(qtbot: QtBot, panel: FineTunePanel) -> None:

@@ -469,3 +469,43 @@ def test_everything_has_a_name(qtbot: QtBot, session: Session, parcels: Path) ->
     assert [c for c in ours if not c.accessibleName()] == []
     primary = [c for c in dialog.findChildren(QAbstractButton) if c.property("role") == "primary"]
     assert primary == [dialog.import_button]
+
+
+@pytest.mark.parametrize("append", [False, True])
+def test_what_becomes_of_labels_is_read_without_scrolling(
+    qtbot: QtBot, session: Session, tmp_path: Path, make_project: MakeProject, append: bool
+) -> None:
+    """The list of columns gives way, as far as three of them; it comes back when there is room."""
+    path = tmp_path / "many.csv"
+    names = [f"column {number}" for number in range(30)]
+    path.write_text(f"{','.join(names)}\n" + f"{','.join(['a text'] * 30)}\n" * 3, encoding="utf-8")
+    if append:
+        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+            session.open_project(make_project())
+    dialog = show(qtbot, session, path)
+    columns = dialog.columns
+    check(dialog, 3, 4)
+    choose(columns.label_column, 1)
+    choose(columns.use, True)
+    settle(qtbot, dialog)
+    side, words, row = dialog.side, columns.use_words, columns.text_list.sizeHintForRow(0)
+
+    def read() -> bool:
+        end = words.mapTo(side.viewport(), words.rect().bottomLeft()).y()
+        return (
+            words.isVisible()
+            and words.height() >= words.heightForWidth(words.width())
+            and end < side.height()
+        )
+
+    qtbot.waitUntil(read)
+    assert not side.verticalScrollBar().maximum()
+    assert columns.text_list.height() >= 3 * row
+    dialog.resize(dialog.width(), dialog.height() - 10 * row)
+    qtbot.waitUntil(lambda: 3 * row <= columns.text_list.height() < 4 * row)
+    dialog.resize(dialog.width(), dialog.height() + 20 * row)
+    qtbot.waitUntil(lambda: columns.text_list.height() >= 6 * row)
+    dialog.resize(dialog.width(), 300)
+    qtbot.waitUntil(lambda: side.verticalScrollBar().maximum() > 0)
+    choose(columns.use, True)
+    qtbot.waitUntil(read)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.painting import draw_name, elided_name
+from sce_desktop.ui.painting import draw_name, elided_name, name_on_two_lines
 
 ARABIC = "تأخير في تسليم الشحنة إلى العنوان الجديد"
 
@@ -43,9 +43,20 @@ def test_a_name_in_a_group_loses_its_parent_first(qtbot: QtBot) -> None:
         painter.end()
         drawn.append(image.copy())
     assert drawn[0] != drawn[1]
-    cut = [elided_name(metrics, f"Delivery > {child}", 60) for child in ("Lost parcel", "Customer service")]
-    assert cut[0].startswith("… > L")
-    assert cut[1].startswith("… > C")
+    room = metrics.horizontalAdvance("… > Lost") - 1  # "… > L…" would tell less than the name alone
+    assert elided_name(metrics, "Delivery > Lost", room) == "Lost"
+    assert elided_name(metrics, name, room).startswith("Lost")
+    assert elided_name(metrics, name, room).endswith("…")
+
+
+def test_two_lines_are_broken_between_words(qtbot: QtBot) -> None:
+    metrics = QFontMetrics(QFont())
+    width = metrics.horizontalAdvance("Customer serv")
+    assert name_on_two_lines(metrics, "Late  parcel", width) == "Late parcel"
+    assert name_on_two_lines(metrics, "Customer service", width) == "Customer\nservice"
+    assert name_on_two_lines(metrics, "Customer > Unfriendliness", width).startswith("Customer >\nUnfr")
+    assert name_on_two_lines(metrics, "x" * 40, width).endswith("x…")
+    assert name_on_two_lines(metrics, f"Late {'x' * 40}", width).startswith("Late\nxx")
 
 
 @pytest.mark.parametrize(("name", "side"), [(ARABIC, "left"), ("Delivery came late " * 2, "right")])

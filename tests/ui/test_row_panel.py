@@ -22,7 +22,7 @@ from sce_desktop.ui.row_panel import RowPanel
 from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
 from sce_desktop.ui.rows_view import RowsView
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import px
+from sce_desktop.ui.theme import Theme, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 
@@ -53,7 +53,7 @@ def path(make_project: MakeProject) -> Path:
 def bench(qtbot: QtBot, session: Session) -> Iterator[Bench]:
     bench = Bench(session)
     qtbot.addWidget(bench)
-    bench.resize(500, 900)
+    bench.resize(500, 1250)
     bench.show()
     qtbot.waitExposed(bench)
     bench.activateWindow()
@@ -195,7 +195,7 @@ def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
     opened.panel.labels.buttons[2].click()
     session.stepAsked.emit(-1)
     bar = opened.panel.decision
-    assert bar.state.toolTip() == "✓ Praise, by hand"
+    assert bar.state.whole() == "✓ Praise, by hand"
     assert [button.accessibleDescription().endswith("chosen") for button in opened.panel.labels.buttons] == [
         False,
         False,
@@ -366,7 +366,7 @@ def test_lengths_are_told_in_what_the_script_counts_by() -> None:
     assert least_tokens("a " * 5000, most=300) == 300
 
 
-def test_in_a_low_window_the_labels_give_way_and_then_all_scrolls(
+def test_in_a_low_window_all_is_lower_and_then_all_scrolls(
     qtbot: QtBot, session: Session, opened: Bench
 ) -> None:
     panel = opened.panel
@@ -385,7 +385,10 @@ def test_in_a_low_window_the_labels_give_way_and_then_all_scrolls(
         return apart and max(place.bottom() for place in places) < low.inside.height()
 
     qtbot.waitUntil(whole)
-    assert low.inside.height() == low.viewport().height()  # only the labels scroll
+    assert low.inside.height() == low.viewport().height()
+    assert not panel.labels.legend.isVisible()
+    assert (panel.decision.state.whole(), panel.facts.isVisible()) == ("✓ None of these, by hand", False)
+    assert panel.decision.state.mapTo(panel, QPoint()).y() < panel.text.view.mapTo(panel, QPoint()).y()
     panel.setFixedHeight(px(200))
     qtbot.waitUntil(lambda: low.verticalScrollBar().maximum() > 0)
     assert whole()
@@ -393,3 +396,68 @@ def test_in_a_low_window_the_labels_give_way_and_then_all_scrolls(
     bar.edit_note()
     qtbot.waitUntil(lambda: low.viewport().rect().contains(bar.note.mapTo(low.viewport(), QPoint(5, 5))))
     panel.setParent(opened)
+
+
+@pytest.mark.parametrize("height", [371, 691])  # in a window of 1280x800, with a panel below and without
+@pytest.mark.parametrize("text", ["Short", "word " * 250, "word " * 9000], ids=["short", "long", "very long"])
+def test_the_likeliest_labels_are_seen_whatever_else_there_is(
+    qtbot: QtBot,
+    session: Session,
+    theme: Theme,
+    bench: Bench,
+    make_project: MakeProject,
+    height: int,
+    text: str,
+) -> None:
+    names = tuple(f"Intent {number} of somebody who writes at great length" for number in range(12))
+    path = make_project(texts=(text, "Next"), labels=names)
+    with Project.open(path) as project:
+        give_scores(project, [3, 1])
+        give_scores(project, [2, 1], alias="similarity")
+        project.add_coder("Marta", "marta.csv", {1: "Intent 3"})
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    panel = bench.panel
+    panel.setParent(None)
+    panel.setFixedSize(px(276), px(height))
+    panel.show()
+    buttons = panel.labels.buttons[:5]
+
+    def seen() -> bool:
+        """The five likeliest, the next step, and nothing on top of them."""
+        view, accept = panel.area.viewport(), panel.decision.accept
+        end = panel.area.mapTo(panel, QPoint(0, panel.area.height())).y()
+        whole = all(view.rect().contains(button.geometry()) for button in buttons)
+        return (
+            whole
+            and end <= accept.mapTo(panel, QPoint()).y()
+            and not panel.body.verticalScrollBar().maximum()
+        )
+
+    qtbot.waitUntil(seen)
+    assert next(button.line.name for button in buttons if button.line) == names[3]
+    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    qtbot.waitUntil(seen)
+    assert panel.width() == px(276)
+    assert panel.body.inside.width() == panel.body.viewport().width()  # nothing is cut off at the side
+    panel.setParent(bench)
+
+
+def test_where_it_is_low_the_finder_comes_when_it_is_wanted(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(texts=TEXTS, labels=tuple(f"Intent {n}" for n in range(30))))
+    settle(qtbot, session)
+    bench.rows.hide()
+    bench.field.setFixedHeight(px(800))  # leaves the panel little
+    bench.resize(500, px(1200))
+    labels = bench.panel.labels
+    qtbot.waitUntil(lambda: not labels.finder.isVisible() and labels.find_button.isVisible())
+    labels.find_button.click()
+    qtbot.waitUntil(lambda: labels.finder.hasFocus() and not bench.panel.area.verticalScrollBar().value())
+    QTest.keyClicks(labels.finder, "29")
+    assert [line.name for line in labels.shown()] == ["Intent 29"]
+    press(bench, Qt.Key.Key_Escape)
+    bench.field.setFocus()
+    qtbot.waitUntil(lambda: not labels.finder.isVisible())
+    assert len(labels.shown()) == SHOWN

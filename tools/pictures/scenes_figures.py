@@ -91,6 +91,19 @@ def evaluate(studio: Studio) -> None:
             studio.shot(f"evaluate-{name}")
 
 
+def evaluate_gold(studio: Studio) -> None:
+    """The sample with its column of right answers, which are not the answers of a person."""
+    from sce_desktop.core.progress import SilentProgress
+    from sce_desktop.tasks.coders import column_as_coder
+
+    studio.sample()
+    assert studio.session.project is not None
+    column_as_coder(studio.session.project, "gold", SilentProgress())
+    studio.session.annotationsChanged.emit(None)
+    _measured(studio)
+    studio.shot("evaluate-gold")
+
+
 def evaluate_many(studio: Studio) -> None:
     """Two hundred labels, some nested, and names in many scripts."""
     import numpy as np
@@ -155,6 +168,7 @@ SCENES = {
     "findings_empty": findings_empty,
     "evaluate_empty": evaluate_empty,
     "evaluate": evaluate,
+    "evaluate_gold": evaluate_gold,
     "evaluate_many": evaluate_many,
     "audit": audit,
 }

@@ -34,6 +34,19 @@ def two_hundred(studio: Studio) -> None:
     studio.shot("labels-200")
 
 
+def low(studio: Studio) -> None:
+    """A panel below two hundred labels and a long text: the likeliest labels stay in sight."""
+    from sce_desktop.core.types import Decision
+
+    texts = ["word " * 900, *sample_texts()[:40]]
+    studio.open_table(studio.table("Little room.csv", texts), many_labels())
+    studio.score()
+    studio.bring("Evaluate")
+    studio.shot("low-panel")
+    studio.session.decide([1], Decision.LABEL, [studio.session.labels[0].id or 0])
+    studio.shot("low-panel-decided")
+
+
 def labels_grouped(studio: Studio) -> None:
     """Labels that say what they belong to, and one of their groups folded."""
     from sce_desktop.ui.labels_panel import LabelsPanel
@@ -115,6 +128,7 @@ def llm_column(studio: Studio) -> None:
 SCENES = {
     "label_dialogs": label_dialogs,
     "many_labels": two_hundred,
+    "low": low,
     "labels_grouped": labels_grouped,
     "models": models,
     "llm_column": llm_column,

@@ -24,6 +24,8 @@ def start(studio: Studio) -> None:
 
 def imports(studio: Studio) -> None:
     """The import dialog on a table with faults, on one with right answers, and on a file that is none."""
+    from PySide6.QtCore import Qt
+
     from sce_desktop.ui.import_dialog import ImportDialog
 
     texts = sample_texts()[:60]
@@ -42,6 +44,20 @@ def imports(studio: Studio) -> None:
         columns.use.setCurrentIndex(1)
         studio.until(lambda: dialog._scan is not None)
         studio.shot("import-gold", dialog)
+    wide = studio.home / "Thirty columns.csv"
+    lines = [[f"column {n}" for n in range(30)], *([text] * 30 for text in texts)]
+    with wide.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(lines)
+    with studio.importing(wide) as dialog:
+        assert isinstance(dialog, ImportDialog)
+        columns = dialog.columns
+        for place in (3, 4):
+            columns.text_list.item(place).setCheckState(Qt.CheckState.Checked)
+        columns.label_column.setCurrentIndex(8)
+        columns.label_column.activated.emit(8)
+        columns.use.setCurrentIndex(1)
+        studio.until(lambda: dialog._scan is not None)
+        studio.shot("import-wide", dialog)
     wrong = studio.home / "archive.csv"
     wrong.write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
     with studio.importing(wrong) as dialog:
@@ -91,6 +107,7 @@ def adding(studio: Studio) -> None:
 
 def main_window(studio: Studio) -> None:
     """The sample, scored; then what the models disagree on; dialogs over it."""
+    from sce_desktop.core.types import Decision
     from sce_desktop.store.query import RowQuery
     from sce_desktop.ui.crash_dialog import CrashDialog
     from sce_desktop.ui.crashes import Crash
@@ -100,6 +117,7 @@ def main_window(studio: Studio) -> None:
 
     studio.sample()
     studio.shot("main")
+    studio.session.decide([5, 29], Decision.NONE)
     window, session = studio.window, studio.session
     ours, theirs = (run.id for run in session.runs)
     session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
@@ -117,6 +135,7 @@ def main_window(studio: Studio) -> None:
     studio.rest()
     export = window.findChildren(ExportDialog)[-1]
     export.path.setText(str(studio.home / "Parcel feedback labelled.csv"))
+    export.rows_buttons["labelled"].setChecked(True)
     studio.shot("export", export)
     export.reject()
     window.show_settings()

@@ -44,21 +44,27 @@ class Studio:
         """End the window as its button does."""
         self.window.close()
         self.until(lambda: not self.window.isVisible())
+        self.window.deleteLater()
+        self.rest(0.05)
         for lane in self.lanes:
             lane.close()
 
     def until(self, ready: Callable[[], object]) -> None:
         """Let the window live until ``ready``.
 
+        As in a loop of the application, what is to be deleted later goes: `processEvents` alone lets it stay,
+        and a dialog that was closed would lie in the next pictures.
+
         Raises:
             TimeoutError: It takes too long.
         """
+        from PySide6.QtTest import QTest
+
         end = time.monotonic() + PATIENCE_S
         while not ready():
             if time.monotonic() > end:
                 raise TimeoutError("the window does not become what the picture shows")
-            self.app.processEvents()
-            time.sleep(0.005)
+            QTest.qWait(5)
 
     def rest(self, seconds: float = 0.5) -> None:
         """Let the window settle."""

@@ -1,0 +1,50 @@
+"""One line of text that is cut where it does not fit: it asks for no more width than there is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel
+
+from sce_desktop.ui.theme import px
+
+_LEAST = 24
+
+
+class ElidedLabel(QLabel):
+    """Plain text; the whole of it is its tip and what screen readers say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._whole = ""
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    def setText(self, text: str) -> None:
+        """Show as much of ``text`` as there is room for."""
+        self._whole = text
+        self.setAccessibleDescription(text)
+        self.updateGeometry()
+        self._fit()
+
+    def whole(self) -> str:
+        """The text with what is cut off."""
+        return self._whole
+
+    def _fit(self) -> None:
+        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
+        if shown != self.text():
+            super().setText(shown)
+        self.setToolTip(self._whole if shown != self._whole else "")
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the whole text."""
+        return QSize(self.fontMetrics().horizontalAdvance(self._whole), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of the text, and hardly any width."""
+        return QSize(min(px(_LEAST), self.sizeHint().width()), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show more or less."""
+        super().resizeEvent(event)
+        self._fit()
