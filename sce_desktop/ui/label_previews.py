@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLabel, QMessageBox, QPlainTextEdit, QWidget
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from sce_desktop.core.types import Label, LabelEffect
 from sce_desktop.store.query import RowQuery
-from sce_desktop.ui import label_edits
+from sce_desktop.ui import label_edits, review_work
 from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
@@ -38,45 +39,94 @@ def ids_of(labels: Sequence[Label]) -> list[int]:
     return [label.id for label in labels if label.id is not None]
 
 
-def ask_merge(session: Session, parent: QWidget, labels: Sequence[Label], into: Label) -> QMessageBox | None:
-    """Offer to let ``into`` take over ``labels``."""
-    if session.project is None or into.id is None or session.refuses_edit():
-        return None
-    into_id, going = into.id, ids_of(labels)
-    effect = session.project.merge_preview(going, into_id)
-    moved = touched(effect)
-    details = f"{moved} move to “{into.name}”." if moved else "No answer of yours is touched."
-    if effect.overlap:
-        details += f" {rows(effect.overlap)} have both: they keep it once."
-    details += " Their names become synonyms. Scores are made anew, and Ctrl+Z takes it back."
-    return label_edits.ask(
-        parent,
-        f"Merge {quoted([label.name for label in labels])} into “{into.name}”?",
-        details,
-        "Merge",
-        lambda: label_edits.merge(session, dict.fromkeys(going, into_id)),
-    )
+class LabelQuestions(QObject):
+    """Asks before labels are merged or removed, once it is counted what that touches. Belongs to a panel.
+
+    The newest wish counts: one that is still counted for another is forgotten.
+    """
+
+    def __init__(self, session: Session, panel: QWidget) -> None:
+        super().__init__(panel)
+        self._session = session
+        self._job: Job | None = None
+
+    def merge(self, labels: Sequence[Label], into: Label) -> None:
+        """Offer to let ``into`` take over ``labels``."""
+        self._count([*labels, into], lambda effects: self._ask_merge(labels, into, *effects), into=into)
+
+    def remove(self, labels: Sequence[Label]) -> None:
+        """Remove labels; ask first if that touches answers."""
+        if labels:
+            self._count(labels, lambda effects: self._ask_remove(labels, effects))
+
+    def _count(
+        self,
+        labels: Sequence[Label],
+        then: Callable[[Sequence[LabelEffect]], object],
+        *,
+        into: Label | None = None,
+    ) -> None:
+        session = self._session
+        drop(self._job)
+        self._job = None
+        if session.project is None or session.refuses_edit():
+            return
+        going = ids_of([label for label in labels if label is not into])
+
+        def counted(effects: Sequence[LabelEffect]) -> None:
+            self._job = None
+            if effects and set(labels) <= set(
+                session.labels
+            ):  # what is meant may have been changed meanwhile
+                then(effects)
+
+        self._job = submit_effects(session, going, into.id if into is not None else None)
+        self._job.finished.connect(counted)
+
+    def _ask(self, question: str, details: str, button: str, then: Callable[[], object]) -> None:
+        panel = self.parent()
+        assert isinstance(panel, QWidget)
+        label_edits.ask(panel, question, details, button, then)
+
+    def _ask_merge(self, labels: Sequence[Label], into: Label, effect: LabelEffect) -> None:
+        moved = touched(effect)
+        details = f"{moved} move to “{into.name}”." if moved else "No answer of yours is touched."
+        if effect.overlap:
+            details += f" {rows(effect.overlap)} have both: they keep it once."
+        self._ask(
+            f"Merge {quoted([label.name for label in labels])} into “{into.name}”?",
+            f"{details} Their names become synonyms. Scores are made anew, and Ctrl+Z takes it back.",
+            "Merge",
+            lambda: label_edits.merge(self._session, dict.fromkeys(ids_of(labels), into.id or 0)),
+        )
+
+    def _ask_remove(self, labels: Sequence[Label], effects: Sequence[LabelEffect]) -> None:
+        answers = sum(effect.rows for effect in effects)
+        if not answers:
+            label_edits.remove(self._session, ids_of(labels))
+            return
+        kept = sum(effect.overlap for effect in effects)
+        also = f" {rows(kept)} keep another label." if kept else ""
+        self._ask(
+            f"Remove {quoted([label.name for label in labels])}?",
+            f"{rows(answers)} that you labelled so will count as unlabelled.{also} "
+            "Your answers are kept and come back if you add the label again, or with Ctrl+Z.",
+            "Remove",
+            lambda: label_edits.remove(self._session, ids_of(labels)),
+        )
 
 
-def ask_remove(session: Session, parent: QWidget, labels: Sequence[Label]) -> QMessageBox | None:
-    """Remove labels; ask first if that touches answers."""
-    if session.project is None or not labels or session.refuses_edit():
-        return None
-    ids = ids_of(labels)
-    effects = [session.project.delete_preview(label_id) for label_id in ids]
-    answers = sum(effect.rows for effect in effects)
-    if not answers:
-        label_edits.remove(session, ids)
-        return None
-    kept = sum(effect.overlap for effect in effects)
-    also = f" {rows(kept)} keep another label." if kept else ""
-    return label_edits.ask(
-        parent,
-        f"Remove {quoted([label.name for label in labels])}?",
-        f"{rows(answers)} that you labelled so will count as unlabelled.{also} "
-        "Your answers are kept and come back if you add the label again, or with Ctrl+Z.",
-        "Remove",
-        lambda: label_edits.remove(session, ids),
+def submit_effects(session: Session, label_ids: Sequence[int], into_id: int | None = None) -> Job:
+    """Count behind the window what an edit of labels touches; see `review_work.label_effects`."""
+    return session.submit(
+        review_work.label_effects,
+        session.project,
+        label_ids,
+        into_id,
+        title="Counting what it touches",
+        lane="reads",
+        first=True,
+        quiet=True,
     )
 
 
@@ -88,21 +138,11 @@ class SplitDialog(ProjectDialog):
         assert session.project is not None
         assert label.id is not None
         self._label_id: int = label.id
-        effect = session.project.split_preview(self._label_id)
         self.parts = QPlainTextEdit()
         self.parts.setAccessibleName("The new labels, one a line")
         self.parts.setPlaceholderText("The new labels, one a line")
         self.parts.setTabChangesFocus(True)
-        moved = touched(effect)
-        self.facts = QLabel(
-            (
-                f"{moved} will be shown to you, to give each one of the new labels."
-                if moved
-                else "No answer of yours is touched."
-            )
-            + " Ctrl+Z takes it back.",
-            wordWrap=True,
-        )
+        self.facts = QLabel("Counting…", wordWrap=True)
         self.facts.setAccessibleName("What it touches")
         set_role(self.facts, "muted")
         self.problem = problem_label()
@@ -113,6 +153,18 @@ class SplitDialog(ProjectDialog):
         layout.addWidget(self.problem)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(420), px(300))
+        job = self._watch(submit_effects(session, [self._label_id]))
+        job.finished.connect(self._show_facts)
+
+    @Slot(object)
+    def _show_facts(self, effects: Sequence[LabelEffect]) -> None:
+        moved = touched(effects[0]) if effects else ""
+        touches = (
+            f"{moved} will be shown to you, to give each one of the new labels."
+            if moved
+            else "No answer of yours is touched."
+        )
+        self.facts.setText(f"{touches} Ctrl+Z takes it back.")
 
     @Slot()
     def accept(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
@@ -116,11 +116,11 @@ class LabelsModel(QAbstractListModel):
     def all_counts(self) -> list[tuple[int | None, int | None]]:
         """The counts of all labels and of all groups."""
         groups = [self.sums(span) for span in self._spans if span.parent]
-        return [*map(self.counts, self._labels), *groups]
+        return [*self._counted(self._labels), *groups]
 
     def sums(self, span: Span) -> tuple[int | None, int | None]:
         """What the labels of a group have together: `counts` added up."""
-        columns = zip(*(self.counts(label) for label in self._labels[span.start : span.end]), strict=True)
+        columns = zip(*self._counted(self._labels[span.start : span.end]), strict=True)
         yours, predicted = (None if None in column else sum(column) for column in columns)
         return yours, predicted
 
@@ -141,12 +141,15 @@ class LabelsModel(QAbstractListModel):
 
     def counts(self, label: Label) -> tuple[int | None, int | None]:
         """Rows that the user gave a label, and rows for which the model puts it first; None: not known."""
+        return self._counted([label])[0]
+
+    def _counted(self, labels: Sequence[Label]) -> list[tuple[int | None, int | None]]:
         counts = self._session.counts
-        if counts is None or label.id is None:
-            return None, None
+        if counts is None:
+            return [(None, None)] * len(labels)
         shown = self._session.runs and not self._session.blind
-        predicted = counts.predicted.get(label.id, 0) if shown else None
-        return counts.labels.get(label.id, 0), predicted
+        ids = [label.id or 0 for label in labels]
+        return [(counts.labels.get(i, 0), counts.predicted.get(i, 0) if shown else None) for i in ids]
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:
         """One row a label."""

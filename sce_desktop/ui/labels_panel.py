@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPush
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Change, Label
 from sce_desktop.store.query import RowQuery
-from sce_desktop.ui import label_edits, label_previews, table_work
+from sce_desktop.ui import label_edits, table_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.label_editor import LabelEditor
-from sce_desktop.ui.label_previews import SplitDialog
+from sce_desktop.ui.label_previews import LabelQuestions, SplitDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels_groups import Span
 from sce_desktop.ui.labels_hints import Hint, hint_for
@@ -60,6 +60,7 @@ class LabelsPanel(QWidget):
         head.addWidget(self.columns_words)
         head.addWidget(self.sources)
 
+        self._questions = LabelQuestions(session, self)
         self.model = LabelsModel(session, self)
         self.model.renameAsked.connect(self.rename)
         self.model.moveAsked.connect(self.move_label)
@@ -117,7 +118,6 @@ class LabelsPanel(QWidget):
     @Slot()
     def _show_labels(self) -> None:
         labels, editable = self._session.labels, not self._session.read_only
-        self.model.refresh()
         self.empty.setVisible(not labels)
         self.list.setVisible(bool(labels))
         self._fit_list()
@@ -315,10 +315,10 @@ class LabelsPanel(QWidget):
     @Slot()
     def ask_remove(self) -> None:
         """Remove the selected labels; ask first if that touches answers."""
-        label_previews.ask_remove(self._session, self, self._selected())
+        self._questions.remove(self._selected())
 
     def _ask_merge(self, labels: list[Label], into: Label) -> None:
-        label_previews.ask_merge(self._session, self, labels, into)
+        self._questions.merge(labels, into)
 
     @Slot()
     def split_selected(self) -> SplitDialog | None:

@@ -42,6 +42,13 @@ def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: s
     painter.drawRoundedRect(filled, radius, radius)
 
 
+def mixed(low: QColor, high: QColor, share: float) -> QColor:
+    """Return the colour that is ``share`` (0 to 1) of the way from ``low`` to ``high``."""
+    share = min(1.0, max(0.0, share))
+    pairs = zip(low.getRgb()[:3], high.getRgb()[:3], strict=True)  # type: ignore[index]
+    return QColor(*(round(a + (b - a) * share) for a, b in pairs))
+
+
 def elided_name(metrics: QFontMetrics, name: str, width: int) -> str:
     """Return a label's name as it fits into ``width`` pixels.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Coder, IdArray, Row, Run
+from sce_desktop.core.types import Coder, IdArray, LabelEffect, Row, Run
 from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
@@ -73,6 +73,25 @@ def accept(project: Project, found: Acceptance, *, queue: str, progress: Progres
     from sce_desktop.tasks.review import accept
 
     return accept(project, found, queue=queue, progress=progress)
+
+
+def label_effects(
+    project: Project, label_ids: Sequence[int], into_id: int | None, *, progress: Progress
+) -> list[LabelEffect]:
+    """Count what goes with each label that is removed or split, or with all that merge into ``into_id``.
+
+    Nothing, where one of them is in use no more.
+    """
+    try:
+        if into_id is not None:
+            return [project.merge_preview(label_ids, into_id)]
+        effects = []
+        for label_id in label_ids:
+            progress.check()
+            effects.append(project.delete_preview(label_id))
+        return effects
+    except ValueError:
+        return []
 
 
 def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:

@@ -13,7 +13,7 @@ from sce_desktop.core.types import Decision, Label
 from sce_desktop.ui import rows_text
 from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.icons import icon
-from sce_desktop.ui.painting import draw_bar, draw_lines, draw_name, draw_square
+from sce_desktop.ui.painting import draw_bar, draw_lines, draw_name, draw_square, mixed
 from sce_desktop.ui.rows_data import RowData
 from sce_desktop.ui.rows_model import Column, RowsModel
 from sce_desktop.ui.theme import MARK_RADIUS, Tokens, px, tokens
@@ -176,14 +176,14 @@ class RowsDelegate(QStyledItemDelegate):
         if score is None:
             return
         places = rows_text.best_places(score)
-        accent = QColor(tokens().accent)
+        low, high = QColor(ground), QColor(tokens().accent)
         painter.setPen(Qt.PenStyle.NoPen)
-        for place, box in zip(places, strip_cells(area, len(places)), strict=True):
-            radius = MARK_RADIUS if box.width() > px(6) else 1
-            painter.setBrush(QColor(ground))
-            painter.drawRoundedRect(box, radius, radius)
-            accent.setAlphaF(min(1.0, max(0.0, float(score.probabilities[place]))))
-            painter.setBrush(accent)
+        boxes = strip_cells(area, len(places))
+        radius = MARK_RADIUS if boxes and boxes[0].width() > px(6) else 1
+        for place, box in zip(places, boxes, strict=True):
+            # One call a cell and not two, one over the other: each gives Python's lock away, which the lanes
+            # want too, and takes it back.
+            painter.setBrush(mixed(low, high, float(score.probabilities[place])))
             painter.drawRoundedRect(box, radius, radius)
 
     def _draw_agreement(

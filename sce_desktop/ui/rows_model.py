@@ -33,7 +33,7 @@ from sce_desktop.ui.rows_data import PAGE, RowData
 from sce_desktop.ui.session import Session
 
 KEPT_PAGES = 128
-MARK_MS = 100  # new scores often come that soon after an edit of labels: then the table is painted once
+MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once
 PAGES_A_JOB = 4  # more rows than the highest screen shows
 ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
 Index = QModelIndex | QPersistentModelIndex
@@ -72,6 +72,7 @@ class RowsModel(QAbstractTableModel):
         self._shown = range(0)  # pages on the screen
         self._fetch: Job | None = None
         self._fetching: list[int] = []
+        self._fetched_for: tuple[Label, ...] = ()  # the labels in use when it was asked for
         self._find: Job | None = None
         self._asked: RowQuery | None = None  # what ``_find`` answers
         self._aged_since = False  # whether what rows say has changed since it was asked
@@ -276,6 +277,9 @@ class RowsModel(QAbstractTableModel):
             quiet=True,
         )
         self._label_ids = [label.id for label in self.labels]
+        self._fetched_for = self.labels
+        if self._mark_soon.isActive():
+            self._mark_soon.start()  # what is read is painted with the names, at once
         self._stale.difference_update(numbers)  # what changes from here on makes them stale again
         job.finished.connect(self._on_fetched)
         job.ended.connect(self._on_fetch_ended)
@@ -283,12 +287,15 @@ class RowsModel(QAbstractTableModel):
 
     @Slot(object)
     def _on_fetched(self, rows: list[RowData]) -> None:
+        now = self._fetched_for == self.labels
+        if not now:  # it answers other wordings
+            rows = self._aged(rows)
         start = 0
         for number in self._fetching:
             size = min(PAGE, len(self.ids) - number * PAGE)
             self._take_page(number, rows[start : start + size])
             start += size
-        if self._mark_soon.isActive():
+        if now and self._mark_soon.isActive():
             self._mark()
         while len(self._pages) > KEPT_PAGES:
             self._stale.discard(self._pages.popitem(last=False)[0])
@@ -322,7 +329,10 @@ class RowsModel(QAbstractTableModel):
             self._age_scores()
         else:
             self._refresh()
-        self._mark_soon.start()
+        if self.runs:
+            self._mark_soon.start()
+        else:
+            self._mark()
 
     @Slot()
     def _mark(self) -> None:
@@ -333,12 +343,15 @@ class RowsModel(QAbstractTableModel):
 
     def _age_scores(self) -> None:
         """Mark what was said of other wordings at once on the screen, elsewhere when it is looked at."""
-        aged = {run.id: rows_data.is_stale(run, self.labels) for run in self.runs}
         for number in self._shown:
             page = self._pages.get(number, [])
-            page[:] = [rows_data.age(row, aged) for row in page]
+            page[:] = self._aged(page)
         self._aged_since = True
-        self._stale.update(self._fetching, set(self._pages).difference(self._shown))
+        self._stale.update(set(self._pages).difference(self._shown))  # what is read now is aged when it comes
+
+    def _aged(self, rows: Sequence[RowData]) -> list[RowData]:
+        stale = {run.id: rows_data.is_stale(run, self.labels) for run in self.runs}
+        return [rows_data.age(row, stale) for row in rows]
 
     @Slot(object)
     def _on_scores(self, _ids: object) -> None:

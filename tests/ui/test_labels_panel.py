@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
@@ -10,11 +13,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Decision, Label, LabelEffect
 from sce_desktop.store.project import Project
-from sce_desktop.ui import label_edits
+from sce_desktop.ui import label_edits, review_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.colours import label_colour
+from sce_desktop.ui.jobs import JobState
 from sce_desktop.ui.labels_hints import hint_for
 from sce_desktop.ui.labels_list import compact
 from sce_desktop.ui.labels_menus import LabelMenu, templates
@@ -51,6 +56,7 @@ def add(session: Session, *labels: str) -> list[int]:
 
 def answer(qtbot: QtBot, panel: LabelsPanel, button: str) -> str:
     """Press a button of the question that is shown; return its text."""
+    qtbot.waitUntil(lambda: panel.findChild(QMessageBox) is not None)
     box = panel.findChild(QMessageBox)
     assert box is not None
     text = f"{box.text()} {box.informativeText()}"
@@ -232,8 +238,83 @@ def test_removing_what_nobody_used_does_not_ask(qtbot: QtBot, session: Session, 
     counted(qtbot, session)
     panel.list.selectAll()
     panel.ask_remove()
-    assert names(session) == []
+    qtbot.waitUntil(lambda: names(session) == [])
     assert panel.empty.isVisible()
+
+
+@pytest.fixture
+def held(session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Counting what an edit touches goes on when this is set."""
+    go, count = threading.Event(), review_work.label_effects
+
+    def wait(*args: Any, progress: Progress) -> list[LabelEffect]:
+        assert go.wait(10)
+        return count(*args, progress=progress)
+
+    monkeypatch.setattr(review_work, "label_effects", wait)
+    yield go
+    go.set()
+
+
+def test_the_window_does_not_wait_for_what_is_counted(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+) -> None:
+    late, _ = add(session, "Late", "Damaged")
+    session.decide([1, 2], Decision.LABEL, [late])
+    panel.list.setCurrentIndex(panel.model.index(0))
+    qtbot.keyClick(panel.list, Key.Key_Delete)
+    assert panel.findChild(QMessageBox) is None
+    held.set()
+    assert "2 rows that you labelled so" in answer(qtbot, panel, "Remove")
+    qtbot.waitUntil(lambda: names(session) == ["Damaged"])
+
+
+def test_only_the_newest_question_is_asked(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+) -> None:
+    late, damaged, _ = add(session, "Late", "Damaged", "Praise")
+    session.decide([1], Decision.LABEL, [late])
+    session.decide([2], Decision.LABEL, [damaged])
+    for place in (0, 1):
+        panel.list.setCurrentIndex(panel.model.index(place))
+        qtbot.keyClick(panel.list, Key.Key_Delete)
+    held.set()
+    assert "“Damaged”" in answer(qtbot, panel, "Cancel")
+    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    assert panel.findChild(QMessageBox) is None
+
+
+def test_what_has_changed_while_it_was_counted_is_left_alone(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+) -> None:
+    add(session, "Late", "Damaged")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    panel.ask_remove()
+    panel.rename(session.labels[0].id or 0, "Delayed")
+    held.set()
+    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    assert names(session) == ["Delayed", "Damaged"]
+
+
+def test_a_split_opens_before_it_is_counted(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+) -> None:
+    late, _ = add(session, "Late", "Damaged")
+    session.decide([1], Decision.LABEL, [late])
+    panel.list.setCurrentIndex(panel.model.index(0))
+    dialog = panel.split_selected()
+    assert dialog is not None
+    assert dialog.isVisible()
+    assert dialog.facts.text() == "Counting…"
+    dialog.reject()
+    job = next(job for job in session.lanes.reads.jobs if job.title == "Counting what it touches")
+    assert job.state is JobState.CANCELLING
+    held.set()
+    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    dialog = panel.split_selected()
+    assert dialog is not None
+    qtbot.waitUntil(lambda: "1 row with an answer of yours" in dialog.facts.text())
+    dialog.reject()
 
 
 def test_order_by_keys_and_by_drag(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:

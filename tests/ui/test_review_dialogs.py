@@ -155,7 +155,7 @@ def test_a_split_sends_its_rows_to_a_queue(qtbot: QtBot, session: Session, opene
     session.decide([1, 3], Decision.LABEL, [late.id or 0])
     dialog = SplitDialog(session, late)
     qtbot.addWidget(dialog)
-    assert "2 rows with an answer of yours (2 by hand)" in dialog.facts.text()
+    qtbot.waitUntil(lambda: "2 rows with an answer of yours (2 by hand)" in dialog.facts.text())
     dialog.parts.setPlainText("Late by days\nDamaged")
     dialog.accept()
     assert "“Damaged” already" in dialog.problem.text()

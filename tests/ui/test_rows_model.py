@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,34 @@ def test_new_scores_leave_the_texts_as_they_are_painted(
     settle(qtbot, session)
     qtbot.waitUntil(lambda: bool(told))
     assert set(told) == {Column.SCE}
+
+
+def test_a_page_that_is_read_while_a_label_is_renamed_comes_aged(
+    qtbot: QtBot, session: Session, model: RowsModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, calls, load = threading.Event(), [], rows_data.load_rows
+
+    def held(*args: Any, **keywords: Any) -> list[rows_data.RowData]:
+        calls.append(args)
+        rows = load(*args, **keywords)
+        assert go.wait(10)
+        return rows
+
+    monkeypatch.setattr(rows_data, "load_rows", held)
+    monkeypatch.setattr(session.scorer, "follow", lambda: None)
+    model.set_shown(0, 3)
+    session.annotationsChanged.emit(None)
+    qtbot.waitUntil(lambda: bool(calls))
+    first, *rest = session.labels
+    session.set_labels([replace(first, name="Another name"), *rest])
+    told: list[int] = []
+    model.dataChanged.connect(lambda top, _bottom: told.append(top.column()))
+    go.set()
+    settle(qtbot, session)
+    assert said(model, 0, Column.SCE).startswith("Another name")
+    assert said(model, 0, Column.SCE).endswith(rows_text.STALE)
+    qtbot.waitUntil(lambda: told == [Column.YOURS])  # painted once, for the names
+    assert len(calls) == 1
 
 
 def test_closing_empties_it(qtbot: QtBot, session: Session, model: RowsModel) -> None:
