@@ -244,6 +244,20 @@ def adapter_pace(
     return pace_of(model, texts[:: -(-len(texts) // TRIED)], labels, progress)
 
 
+def project_adapter_pace(project: Project, model: SCEModel, *, progress: Progress) -> AdapterPace:
+    """Return what `adapter_pace` finds with texts and labels of ``project``.
+
+    Raises:
+        UserError: As there, or the project has no labels.
+    """
+    label_set = project.label_set()
+    if label_set is None or not label_set.labels:
+        raise UserError("The project has no labels yet: type some first.")
+    ids = project.row_ids(RowQuery(blank=False))
+    texts = project.texts(ids[:: max(1, len(ids) // TRIED)])
+    return adapter_pace(model, texts, label_set.labels, progress)
+
+
 def epoch_seconds(rows: float, known: int, recipes: int) -> float:
     """Return how long one epoch takes that fits ``recipes`` to ``rows`` with ``known`` labels at once.
 
@@ -283,6 +297,7 @@ class Plan:
     cost: Cost | None
     problem: str = ""
     hint: str = ""  # what would be better, though it can start
+    slower: Cost | None = None  # with the text embedder adapted too; None: not known
 
     @property
     def held_out(self) -> str:
@@ -310,7 +325,12 @@ class Plan:
 
 
 def plan(
-    project: Project, origins: Collection[Origin], known: KnownVectors | None, *, progress: Progress
+    project: Project,
+    origins: Collection[Origin],
+    known: KnownVectors | None,
+    pace: AdapterPace | None = None,
+    *,
+    progress: Progress,
 ) -> Plan:
     """Look what a fine-tune on the rows of ``origins`` would be.
 
@@ -318,6 +338,7 @@ def plan(
         project: Whose rows.
         origins: Which annotations count.
         known: The text vectors that are there; None: not known.
+        pace: Of adapting the text embedder; None: not known.
         progress: Asked whether to go on.
     """
     try:
@@ -349,9 +370,18 @@ def plan(
         unread=unread,
         pace=pace_of(project),
     )
+    slower = None
+    if pace is not None:
+        slower = adapting(
+            found,
+            pace,
+            rows=len(rows.ids),
+            measurable=int(rows.measurable.sum()),
+            all_rows=project.row_count() - project.blank_count(),
+        )
     few = int((examples[examples > 0] < 5).sum())
     hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""
-    return Plan(rows, found, found.too_large, hint)
+    return Plan(rows, found, found.too_large, hint, slower)
 
 
 def gigabytes(count: float) -> str:
