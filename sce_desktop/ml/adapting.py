@@ -37,8 +37,11 @@ MOST_LABELS = 128
 """Of so many labels a step takes part; of a larger set those of its rows, and others drawn anew each time."""
 
 TRIALS = 2
-KEPT_WIDTHS = 12
+KEPT_WIDTHS = 15
 """Vectors of the model's width that a layer keeps of a token: what enters and leaves its maps and norms."""
+
+MOST_TOKENS = 2048
+"""Of texts that go through the encoder at once, for memory and so that a cancel need not wait long."""
 
 Adapter = Mapping[str, tuple[Tensor, Tensor]]
 """A (r, in) and B (out, r) by the name of the map in the encoder; `SCALE` B A is added to its weight."""
@@ -146,9 +149,9 @@ class AdapterTrainer:
         self._optimiser = torch.optim.AdamW(self.trained, lr=self.rate, weight_decay=0.0)
         self.steps = 0
 
-    def step(self) -> float:
+    def step(self, progress: Progress | None = None) -> float:
         """Learn from the next rows and return their loss; where that is no number nothing is learned."""
-        loss, slopes = self.slopes()
+        loss, slopes = self.slopes(progress)
         if not math.isfinite(loss):
             return loss
         for parameter, slope in zip(self.trained, slopes, strict=True):
@@ -160,12 +163,29 @@ class AdapterTrainer:
         self._optimiser.zero_grad(set_to_none=True)
         return loss
 
-    def slopes(self) -> tuple[float, Sequence[Tensor]]:
-        """Return the loss of the next rows and its slopes; none has the label encoder, which others use."""
+    def slopes(self, progress: Progress | None = None) -> tuple[float, Sequence[Tensor]]:
+        """Return the loss of the next rows and its slopes; none has the label encoder, which others use.
+
+        Long texts go through in several parts, which bounds the memory; `Progress.check` before each.
+        """
         rows = self._next_rows()
-        with torch.enable_grad():
-            loss = self._loss(rows, self.columns(rows))
-            return float(loss.detach()), torch.autograd.grad(loss, self.trained)
+        columns = self.columns(rows)
+        loss, slopes = 0.0, [torch.zeros_like(one) for one in self.trained]
+        for part in self._parts(rows):
+            if progress is not None:
+                progress.check()
+            with torch.enable_grad():
+                share = self._loss(part, columns) * (len(part) / len(rows))
+                for summed, one in zip(slopes, torch.autograd.grad(share, self.trained), strict=True):
+                    summed += one
+            loss += float(share.detach())
+        return loss, slopes
+
+    def _parts(self, rows: IdArray) -> list[IdArray]:
+        """Cut ``rows`` into parts of about `MOST_TOKENS` each."""
+        tokens = np.cumsum([len(self.texts[row]) for row in rows])
+        cuts = np.flatnonzero(np.diff((tokens - 1) // MOST_TOKENS)) + 1
+        return np.split(rows, cuts)
 
     def adapter(self) -> Adapter:
         """Return what was learned so far."""
@@ -222,15 +242,15 @@ def pace_of(
     trainer = AdapterTrainer(model, texts, np.zeros(len(texts), dtype=np.int64), labels, encoder=encoder)
     steps, reads = [], []
     for _ in range(TRIALS):
-        progress.check()
         begin = time.perf_counter()
-        trainer.slopes()
+        trainer.slopes(progress)
         steps.append(time.perf_counter() - begin)
         begin = time.perf_counter()
         model.text_embedder.encode(texts)
         reads.append((time.perf_counter() - begin) / len(texts))
     longest = max(len(one) for one in trainer.texts)
-    tokens = ADAPTER_BATCH * longest + sum(len(one) for several in trainer.wordings for one in several)
+    label_tokens = sum(len(one) for several in trainer.wordings[:MOST_LABELS] for one in several)
+    tokens = min(ADAPTER_BATCH * longest, MOST_TOKENS + longest) + label_tokens
     return AdapterPace(
         min(steps), min(reads), tokens * encoder.config.num_hidden_layers * _token_bytes(encoder)
     )

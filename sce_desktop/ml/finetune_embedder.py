@@ -283,7 +283,7 @@ class _Work:
         """Train until so many steps are done; return False where the loss is no number any more."""
         while trainer.steps < until:
             self.progress.check()
-            loss = trainer.step()
+            loss = trainer.step(self.progress)
             if not math.isfinite(loss):
                 self.progress.warn(
                     f"The training of the text embedder left the range of numbers at step "

@@ -47,7 +47,7 @@ sizes by about two (docs/fine-tune.md, Time). What a project's last fine-tune to
 """
 TRIED = 64
 """Texts that a step of adapting the embedder is tried on."""
-PEFT_SECONDS, PEFT_BYTES = 5.0, 250_000_000
+PEFT_SECONDS, PEFT_BYTES = 5.0, 60_000_000
 """To import PEFT and what it needs: measured once on two cores."""
 BASE_BYTES = 120_000_000
 """Beyond what the model takes, whatever the number of rows."""

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.ml import adapting, finetune_embedder
 from sce_desktop.ml.adapting import AdapterTrainer, adapted, pace_of, why_not
@@ -89,6 +89,18 @@ def test_texts_are_cut_where_the_model_stops_reading(base: SCEModel) -> None:
     trainer = AdapterTrainer(base, [long, "team"], np.array([0, 1]), LABELS[:2])
     assert max(map(len, trainer.texts)) == base.max_tokens
     assert np.isfinite(trainer.step())
+
+
+def test_long_texts_go_through_in_parts(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, checks = trained(base, 0), StopsAt(0)
+    loss, slopes = whole.slopes(checks)
+    assert checks.asked == 1
+    monkeypatch.setattr(adapting, "MOST_TOKENS", 9)
+    found, in_parts = trained(base, 0).slopes(checks)
+    assert checks.asked > 4
+    assert found == pytest.approx(loss, abs=1e-5)
+    for one, other in zip(slopes, in_parts, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-3)
 
 
 def test_of_many_labels_some_take_part_in_a_step(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +187,7 @@ def test_vectors_go_to_the_cache_under_a_key_of_their_own(base: SCEModel) -> Non
 
 
 def test_where_it_is_no_better_the_fast_way_stays(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    def learns_nothing(self: AdapterTrainer) -> float:
+    def learns_nothing(self: AdapterTrainer, _progress: object) -> float:
         self.steps += 1
         return 1.0
 
@@ -192,8 +204,8 @@ def test_where_it_is_no_better_the_fast_way_stays(base: SCEModel, monkeypatch: p
 def test_a_loss_that_is_no_number_ends_it(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
     slopes = AdapterTrainer.slopes
 
-    def breaks(self: AdapterTrainer) -> tuple[float, object]:
-        loss, found = slopes(self)
+    def breaks(self: AdapterTrainer, progress: Progress) -> tuple[float, object]:
+        loss, found = slopes(self, progress)
         return (float("nan"), found) if self.steps == 3 else (loss, found)
 
     monkeypatch.setattr(AdapterTrainer, "slopes", breaks)
