@@ -236,12 +236,14 @@ class StartPane(QWidget):
         self.pace = None if isinstance(found, str) else found
         self._cannot_adapt = found if isinstance(found, str) else ""
         self._show_takes()
+        if found is not None and self.settings.isVisible():
+            self._look_at_settings()  # which have grown by what the note says
 
     @Slot()
     def _show_takes(self) -> None:
         slower = self.plan.slower if self.plan is not None else None
         self.adapt.setEnabled(self.pace is not None)
-        note = self._cannot_adapt or "Not known yet how long it takes here"
+        note = self._cannot_adapt or "How long it takes is tried as soon as the model is free"
         if slower is not None:
             note = f"About {duration(slower.seconds)}, {slower.memory / 1e6:,.0f} MB"
             if slower.again >= 1:
@@ -309,10 +311,12 @@ class StartPane(QWidget):
         self.settings.setVisible(shown)
         set_icon(self.settings_button, "up" if shown else "down", "muted")
         self.settings_button.setAccessibleName("Hide the settings" if shown else "Show the settings")
-        if shown:  # once they have a place
-            QTimer.singleShot(
-                0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S))
-            )
+        if shown:
+            self._look_at_settings()
+
+    def _look_at_settings(self) -> None:
+        """Scroll to them, once they have a place."""
+        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S)))
 
     # --- what is done --------------------------------------------------------------------------------------
 
