@@ -36,7 +36,7 @@ WARM_UP = 10  # steps
 MOST_LABELS = 128
 """Of so many labels a step takes part; of a larger set those of its rows, and others drawn anew each time."""
 
-TRIALS = 2
+TRIALS = 2  # the first finds its buffers to be made, as many steps do: lengths differ
 KEPT_WIDTHS = 15
 """Vectors of the model's width that a layer keeps of a token: what enters and leaves its maps and norms."""
 
@@ -252,7 +252,9 @@ def pace_of(
     label_tokens = sum(len(one) for several in trainer.wordings[:MOST_LABELS] for one in several)
     tokens = min(ADAPTER_BATCH * longest, MOST_TOKENS + longest) + label_tokens
     return AdapterPace(
-        min(steps), min(reads), tokens * encoder.config.num_hidden_layers * _token_bytes(encoder)
+        sum(steps) / TRIALS,
+        sum(reads) / TRIALS,
+        tokens * encoder.config.num_hidden_layers * _token_bytes(encoder),
     )
 
 

@@ -437,6 +437,6 @@ def test_too_little_memory_for_an_embedder_is_told_before(
 ) -> None:
     monkeypatch.setattr(training, "free_memory", lambda: 150_000_000)
     assert make(project, base).version
-    with pytest.raises(UserError, match=r"needs about 0\.2 GB of memory"):
+    with pytest.raises(UserError, match=r"needs about 0\.4 GB of memory"):
         make(project, base, settings=ADAPTING)
     assert len(project.versions()) == 1
