@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 from pathlib import Path
 
@@ -147,3 +148,53 @@ def test_a_place_that_cannot_be_written_leaves_what_is_there(
     assert finetune(table, tmp_path / "taken", model) == 2
     assert "holds other files" in capsys.readouterr().err
     assert (tmp_path / "taken" / "thesis.txt").read_text() == "do not lose"
+
+
+# --- the text embedder adapted -----------------------------------------------------------------------------
+
+
+def test_the_embedder_can_learn_too(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mine"
+    assert finetune(table, out, model, "--adapt-embedder", "--epochs", "10", "--lr", "1.9", "--json") == 0
+    told = capsys.readouterr()
+    found = json.loads(told.out)
+    assert set(found["seconds"]) == {"load", "embed", "train", "adapt", "total"}
+    embedder = found["embedder"]
+    assert set(embedder) == {"kept", "steps", "sentence", "seconds", "fast", "estimate"}
+    assert embedder["estimate"]["seconds"] > 0
+    assert embedder["estimate"]["memory"] > 100_000_000
+    assert "Adapting the text embedder takes about" in told.err
+    assert "of memory." in told.err
+    assert found["after"]["accuracy"] >= embedder["fast"]["accuracy"]
+    base, tuned = SCEModel.from_pretrained(model), SCEModel.from_pretrained(out)
+    assert (tuned.text_embedder.key != base.text_embedder.key) == embedder["kept"]
+
+
+def test_what_adapting_brought_is_said(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(table, tmp_path / "mine", model, "--adapt-embedder", "--epochs", "1") == 0
+    assert "fast" in capsys.readouterr().out.splitlines()[-2]
+
+
+def test_a_language_model_has_no_embedder_to_adapt(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(table, tmp_path / "mine", "llm", "--adapt-embedder") == 2
+    assert "leave --adapt-embedder out" in capsys.readouterr().err
+
+
+def test_without_peft_nothing_is_written(
+    table: str,
+    model: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "peft" else find(name))
+    assert finetune(table, tmp_path / "mine", model, "--adapt-embedder") == 2
+    assert "pip install peft" in capsys.readouterr().err
+    assert not (tmp_path / "mine").exists()

@@ -88,6 +88,11 @@ def add_command(commands: options.Commands) -> None:
         help="with --few-shot: train the weights of the SCE too, which the fine-tune leaves as they are",
     )
     parser.add_argument(
+        "--adapt-embedder",
+        action="store_true",
+        help="with --few-shot: the slower fine-tune too, which adapts the text embedder (minutes a draw)",
+    )
+    parser.add_argument(
         "--training-time",
         action="store_true",
         help="instead: time the paper's two kinds of training on this machine, with random weights",
@@ -257,6 +262,7 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
         draws=args.draws,
         trained_head=args.trained_head,
         setfit=args.setfit,
+        adapt_embedder=args.adapt_embedder,
         max_rows=args.max_rows,
         cache=cache,
         progress=progress,

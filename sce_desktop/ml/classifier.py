@@ -12,6 +12,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import FloatArray, Label, VectorCache
 from sce_desktop.ml import catalog
 from sce_desktop.ml.finetune import Settings, finetune
+from sce_desktop.ml.finetune_embedder import finetune_embedder
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.session import choose_device
 
@@ -73,6 +74,7 @@ class SCEClassifier:
         epochs: int = 100,
         lr: float = 1.0,
         seed: int = 0,
+        adapt_embedder: bool = False,
         cache: VectorCache | None = None,
         progress: Progress | None = None,
     ) -> SCEClassifier:
@@ -88,12 +90,14 @@ class SCEClassifier:
             epochs: Passes over the texts at most.
             lr: Multiplies the steps; 1 cannot overshoot.
             seed: Of how texts are left out to choose the strength.
+            adapt_embedder: Let the text embedder learn too, which takes minutes where the rest takes seconds;
+                it is kept only where that is better on texts left out.
             cache: Of text vectors.
             progress: Told of the work; may cancel it, then nothing has changed.
 
         Raises:
             ValueError: Not as many labels as texts, a label in ``y`` that is not among ``labels``, a blank
-                text, or fewer than two labels with texts.
+                text, fewer than two labels with texts, or an embedder that cannot be adapted.
             TypeError: ``texts``, ``y`` or ``labels`` is a single string.
         """
         if isinstance(texts, str) or isinstance(y, str):
@@ -109,12 +113,12 @@ class SCEClassifier:
         if strange := [name for name in dict.fromkeys(answers) if name not in place_of]:
             raise ValueError(f"{strange[0]!r} is not among the labels: give all of them.")
         try:
-            tuned = finetune(
+            tuned = (finetune_embedder if adapt_embedder else finetune)(
                 self.model,
                 texts,
                 [place_of[name] for name in answers],
                 chosen,
-                settings=Settings(epochs=epochs, lr=lr, seed=seed),
+                settings=Settings(epochs=epochs, lr=lr, seed=seed, adapt_embedder=adapt_embedder),
                 cache=cache,
                 progress=progress or SilentProgress(),
             )

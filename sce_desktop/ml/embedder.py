@@ -226,11 +226,8 @@ class NativeEmbedder(Embedder):
     ) -> Iterator[tuple[IdArray, FloatArray]]:
         """Yield (places, vectors), longest texts first within each window."""
         self.encoder.eval()
-        nothing = [
-            self.encoder.config.pad_token_id
-        ]  # where a tokenizer without special tokens finds no token
         for start, part in windows(texts):
-            ids = [e.ids or nothing for e in self.tokenizer.encode_batch_fast(self._prepared(part))]
+            ids = self.token_ids(part)
             order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
             at = 0
             while at < len(order):
@@ -238,6 +235,11 @@ class NativeEmbedder(Embedder):
                 at += len(batch)
                 vectors = in_halves(self._forward, [ids[i] for i in batch], self._shrink)
                 yield np.array(batch, dtype=np.int64) + start, vectors
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each text's tokens, special ones included, one at least, as far as it is read."""
+        nothing = [self.encoder.config.pad_token_id]  # where a tokenizer without special tokens finds none
+        return [e.ids or nothing for e in self.tokenizer.encode_batch_fast(self._prepared(texts))]
 
     def _rows(self, longest: int, batch_size: int | None) -> int:
         budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)
@@ -250,9 +252,16 @@ class NativeEmbedder(Embedder):
 
     @torch.inference_mode()
     def _forward(self, ids: list[list[int]]) -> FloatArray:
+        return self.vectors(ids).float().cpu().numpy()
+
+    def vectors(self, ids: list[list[int]]) -> Tensor:
+        """Return the vectors (n, dim) of texts given as `token_ids`, with gradients where they are on.
+
+        It is the faster the more texts of equal length are neighbours.
+        """
         # Many small attentions would starve a GPU: there, padding is cheaper.
         run = self._packed if self.device.type == "cpu" else self._padded
-        return run(ids).float().cpu().numpy()
+        return run(ids)
 
     def _packed(self, ids: list[list[int]]) -> Tensor:
         flat = torch.tensor([token for one in ids for token in one])

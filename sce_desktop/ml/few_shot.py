@@ -18,6 +18,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
 from sce_desktop.ml.embedder import cached_encode
 from sce_desktop.ml.finetune import Settings, Trainer
+from sce_desktop.ml.finetune_embedder import finetune_embedder
 from sce_desktop.ml.fitting import Examples
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.sce import LabelVectors
@@ -185,6 +186,38 @@ class TrainedHead:
         with torch.inference_mode():
             tested = slice(len(gold), None)
             answers: IdArray = (head(q[tested], self.labels) + added[tested]).argmax(1).numpy()
+        return answers
+
+
+class AdaptedEmbedder:
+    """Answers as the slower fine-tune does, which adapts the text embedder.
+
+    Args:
+        model: Where to start from; it stays as it is.
+        texts: Of the set, in the order of its space.
+        labels: Of the set.
+    """
+
+    def __init__(self, model: SCEModel, texts: Sequence[str], labels: Sequence[Label]) -> None:
+        self.model, self.texts, self.labels = model, texts, labels
+
+    def __call__(self, space: Space, draw: Draw, progress: Progress) -> IdArray:
+        """Return the labels of the rows to measure by."""
+        tuned = finetune_embedder(
+            self.model,
+            [self.texts[row] for row in draw.train],
+            draw.gold.tolist(),
+            self.labels,
+            settings=Settings(seed=draw.seed),
+            progress=progress,
+        )
+        assert tuned.adapted is not None
+        if not tuned.adapted.kept:
+            return fine_tune(space, draw, progress)
+        tested = [self.texts[row] for row in draw.test]
+        answers: IdArray = tuned.model.probabilities(
+            tested, self.labels, progress=progress
+        ).probabilities.argmax(1)
         return answers
 
 

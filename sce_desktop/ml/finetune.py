@@ -23,6 +23,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
 from sce_desktop.ml.fitting import Examples, Fitted, Fitter
+from sce_desktop.ml.held_out import folds, parts_left_out, tell_collapse, tell_contradictions, text_groups
 from sce_desktop.ml.logistic import logistic_probabilities
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.recipes import (
@@ -30,7 +31,6 @@ from sce_desktop.ml.recipes import (
     FEW,
     FOLDS,
     MANY,
-    MOST_TO_MEASURE_BY_FOLDS,
     Recipe,
     choices,
 )
@@ -47,23 +47,27 @@ SECONDS_AFTER_STOP = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user may change. ``epochs`` and ``lr``: see `ml.fitting.fit`."""
+    """What the user may change. ``epochs`` and ``lr``: see `ml.fitting.fit`.
+
+    ``adapt_embedder``: whether it is `ml.finetune_embedder` that does it, and not `finetune`.
+    """
 
     epochs: int = 100
     lr: float = 1.0
     seed: int = 0
     balanced: bool = True
+    adapt_embedder: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """One pass over the examples, told while it goes on.
+    """One pass over the examples, told while it goes on; or one step of adapting the text embedder.
 
     ``stage``: choosing the strength, measuring (``held_out`` is the loss on the rows left out, ``fold`` which
-    ones, from 1), or fitting what is kept.
+    ones, from 1), adapting the embedder without the rows of ``fold``, or fitting what is kept.
     """
 
-    stage: Literal["choosing", "measuring", "keeping"]
+    stage: Literal["choosing", "measuring", "adapting", "keeping"]
     number: int
     loss: float
     held_out: float | None = None
@@ -78,6 +82,20 @@ class _Enough(Exception):  # noqa: N818 - no error: the user wants what there is
 
 
 @dataclass(frozen=True, slots=True)
+class Adapted:
+    """What adapting the text embedder brought, on the rows that were measured.
+
+    ``kept``: the model's embedder is the adapted one, trained for ``steps``; else the model is that of the
+    fast way. ``fast``: the probabilities (m, K) of that, to compare with. ``sentence`` tells it.
+    """
+
+    kept: bool
+    sentence: str
+    fast: FloatArray
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FineTuned:
     """A fine-tuned model, and what it was measured by.
 
@@ -86,6 +104,7 @@ class FineTuned:
     text vectors, fitted on the same rows as the correction. ``losses``: of the last fit, by epoch.
     ``untested``: names of labels of which no row could be measured, for want of texts or of rows that may be.
     ``cut_short``: the user stopped it, so that fewer rows may have been measured than could have been.
+    ``adapted``: None where the text embedder was left as it is from the start.
     """
 
     model: SCEModel
@@ -102,6 +121,7 @@ class FineTuned:
     stopped: str
     untested: tuple[str, ...] = ()
     cut_short: bool = False
+    adapted: Adapted | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -176,7 +196,7 @@ class Trainer:
         Only rows that ``may`` (n,) be measured on are left out; None: all.
         """
         tried = self.tried(examples, groups, may)
-        return min(tried, key=lambda one: one.loss + CAUTION * _distance(one.recipe))
+        return min(tried, key=lambda one: one.loss + CAUTION * distance(one.recipe))
 
     def tried(
         self, examples: Examples, groups: IdArray, may: NDArray[np.bool_] | None = None
@@ -206,7 +226,8 @@ class Trainer:
         return tried
 
 
-def _distance(recipe: Recipe) -> float:
+def distance(recipe: Recipe) -> float:
+    """Return how far ``recipe`` is from the cautious one: squared, in logarithms."""
     return math.log(recipe.hold / CAUTIOUS.hold) ** 2 + math.log(recipe.ridge / CAUTIOUS.ridge) ** 2
 
 
@@ -246,31 +267,15 @@ def finetune(
     some = np.unique(answers)
     _check(settings, some, labels)
     may = np.ones(len(texts), dtype=np.bool_) if measurable is None else measurable
-    groups = _groups(texts)
-    _tell_contradictions(groups, answers, progress)
+    groups = text_groups(texts)
+    tell_contradictions(groups, answers, progress)
     started = time.perf_counter()
     vectors = model.embed(texts, cache=cache, progress=progress)
     embedded = time.perf_counter()
-    before = model.score(vectors, labels, progress=progress).probabilities
-    if not (np.isfinite(vectors).all() and np.isfinite(before).all()):
-        raise UserError("The model gives no numbers for some texts: choose another model to start from.")
-    scores = torch.from_numpy(np.log(np.maximum(before, np.finfo(np.float32).tiny)))
+    every, before = examples_of(model, vectors, answers, labels, progress)
     known = [labels[place] for place in some]
-    sentences = model.label_vectors(known).sentence
-    assert sentences is not None
-    every = Examples(
-        vectors=torch.from_numpy(vectors),
-        gold=torch.from_numpy(np.searchsorted(some, answers)),
-        known=torch.from_numpy(some),
-        scores=scores,
-        labels=sentences.cpu(),
-        alpha=model.config.sce.alpha / model.config.temperature,
-    )
     trainer = Trainer(settings, progress, on_epoch)
-    few = int(may.sum()) <= MOST_TO_MEASURE_BY_FOLDS
-    fold_of = folds(answers, groups, FOLDS, trainer.random, may)
-    tested = [np.flatnonzero(may & (fold_of == fold)) for fold in range(FOLDS if few else 1)]
-    tested = [rows for rows in tested if len(rows)]
+    few, fold_of, tested = parts_left_out(answers, groups, may, trainer.random)
     trainer.all_fits = len(tested) * (FOLDS + 1) + few * FOLDS + 1
     after, logistic = before.copy(), np.zeros_like(before)
     strength = Strength(CAUTIOUS, 1.0, 0, 0.0)
@@ -308,7 +313,7 @@ def finetune(
         labels=labels,
         temperature=model.config.temperature * strength.temperature,
     )
-    _tell_collapse(answers[measured], after[measured].argmax(1), labels, progress)
+    tell_collapse(answers[measured], after[measured].argmax(1), labels, progress)
     ended = time.perf_counter()
     return FineTuned(
         model=tuned,
@@ -329,36 +334,29 @@ def finetune(
     )
 
 
-def folds(
-    gold: IdArray,
-    groups: IdArray,
-    count: int,
-    random: np.random.Generator,
-    may: NDArray[np.bool_] | None = None,
-) -> IdArray:
-    """Return a fold (n,) for every row, -1 for rows that are always trained on.
+def examples_of(
+    model: SCEModel, vectors: FloatArray, gold: IdArray, labels: Sequence[Label], progress: Progress
+) -> tuple[Examples, FloatArray]:
+    """Return rows (n, d_q) with their labels as what is learned from, and their probabilities (n, K) so far.
 
-    Each label's rows that ``may`` (n,) be left out are spread evenly; None: all. Rows of one group (equal
-    texts) share a fold, whether they may or not, and a label with a single group is not measured: without it
-    the label would have no example.
+    Raises:
+        UserError: The model gives no numbers for a text.
     """
-    may = np.ones(len(gold), dtype=np.bool_) if may is None else may
-    fold_of = np.full(len(gold), -1, dtype=np.int64)
-    group_fold: dict[int, int] = {}
-    start = 0
-    for label in np.unique(gold):
-        here = random.permutation(np.unique(groups[may & (gold == label)]))
-        if len(np.unique(groups[gold == label])) < 2:
-            continue
-        for number, group in enumerate(here.tolist()):
-            group_fold.setdefault(group, (start + number) % count)
-        start += len(here)
-    for label in np.unique(gold):
-        rows = gold == label
-        mine = [group_fold.get(group, -1) for group in groups[rows].tolist()]
-        if len(set(mine)) > 1:  # else two labels share all their texts
-            fold_of[rows] = mine
-    return fold_of
+    before = model.score(vectors, labels, progress=progress).probabilities
+    if not (np.isfinite(vectors).all() and np.isfinite(before).all()):
+        raise UserError("The model gives no numbers for some texts: choose another model to start from.")
+    some = np.unique(gold)
+    sentences = model.label_vectors([labels[place] for place in some]).sentence
+    assert sentences is not None
+    examples = Examples(
+        vectors=torch.from_numpy(vectors),
+        gold=torch.from_numpy(np.searchsorted(some, gold)),
+        known=torch.from_numpy(some),
+        scores=torch.from_numpy(np.log(np.maximum(before, np.finfo(np.float32).tiny))),
+        labels=sentences.cpu(),
+        alpha=model.config.sce.alpha / model.config.temperature,
+    )
+    return examples, before
 
 
 def _check(settings: Settings, some: IdArray, labels: Sequence[Label]) -> None:
@@ -369,29 +367,3 @@ def _check(settings: Settings, some: IdArray, labels: Sequence[Label]) -> None:
         raise UserError(f"The learning rate must be above 0, not {settings.lr}.")
     if settings.epochs < 1:
         raise UserError(f"At least one epoch is needed, not {settings.epochs}.")
-
-
-def _groups(texts: Sequence[str]) -> IdArray:
-    place: dict[str, int] = {}
-    return np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
-
-
-def _tell_contradictions(groups: IdArray, gold: IdArray, progress: Progress) -> None:
-    pairs = np.unique(np.stack([groups, gold]), axis=1)
-    contradicted = int((np.bincount(pairs[0]) > 1).sum())
-    if contradicted:
-        progress.warn(
-            f"Texts that bear different labels in different rows: {contradicted:,}; all of these are used."
-        )
-
-
-def _tell_collapse(gold: IdArray, found: IdArray, labels: Sequence[Label], progress: Progress) -> None:
-    """Warn where nearly everything gets one label though the labels are mixed (issue 6)."""
-    if len(gold) < 20:
-        return
-    counts = np.bincount(found, minlength=len(labels))
-    if counts.max() > 0.95 * len(gold) and np.bincount(gold).max() < 0.8 * len(gold):
-        progress.warn(
-            f"The fine-tuned model answers {labels[int(counts.argmax())].name!r} to nearly every row: "
-            "look at the labels of your examples before you use it."
-        )

@@ -117,6 +117,7 @@ class SCEModel(
         else:
             self.label_tokenizer = tokenizer
         self.correction = Correction(config.corrected, config.sce.text_width) if config.corrected else None
+        self.adapter: dict[str, tuple[Tensor, Tensor]] = {}  # what `ml.adapting` added to the embedder
         self._known: dict[tuple[str, ...], tuple[Tensor, Tensor]] = {}  # label vectors by wordings
         self._scorer: tuple[tuple[tuple[str, ...], ...], Scorer] | None = None  # of the last label set
 

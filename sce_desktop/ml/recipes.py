@@ -27,6 +27,40 @@ FOLDS, FOLDS_FOR_MANY = 5, 3
 MOST_TO_MEASURE_BY_FOLDS = 400
 """With more rows a fifth is held out instead."""
 
+ADAPTER_BATCH = 16
+"""Rows in a step of training the text embedder (`ml.adapting`)."""
+FEWEST_STEPS, MOST_STEPS, PASSES = 40, 400, 2
+"""The embedder is trained for so many passes over the rows, within these numbers of steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterPace:
+    """What training the text embedder takes here: seconds a step and a text read, bytes at a step's peak."""
+
+    step: float
+    read: float
+    step_bytes: int
+
+
+def adapter_steps(rows: int, epochs: int = 100) -> tuple[int, ...]:
+    """Return after how many steps an embedder that is trained on ``rows`` is looked at; the last one ends it.
+
+    ``epochs``: passes over the rows at most.
+    """
+    each = -(-rows // ADAPTER_BATCH)
+    last = min(max(PASSES * each, FEWEST_STEPS), MOST_STEPS, epochs * each)
+    return tuple(sorted({max(1, last // 4), max(1, last // 2), last}))
+
+
+def adapter_work(rows: int, measurable: int, epochs: int = 100) -> tuple[int, int]:
+    """Return how many steps adapting the embedder to ``rows`` takes, and how many texts are read for it.
+
+    It is done without each part of the rows that is measured, and then with all of them.
+    """
+    parts = FOLDS if measurable <= MOST_TO_MEASURE_BY_FOLDS else 1
+    looks = adapter_steps(rows, epochs)
+    return (parts + 1) * looks[-1], (parts * len(looks) + 1) * rows
+
 
 def choices(rows: int, labels: int) -> tuple[tuple[Recipe, ...], int]:
     """Return the recipes to choose among for ``rows`` with ``labels`` labels, and the folds to do it on."""

@@ -18,10 +18,12 @@ from torch import Tensor
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
+from sce_desktop.ml.adapting import adapted
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.model_config import ModelConfig
 
 _WEIGHT = "correction.weight"
+_ADAPTER = "adapter."  # before the names of an adapter's matrices, which end in .A and .B
 _SETTINGS = ("labels", "corrected", "temperature")  # of config.json, that a fine-tune changes
 
 
@@ -60,7 +62,10 @@ def changed_weights(tuned: SCEModel) -> bytes:
     assert tuned.correction is not None
     config = tuned.config.to_dict()
     header = {"sce": json.dumps({key: config.get(key) for key in _SETTINGS}, ensure_ascii=False)}
-    return save({_WEIGHT: tuned.correction.weight.detach().cpu().contiguous()}, metadata=header)
+    tensors: dict[str, Tensor] = {_WEIGHT: tuned.correction.weight}
+    for name, (a, b) in tuned.adapter.items():
+        tensors |= {f"{_ADAPTER}{name}.A": a, f"{_ADAPTER}{name}.B": b}
+    return save({k: t.detach().cpu().contiguous() for k, t in tensors.items()}, metadata=header)
 
 
 def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = None) -> SCEModel:
@@ -76,7 +81,14 @@ def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = 
         UserError: The blob is damaged, or was made for another model.
     """
     try:
-        weight = load(blob)[_WEIGHT]
+        tensors = load(blob)
+        weight = tensors[_WEIGHT]
+        names_of_maps = {k[len(_ADAPTER) : -2] for k in tensors if k.startswith(_ADAPTER)}
+        if names_of_maps:
+            if base.tokenizer is None:
+                raise ValueError("an adapter for another kind of embedder")
+            pairs = {n: (tensors[f"{_ADAPTER}{n}.A"], tensors[f"{_ADAPTER}{n}.B"]) for n in names_of_maps}
+            base = adapted(base, pairs)
         changes = _header(blob)
         config = ModelConfig.from_dict(base.config.to_dict() | {key: changes[key] for key in _SETTINGS})
         if weight.shape != (len(config.corrected), config.sce.text_width):
@@ -114,6 +126,7 @@ def _put_together(base: SCEModel, config: ModelConfig, weight: Tensor) -> SCEMod
         label_tokens=base.label_tokens if own else None,
         label_tokenizer=base.label_tokenizer if own else None,
     )
+    tuned.adapter = base.adapter
     if tuned.correction is not None:
         tuned.correction.weight = torch.nn.Parameter(
             weight.detach().float().to(base.device), requires_grad=False

@@ -111,6 +111,7 @@ def few_shot(
     max_rows: int | None = None,
     trained_head: bool = False,
     setfit: bool = False,
+    adapt_embedder: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> FewShotReport:
@@ -129,6 +130,7 @@ def few_shot(
         max_rows: A random sample of each set (default `MAX_ROWS`).
         setfit: Measure SetFit too, on the similarity baseline's embedder, at `SETFIT_SIZES` in the first
             `SETFIT_DRAWS` draws.
+        adapt_embedder: Measure the slower fine-tune too, which adapts the text embedder.
         trained_head: Measure training the SCE's own weights too, instead of the correction and above it.
         cache: Of text vectors.
         progress: Told of draws; asked at every step whether to go on.
@@ -137,7 +139,7 @@ def few_shot(
         UserError: A set or the model is not there, or no set has enough rows.
         Cancelled: The user stopped.
     """
-    from sce_desktop.ml.few_shot import Draw, TrainedHead, learners, space_of
+    from sce_desktop.ml.few_shot import AdaptedEmbedder, Draw, TrainedHead, learners, space_of
     from sce_desktop.ml.model import SCEModel
     from sce_desktop.ml.similarity import SimilarityModel
 
@@ -184,6 +186,8 @@ def few_shot(
             if trained_head:
                 ways[ours.name, "head"] = TrainedHead(ours, labels, corrected=False)
                 ways[ours.name, "fine-tune and head"] = TrainedHead(ours, labels, corrected=True)
+            if adapt_embedder:
+                ways[ours.name, "fine-tune, embedder adapted"] = AdaptedEmbedder(ours, texts, labels)
             if setfit and size in SETFIT_SIZES:
                 ways["similarity", "SetFit"] = SetFit(catalog.resolve(catalog.MINILM), texts)
             found: dict[str, list[float]] = {f"{title} {way}": [] for title, way in ways}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,11 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
 from sce_desktop.tasks.evaluation import read_gold
 from sce_desktop.tasks.models import ModelSource, load_models
+from sce_desktop.tasks.slow import duration
+from sce_desktop.tasks.training import adapter_pace, adapting, cost, gigabytes
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.finetune import FineTuned
+    from sce_desktop.ml.finetune import FineTuned, Settings
 
 
 def measures_json(found: Measures) -> dict[str, Any]:
@@ -83,9 +85,26 @@ class Outcome:
         return result
 
 
+def embedder_json(tuned: FineTuned, gold: IdArray) -> dict[str, Any]:
+    """Return plain values of what adapting the embedder brought on the rows measured, of labels ``gold``."""
+    found = tuned.adapted
+    assert found is not None
+    return {
+        "kept": found.kept,
+        "steps": found.steps,
+        "sentence": found.sentence,
+        "seconds": tuned.seconds["adapt"],
+        "fast": measures_json(measure(gold, found.fast)) if len(gold) else None,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class FineTuneReport:
-    """What `finetune_table` did. ``skipped``: rows not used, by reason."""
+    """What `finetune_table` did. ``skipped``: rows not used, by reason.
+
+    ``embedder`` is what `embedder_json` says of an adapted text embedder, with the estimate that was told
+    before; None where none was asked for.
+    """
 
     model: str
     labels: list[str]
@@ -93,6 +112,7 @@ class FineTuneReport:
     tuned: FineTuned
     outcome: Outcome
     seconds: dict[str, float]
+    embedder: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values. When cross-validated, all rows are trained on and each is measured once."""
@@ -111,6 +131,7 @@ class FineTuneReport:
             "seconds": self.seconds,
             "epochs": len(tuned.losses),
             "stopped": tuned.stopped,
+            **({"embedder": self.embedder} if self.embedder else {}),
         }
 
 
@@ -126,24 +147,27 @@ def finetune_table(
     epochs: int = 100,
     lr: float = 1.0,
     seed: int = 0,
+    adapt_embedder: bool = False,
     options: TableOptions | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> FineTuneReport:
     """Fine-tune ``model`` on the labels in ``gold_column`` and write it to the folder ``output``.
 
-    Without ``labels`` those of the model are taken if it carries some, else the distinct gold values. Nothing
-    is left at ``output`` if it cannot be finished.
+    ``adapt_embedder`` lets the text embedder learn too; how long that takes, and with how much memory, is
+    estimated by a trial and told first. Without ``labels`` those of the model are taken if it carries some,
+    else the distinct gold values. Nothing is left at ``output`` if it cannot be finished.
 
     Raises:
-        UserError: The table, a column, the labels, the model or the output is not right.
+        UserError: The table, a column, the labels, the model or the output is not right, or there is not
+            enough memory for adapting.
         Cancelled: The user stopped; nothing was written.
     """
     started = time.perf_counter()
     texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
     loaded = load_models(source, [model], [], progress)
 
-    from sce_desktop.ml.finetune import Settings, finetune
+    from sce_desktop.ml.finetune import Settings
     from sce_desktop.ml.model import SCEModel
 
     base = loaded.models[0].model
@@ -165,15 +189,34 @@ def finetune_table(
     if skipped["other_label"]:
         progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
     answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
-    tuned = finetune(
+    used_texts = [texts[row] for row in used]
+    expected = None
+    if adapt_embedder:
+        pace = adapter_pace(base, used_texts, chosen, progress)
+        known = len(np.unique(answers))
+        expected = adapting(
+            cost(len(used), known, len(chosen)), pace, rows=len(used), measurable=len(used), epochs=epochs
+        )
+        if expected.too_large:
+            raise UserError(expected.too_large)
+        progress.warn(
+            f"Adapting the text embedder takes about {duration(expected.seconds)} here, "
+            f"and {gigabytes(expected.memory)} of memory."
+        )
+    settings = Settings(epochs=epochs, lr=lr, seed=seed, adapt_embedder=adapt_embedder)
+    tuned = method(settings)(
         base,
-        [texts[row] for row in used],
+        used_texts,
         answers.tolist(),
         chosen,
-        settings=Settings(epochs=epochs, lr=lr, seed=seed),
+        settings=settings,
         cache=cache,
         progress=progress,
     )
+    embedder = None
+    if expected is not None:
+        estimate = {"seconds": expected.seconds, "memory": expected.memory}
+        embedder = {**embedder_json(tuned, answers[tuned.measured]), "estimate": estimate}
     tuned.model.save_pretrained(output)
     return FineTuneReport(
         model=str(output),
@@ -182,7 +225,16 @@ def finetune_table(
         tuned=tuned,
         outcome=outcome(answers[tuned.measured], tuned.before, tuned.after, tuned.logistic),
         seconds={"load": loaded.seconds, **tuned.seconds, "total": time.perf_counter() - started},
+        embedder=embedder,
     )
+
+
+def method(settings: Settings) -> Callable[..., FineTuned]:
+    """Return what fine-tunes as ``settings`` say: the fast way, or the one that adapts the embedder too."""
+    from sce_desktop.ml.finetune import finetune
+    from sce_desktop.ml.finetune_embedder import finetune_embedder
+
+    return finetune_embedder if settings.adapt_embedder else finetune
 
 
 def outcome(gold: IdArray, before: FloatArray, after: FloatArray, logistic: FloatArray) -> Outcome:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,13 @@ from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin
-from sce_desktop.ml.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS, choices
+from sce_desktop.ml.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS, AdapterPace, adapter_work, choices
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.vectors import KnownVectors
+
+if TYPE_CHECKING:
+    from sce_desktop.ml.model import SCEModel
 
 ORIGINS = tuple(Origin)
 MEASURED_ON = (Origin.HAND, Origin.IMPORTED)
@@ -41,6 +45,10 @@ START_SECONDS, EPOCH_SECONDS, WORK_SECONDS = 1.0, 0.001, 3e-9
 The first is an assumption. The others lie above what ``python -m tests.benchmarks epochs`` measures, in most
 sizes by about two (docs/fine-tune.md, Time). What a project's last fine-tune took corrects them (`pace_of`).
 """
+TRIED = 64
+"""Texts that a step of adapting the embedder is tried on."""
+PEFT_SECONDS, PEFT_BYTES = 5.0, 250_000_000
+"""To import PEFT; memory beside that of a step, most of it kept by the allocator. Measured once."""
 BASE_BYTES = 120_000_000
 """Beyond what the model takes, whatever the number of rows."""
 
@@ -138,17 +146,23 @@ def training_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a fine-tune takes: seconds to fit and to read texts, bytes at its peak and bytes that are free."""
+    """What a fine-tune takes: seconds to fit and to read texts, bytes at its peak and bytes that are free.
+
+    ``adapt``: seconds to adapt the text embedder, 0 where it stays as it is. ``again``: seconds in which an
+    adapted one then reads all rows of a project, once it is used.
+    """
 
     fit: float
     read: float
     memory: int
     free: int
+    adapt: float = 0.0
+    again: float = 0.0
 
     @property
     def seconds(self) -> float:
         """All of it."""
-        return self.fit + self.read
+        return self.fit + self.read + self.adapt
 
     @property
     def too_large(self) -> str:
@@ -156,7 +170,7 @@ class Cost:
         if self.memory <= self.free:
             return ""
         return (
-            f"This needs about {_gigabytes(self.memory)} of memory, and {_gigabytes(self.free)} are free: "
+            f"This needs about {gigabytes(self.memory)} of memory, and {gigabytes(self.free)} are free: "
             "learn from fewer rows (without those in bulk or imported), or close other programs."
         )
 
@@ -183,6 +197,65 @@ def cost(
     fit = pace * (START_SECONDS + fits * EPOCHS * epoch_seconds(learned, known, len(recipes)))
     memory = BASE_BYTES + 4 * rows * (len(recipes) * (5 * known + 2 * labels) + 6 * WIDTH)
     return Cost(fit, unread * TEXT_SECONDS, memory, free_memory())
+
+
+def adapting(
+    fast: Cost,
+    pace: AdapterPace,
+    *,
+    rows: int,
+    measurable: int,
+    epochs: int = 100,
+    all_rows: int = 0,
+) -> Cost:
+    """Return what a fine-tune takes that adapts the text embedder after the fast way.
+
+    Args:
+        fast: What the fast way takes.
+        pace: As `adapter_pace` found it.
+        rows: To learn from.
+        measurable: Rows that may be measured.
+        epochs: Passes over the rows at most.
+        all_rows: Of the project, which an adapted embedder reads again once it is used.
+    """
+    steps, reads = adapter_work(rows, measurable, epochs)
+    return replace(
+        fast,
+        adapt=PEFT_SECONDS + steps * pace.step + reads * pace.read,
+        again=all_rows * pace.read,
+        memory=max(fast.memory, BASE_BYTES + PEFT_BYTES + pace.step_bytes),
+    )
+
+
+def adapter_pace(
+    model: SCEModel, texts: Sequence[str], labels: Sequence[Label], progress: Progress
+) -> AdapterPace:
+    """Return what adapting the embedder of ``model`` to rows such as ``texts`` takes, by a short trial.
+
+    Raises:
+        UserError: It cannot be adapted, or there is no text.
+    """
+    from sce_desktop.ml.adapting import pace_of, why_not
+
+    if reason := why_not(model):
+        raise UserError(reason)
+    if not texts:
+        raise UserError("There are no texts to try a step of adapting the text embedder on.")
+    return pace_of(model, texts[:: -(-len(texts) // TRIED)], labels, progress)
+
+
+def project_adapter_pace(project: Project, model: SCEModel, *, progress: Progress) -> AdapterPace:
+    """Return what `adapter_pace` finds with texts and labels of ``project``.
+
+    Raises:
+        UserError: As there, or the project has no labels.
+    """
+    label_set = project.label_set()
+    if label_set is None or not label_set.labels:
+        raise UserError("The project has no labels yet: type some first.")
+    ids = project.row_ids(RowQuery(blank=False))
+    texts = project.texts(ids[:: max(1, len(ids) // TRIED)])
+    return adapter_pace(model, texts, label_set.labels, progress)
 
 
 def epoch_seconds(rows: float, known: int, recipes: int) -> float:
@@ -224,6 +297,7 @@ class Plan:
     cost: Cost | None
     problem: str = ""
     hint: str = ""  # what would be better, though it can start
+    slower: Cost | None = None  # with the text embedder adapted too; None: not known
 
     @property
     def held_out(self) -> str:
@@ -251,7 +325,12 @@ class Plan:
 
 
 def plan(
-    project: Project, origins: Collection[Origin], known: KnownVectors | None, *, progress: Progress
+    project: Project,
+    origins: Collection[Origin],
+    known: KnownVectors | None,
+    pace: AdapterPace | None = None,
+    *,
+    progress: Progress,
 ) -> Plan:
     """Look what a fine-tune on the rows of ``origins`` would be.
 
@@ -259,6 +338,7 @@ def plan(
         project: Whose rows.
         origins: Which annotations count.
         known: The text vectors that are there; None: not known.
+        pace: Of adapting the text embedder; None: not known.
         progress: Asked whether to go on.
     """
     try:
@@ -290,10 +370,20 @@ def plan(
         unread=unread,
         pace=pace_of(project),
     )
+    slower = None
+    if pace is not None:
+        slower = adapting(
+            found,
+            pace,
+            rows=len(rows.ids),
+            measurable=int(rows.measurable.sum()),
+            all_rows=project.row_count() - project.blank_count(),
+        )
     few = int((examples[examples > 0] < 5).sum())
     hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""
-    return Plan(rows, found, found.too_large, hint)
+    return Plan(rows, found, found.too_large, hint, slower)
 
 
-def _gigabytes(count: float) -> str:
+def gigabytes(count: float) -> str:
+    """Return a number of bytes as people say it."""
     return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"

@@ -15,9 +15,24 @@ from sce_desktop.core.metrics import measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, ModelVersion, Origin, VectorCache
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.finetune import Outcome, difference_json, measures_json, outcome
+from sce_desktop.tasks.finetune import (
+    Outcome,
+    difference_json,
+    embedder_json,
+    measures_json,
+    method,
+    outcome,
+)
 from sce_desktop.tasks.models import MAIN_ALIAS, Baseline, Loaded, ModelSource, NamedModel, load_models
-from sce_desktop.tasks.training import MEASURED_ON, Cost, TrainingRows, cost, training_rows
+from sce_desktop.tasks.training import (
+    MEASURED_ON,
+    Cost,
+    TrainingRows,
+    adapter_pace,
+    adapting,
+    cost,
+    training_rows,
+)
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune import FineTuned, OnEpoch, Settings
@@ -157,11 +172,13 @@ def base_model(source: ModelSource, name: str) -> SCEModel:
     return model
 
 
-def settings_of(*, epochs: int, lr: float, seed: int, balanced: bool) -> Settings:
+def settings_of(
+    *, epochs: int, lr: float, seed: int, balanced: bool, adapt_embedder: bool = False
+) -> Settings:
     """Return settings of a fine-tune."""
     from sce_desktop.ml.finetune import Settings
 
-    return Settings(epochs, lr, seed, balanced)
+    return Settings(epochs, lr, seed, balanced, adapt_embedder)
 
 
 def try_finetune(
@@ -175,12 +192,18 @@ def try_finetune(
     on_epoch: OnEpoch | None = None,
 ) -> Trial:
     """Fine-tune ``base`` and measure the result; arguments and errors are those of `finetune_project`."""
-    from sce_desktop.ml.finetune import finetune
+    from sce_desktop.ml.finetune import Settings
 
+    settings = settings or Settings()
     rows = training_rows(project, origins)
-    if sentence := _cost(rows).too_large:
+    expected = _cost(rows)
+    if settings.adapt_embedder:
+        pace = adapter_pace(base, rows.texts, rows.labels, progress)
+        may = int(rows.measurable.sum())
+        expected = adapting(expected, pace, rows=len(rows.texts), measurable=may, epochs=settings.epochs)
+    if sentence := expected.too_large:
         raise UserError(sentence)
-    tuned = finetune(
+    tuned = method(settings)(
         base,
         rows.texts,
         rows.gold.tolist(),
@@ -222,7 +245,7 @@ def keep(
 
     settings = settings or Settings()
     rows, tuned = trial.rows, trial.tuned
-    expected = _cost(rows)
+    expected, adapted = _cost(rows), tuned.adapted
     return project.add_version(
         name=name,
         base=base_name,
@@ -239,6 +262,7 @@ def keep(
             "origins": [origin.value for origin in origins],
             "label_ids": {label.name: label.id for label in rows.labels},
             "expected_seconds": expected.fit,
+            **({"embedder": tuned.model.text_embedder.key} if adapted is not None and adapted.kept else {}),
             "row_ids": np.sort(rows.ids).tolist(),
         },
         seed=settings.seed,
@@ -256,6 +280,7 @@ def keep(
             "cut_short": tuned.cut_short,
             "untested_labels": list(tuned.untested),
             "losses": tuned.losses,
+            **({"embedder": embedder_json(tuned, rows.gold[tuned.measured])} if adapted is not None else {}),
             "changed_rows": [asdict(one) for one in trial.changed[:MOST_CHANGES_KEPT]],
         },
         seconds=tuned.seconds["train"],

@@ -58,6 +58,7 @@ class TuneChoices:
     seed: int = 0
     balanced: bool = True
     origins: tuple[Origin, ...] = (Origin.HAND, Origin.IMPORTED)
+    adapt_embedder: bool = False
 
 
 @dataclass(frozen=True, slots=True)

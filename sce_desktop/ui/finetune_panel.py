@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from sce_desktop.core.types import ModelVersion
 from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.models import MAIN_ALIAS
-from sce_desktop.tasks.training import Plan
+from sce_desktop.tasks.training import AdapterPace, Plan
 from sce_desktop.ui import tuning_work
 from sce_desktop.ui.finetune_result import ResultPane
 from sce_desktop.ui.finetune_start import StartPane
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px
@@ -46,7 +49,11 @@ class FineTunePanel(QWidget):
         self._draw = QTimer(self, interval=_DRAW_MS)
         self._draw.timeout.connect(self._show_running)
 
+        self._trying: Job | None = None
+        self._tried: object = None  # what the pace of adapting the embedder was tried on
         self.start.choicesChanged.connect(self.looking.soon)
+        self.start.settings_button.toggled.connect(self._try_pace)
+        session.scorer.modelsChanged.connect(self._try_pace)
         self.versions.chosen.connect(self.result.show_versions)
         self.result.rowAsked.connect(session.rowAsked)
         self.result.useAsked.connect(lambda version: session.scorer.use_version(version.id))
@@ -56,6 +63,7 @@ class FineTunePanel(QWidget):
         session.projectClosed.connect(self._on_closed)
         session.countsChanged.connect(self.looking.soon)
         session.labelsChanged.connect(self.looking.soon)
+        session.labelsChanged.connect(self._try_pace)
         session.versionsChanged.connect(self.looking.soon)
         session.tuner.changed.connect(self._follow)
         session.tuner.made.connect(self._on_made)
@@ -83,13 +91,46 @@ class FineTunePanel(QWidget):
             tuning_work.plan,
             session.project,
             self.start.choices.origins,
-            session.scorer.known_vectors,
+            session.scorer.base_vectors,
+            self.start.pace,
             title="Counting examples",
             lane="reads",
             quiet=True,
         )
         job.finished.connect(self._on_plan)
         self.looking.follow(job)
+
+    @Slot()
+    def _try_pace(self) -> None:
+        """Find out how long adapting the text embedder would take, once its setting is to be seen."""
+        session = self._session
+        scorer, project = session.scorer, session.project
+        subject = (project, scorer.base, scorer.device, bool(session.labels))
+        if subject != self._tried and self._tried is not None:
+            drop(self._trying)
+            self._trying = self._tried = None
+            self.start.show_pace(None)
+        shown = self.start.settings_button.isChecked()
+        if project is None or not shown or self._tried is not None or not scorer.ready:
+            return
+        self._tried = subject
+        job = session.submit(
+            tuning_work.adapter_pace,
+            project,
+            scorer.shelf,
+            replace(scorer.choice(), baselines=()),
+            title="Trying a step of adapting",
+            lane="models",
+            quiet=True,
+            tell_failure=False,
+        )
+        job.finished.connect(self._on_pace)
+        self._trying = job
+
+    @Slot(object)
+    def _on_pace(self, found: AdapterPace | str) -> None:
+        self.start.show_pace(found)
+        self.looking.within(0)
 
     @Slot(object)
     def _on_plan(self, plan: Plan) -> None:
@@ -173,11 +214,13 @@ class FineTunePanel(QWidget):
     @Slot()
     def _on_opened(self) -> None:
         self.result.show_versions(())
+        self._try_pace()
         self.looking.soon()
 
     @Slot()
     def _on_closed(self) -> None:
         self.looking.forget()
+        self._try_pace()
         self.start.show_plan(None)
         self.result.show_plan(None)
         self.result.show_versions(())

@@ -181,6 +181,9 @@ class ResultPane(QWidget):
         self.sentence.show()
         if watch.kept:
             self.curve.show_losses([loss for _, loss in watch.kept])
+        elif watch.adapted:
+            part = watch.adapted[-1][0]
+            self.curve.show_losses([loss for fold, _, loss in watch.adapted if fold == part])
         elif watch.measured:
             fold = watch.measured[-1][0]
             points = [point for point in watch.measured if point[0] == fold]
@@ -224,6 +227,7 @@ class ResultPane(QWidget):
                 (f"Before: {single.base}", metrics["before"]),
                 *((alias_title(alias), one) for alias, one in metrics.get("baselines", {}).items()),
                 ("Logistic regression", metrics.get("logistic_regression")),
+                *_fast_way(metrics),
                 (f"After: {single.name}", metrics["after"]),
             ]
         )
@@ -331,6 +335,12 @@ class ResultPane(QWidget):
             self.differencesAsked.emit(self.versions)
 
 
+def _fast_way(metrics: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The figures of the fine-tune that leaves the embedder as it is, where the version has another."""
+    embedder = metrics.get("embedder")
+    return [("The fast way", embedder["fast"])] if embedder and embedder["kept"] else []
+
+
 def _notes(version: ModelVersion) -> list[str]:
     """What the figures of a version rest on."""
     metrics = version.metrics
@@ -338,6 +348,8 @@ def _notes(version: ModelVersion) -> list[str]:
     if metrics["measured"]:
         how = "held out" if version.held_out_rows else "each left out of training once"
         notes.append(f"Measured on {rows(metrics['measured'])}, {how}; the version has learned from all.")
+    if metrics.get("embedder"):
+        notes.append(metrics["embedder"]["sentence"])
     if metrics.get("cut_short"):
         notes.append("It was stopped before all was measured.")
     if not version.settings.get("calibrated"):

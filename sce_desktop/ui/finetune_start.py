@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Origin
-from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, Plan
+from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon
@@ -51,6 +51,8 @@ class StartPane(QWidget):
         self._session = session
         self._tuner = session.tuner
         self.plan: Plan | None = None
+        self.pace: AdapterPace | None = None  # of adapting the text embedder; None: not known
+        self._cannot_adapt = ""
         self.setMinimumWidth(px(_WIDTH - 40))
         self.origins = {origin: QCheckBox(ORIGIN_NAMES[origin]) for origin in ORIGINS}
         boxes = QHBoxLayout()
@@ -171,6 +173,17 @@ class StartPane(QWidget):
             indent_number(field)
             form.addRow(title, field)
         form.addRow(self.balanced)
+        self.adapt = QCheckBox("Adapt the text embedder too (slower)")
+        self.adapt.setToolTip(
+            "LoRA on the attention of the model that reads the texts. Kept only where it is better than the "
+            "fast way, which is done first, on rows left out"
+        )
+        self.adapt.toggled.connect(self._show_takes)
+        self.adapt_note = _fact()
+        self.adapt_note.setAccessibleName("What adapting the text embedder takes")
+        set_role(self.adapt_note, "muted")
+        form.addRow(self.adapt)
+        form.addRow(self.adapt_note)
         return box
 
     @property
@@ -182,7 +195,20 @@ class StartPane(QWidget):
             self.seed.value(),
             self.balanced.isChecked(),
             tuple(origin for origin, box in self.origins.items() if box.isChecked()),
+            self.adapts,
         )
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the text embedder is to be adapted."""
+        return self.adapt.isChecked() and self.pace is not None
+
+    @property
+    def cost(self) -> Cost | None:
+        """What a fine-tune takes as it is chosen now; None: not known."""
+        if self.plan is None:
+            return None
+        return self.plan.slower if self.adapts and self.plan.slower is not None else self.plan.cost
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -193,7 +219,7 @@ class StartPane(QWidget):
         counts = found.counts.sum(0) if found is not None else [0] * len(ORIGINS)
         for (origin, box), count in zip(self.origins.items(), counts, strict=True):
             box.setText(f"{ORIGIN_NAMES[origin]} {count:,}" if found is not None else ORIGIN_NAMES[origin])
-        takes = left_out = held_out = ""
+        left_out = held_out = ""
         if plan is not None and found is not None:
             held_out = plan.held_out
             left_out = ", ".join(
@@ -201,14 +227,39 @@ class StartPane(QWidget):
                 for reason, words in _LEFT_OUT.items()
                 if found.left_out[reason]
             )
-            if plan.cost is not None:
-                takes = f"About {duration(plan.cost.seconds)}, {plan.cost.memory / 1e6:,.0f} MB"
-                if plan.cost.read >= 1:
-                    takes += f"; {duration(plan.cost.read)} of it to read new texts"
-        for fact, text in ((self.held_out, held_out), (self.left_out, left_out), (self.takes, takes)):
-            fact.setText(text)
-            self._form.setRowVisible(fact, bool(text))
+        self._show_fact(self.held_out, held_out)
+        self._show_fact(self.left_out, left_out)
+        self._show_takes()
+
+    def show_pace(self, found: AdapterPace | str | None) -> None:
+        """Take in how long adapting the text embedder takes, or why it cannot be; None: not known yet."""
+        self.pace = None if isinstance(found, str) else found
+        self._cannot_adapt = found if isinstance(found, str) else ""
+        self._show_takes()
+        if found is not None and self.settings.isVisible():
+            self._look_at_settings()  # which have grown by what the note says
+
+    @Slot()
+    def _show_takes(self) -> None:
+        slower = self.plan.slower if self.plan is not None else None
+        self.adapt.setEnabled(self.pace is not None)
+        note = self._cannot_adapt or "How long it takes is tried as soon as the model is free"
+        if slower is not None:
+            note = f"About {duration(slower.seconds)}, {slower.memory / 1e6:,.0f} MB"
+            if slower.again >= 1:
+                note += f"; then {duration(slower.again)} to read all rows again, once it is used"
+        self.adapt_note.setText(note)
+        cost, takes = self.cost, ""
+        if cost is not None:
+            takes = f"About {duration(cost.seconds)}, {cost.memory / 1e6:,.0f} MB"
+            if cost.read >= 1:
+                takes += f"; {duration(cost.read)} of it to read new texts"
+        self._show_fact(self.takes, takes)
         self.show_state()
+
+    def _show_fact(self, fact: QLabel, text: str) -> None:
+        fact.setText(text)
+        self._form.setRowVisible(fact, bool(text))
 
     @Slot()
     def show_state(self) -> None:
@@ -217,7 +268,8 @@ class StartPane(QWidget):
         job = tuner.job
         asked = job is not None and not tuner.by_itself
         self.base.setText(self._session.scorer.base)
-        problem = self._session.why_not() or (plan.problem if plan is not None else "")
+        too_large = self.cost.too_large if self.cost is not None else ""
+        problem = self._session.why_not() or (plan.problem if plan is not None else "") or too_large
         told = problem or (plan.hint if plan is not None else "")
         if job is not None:
             stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"
@@ -246,6 +298,8 @@ class StartPane(QWidget):
             return "Fine-tuning by itself…"
         if watch.kept:
             return "Fitting all rows, which is what is kept"
+        if watch.adapted:
+            return f"Adapting the text embedder without part {watch.adapted[-1][0]} of the rows"
         if watch.measured:
             return f"Measured part {watch.measured[-1][0]} of the rows left out"
         if job.state == "waiting":
@@ -257,10 +311,12 @@ class StartPane(QWidget):
         self.settings.setVisible(shown)
         set_icon(self.settings_button, "up" if shown else "down", "muted")
         self.settings_button.setAccessibleName("Hide the settings" if shown else "Show the settings")
-        if shown:  # once they have a place
-            QTimer.singleShot(
-                0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S))
-            )
+        if shown:
+            self._look_at_settings()
+
+    def _look_at_settings(self) -> None:
+        """Scroll to them, once they have a place."""
+        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S)))
 
     # --- what is done --------------------------------------------------------------------------------------
 

@@ -184,7 +184,17 @@ class Scorer(Baselines):
 
     @property
     def known_vectors(self) -> KnownVectors | None:
-        """The text vectors that the model has made; None before it is loaded, and for an LLM."""
+        """The text vectors that what scores has made; None before the model is loaded, and for an LLM.
+
+        A version with an adapted text embedder has vectors of its own.
+        """
+        known = self.base_vectors
+        own = self.version.settings.get("embedder") if self.version is not None else None
+        return replace(known, embedder=own) if known is not None and own else known
+
+    @property
+    def base_vectors(self) -> KnownVectors | None:
+        """The text vectors that the model as it was has made, from which a fine-tune starts."""
         return self._shelf.known_vectors
 
     def warm_up(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,12 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import ModelVersion, Origin
 from sce_desktop.ui.choices import ModelChoice, TuneChoices
+from sce_desktop.ui.garbage import importing
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune import Epoch
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.training import Plan
+    from sce_desktop.tasks.training import AdapterPace, Plan
     from sce_desktop.tasks.vectors import KnownVectors
     from sce_desktop.ui.work import ModelShelf
 
@@ -27,10 +29,12 @@ _CHARACTERS = 200  # of a text in a list
 class Watch:
     """What the window and the thread know of one fine-tune: it appends, the window reads and says stop.
 
-    ``measured``: (fold, epoch, loss, loss on the rows left out). ``kept``: (epoch, loss) of the last fit.
+    ``measured``: (fold, epoch, loss, loss on the rows left out). ``adapted``: (fold, step, loss) of training
+    the text embedder. ``kept``: (epoch or step, loss) of the last fit.
     """
 
     measured: list[tuple[int, int, float, float]] = field(default_factory=list)
+    adapted: list[tuple[int, int, float]] = field(default_factory=list)
     kept: list[tuple[int, float]] = field(default_factory=list)
     enough: threading.Event = field(default_factory=threading.Event)
 
@@ -38,18 +42,37 @@ class Watch:
         """Take in an epoch; say whether to go on."""
         if epoch.stage == "measuring":
             self.measured.append((epoch.fold, epoch.number, epoch.loss, epoch.held_out or 0.0))
+        elif epoch.stage == "adapting":
+            self.adapted.append((epoch.fold, epoch.number, epoch.loss))
         elif epoch.stage == "keeping":
             self.kept.append((epoch.number, epoch.loss))
         return not self.enough.is_set()
 
 
 def plan(
-    project: Project, origins: Sequence[Origin], known: KnownVectors | None, *, progress: Progress
+    project: Project,
+    origins: Sequence[Origin],
+    known: KnownVectors | None,
+    pace: AdapterPace | None = None,
+    *,
+    progress: Progress,
 ) -> Plan:
     """Look what a fine-tune would learn from and take."""
     from sce_desktop.tasks.training import plan
 
-    return plan(project, origins, known, progress=progress)
+    return plan(project, origins, known, pace, progress=progress)
+
+
+def adapter_pace(
+    project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress
+) -> AdapterPace | str:
+    """Try on some texts how long adapting the text embedder takes, or return why it cannot be."""
+    from sce_desktop.tasks.training import project_adapter_pace
+
+    try:
+        return project_adapter_pace(project, shelf.base(choice, progress=progress), progress=progress)
+    except UserError as error:
+        return str(error)
 
 
 def finetune(
@@ -65,19 +88,32 @@ def finetune(
     from sce_desktop.tasks.versions import finetune_project, settings_of
 
     base = shelf.base(choice, progress=progress)
+    if choices.adapt_embedder:
+        _import_peft(progress)
     made = finetune_project(
         project,
         base,
         choice.model,
         origins=choices.origins,
         settings=settings_of(
-            epochs=choices.epochs, lr=choices.lr, seed=choices.seed, balanced=choices.balanced
+            epochs=choices.epochs,
+            lr=choices.lr,
+            seed=choices.seed,
+            balanced=choices.balanced,
+            adapt_embedder=choices.adapt_embedder,
         ),
         cache=shelf.cache,
         progress=progress,
         on_epoch=watch.on_epoch,
     )
     return made.version
+
+
+def _import_peft(progress: Progress) -> None:
+    """Let PEFT in, with all that it needs, without the window's having to wait for the garbage of it."""
+    progress.report(0, None, stage="starting PEFT")
+    with importing(), contextlib.suppress(ImportError):  # the fine-tune says what is missing
+        import peft  # noqa: F401
 
 
 def improve(

@@ -120,6 +120,16 @@ def test_ties_go_to_the_first_label(monkeypatch: pytest.MonkeyPatch, classifier:
     assert result["labels"] == ["b", "a", "c"]
 
 
+def test_its_embedder_can_learn_too(classifier: SCEClassifier, tmp_path: Path) -> None:
+    key = classifier.model.text_embedder.key
+    classifier.fit(LESSONS, ANSWERS, epochs=10, lr=1.9, adapt_embedder=True)
+    assert classifier.predict(LESSONS) == ANSWERS
+    assert (classifier.model.text_embedder.key != key) == bool(classifier.model.adapter)
+    classifier.save_pretrained(tmp_path / "mine")
+    again = SCEClassifier.from_pretrained(tmp_path / "mine", device="cpu")
+    np.testing.assert_allclose(again.predict_proba(LESSONS), classifier.predict_proba(LESSONS), atol=0.02)
+
+
 @pytest.mark.parametrize(
     ("texts", "labels", "error", "match"),
     [

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import IdArray
+from sce_desktop.ml import few_shot as few_shot_ml
+from sce_desktop.ml import finetune_embedder as adapting_ml
 from sce_desktop.ml import setfit_learner
 from sce_desktop.ml.few_shot import Draw
+from sce_desktop.ml.finetune import FineTuned, Settings
 from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.tasks.few_shot import FewShotReport, drawn, few_shot
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -92,6 +97,29 @@ def test_training_the_weights_of_the_sce_can_be_measured_too(data: Path) -> None
     assert np.mean(found["ours head"]) > np.mean(found["ours zero-shot"]) + 0.05
     assert np.mean(found["ours fine-tune and head"]) > 0.6
     assert all((a == b).all() for a, b in zip(weights, session._model.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_embedder_adapted_can_be_measured_too(
+    data: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    """Where it is not kept, the answers are those of the fast way."""
+    real = adapting_ml.finetune_embedder
+    made: list[FineTuned] = []
+
+    def short(*arguments: Any, settings: Settings, **options: Any) -> FineTuned:
+        made.append(real(*arguments, settings=replace(settings, epochs=10), **options))
+        return made[-1]
+
+    monkeypatch.setattr(few_shot_ml, "finetune_embedder", short)
+    monkeypatch.setattr(adapting_ml, "_better", lambda *_: kept)
+    found = run(data, sizes=(8,), draws=1, adapt_embedder=True).accuracies["many"][8]
+    fast, adapted = found["ours fine-tune"], found["ours fine-tune, embedder adapted"]
+    assert [one.adapted is not None and one.adapted.kept for one in made] == [kept]
+    if kept:
+        assert adapted[0] > found["ours zero-shot"][0]
+    else:
+        assert adapted == fast
 
 
 def test_setfit_where_it_is_asked_for(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

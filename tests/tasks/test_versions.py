@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, Scores
+from sce_desktop.ml import finetune_embedder
 from sce_desktop.ml.finetune import Settings
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.store.project import Project
@@ -26,7 +28,7 @@ from sce_desktop.tasks.versions import (
     version_model,
 )
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS, StopsAt
-from tests.ml.tiny import tiny_sce_model
+from tests.ml.tiny import DictCache, tiny_sce_model
 
 NAMES = [*WORDS, "music"]
 
@@ -47,6 +49,15 @@ class OneModel:
 @pytest.fixture(scope="module")
 def base() -> SCEModel:
     return tiny_sce_model()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    """A tiny model has no work for two."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -356,3 +367,76 @@ def test_contradicting_rows_are_told_and_used(project: Project, base: SCEModel) 
     progress = SilentProgress()
     assert make(project, base, progress=progress).version.train_rows == 19
     assert "bear different labels" in progress.warnings[0]
+
+
+# --- the text embedder adapted -----------------------------------------------------------------------------
+
+ADAPTING = Settings(epochs=10, lr=1.9, adapt_embedder=True)
+
+
+def test_an_adapted_version_is_kept_used_exported_and_left_again(
+    project: Project, base: SCEModel, tmp_path: Path
+) -> None:
+    cache, source = DictCache(), OneModel(base)
+    labels = [Label(name) for name in NAMES]
+    zero_shot = score_project(
+        project,
+        project_models(project, source, "tiny", [], SilentProgress()).models,
+        cache=cache,
+        progress=SilentProgress(),
+    )[0]
+    made = make(project, base, settings=ADAPTING, cache=cache)
+    version, want = made.version, made.tuned.model
+    told = version.metrics["embedder"]
+    assert told["kept"]
+    assert told["fast"]["accuracy"] <= version.metrics["after"]["accuracy"]
+    assert told["seconds"] > 0
+    assert version.settings["adapt_embedder"]
+    assert version.settings["embedder"] == want.text_embedder.key != base.text_embedder.key
+    assert len(project.version_weights(version.id)) < 60_000
+
+    project.activate_version(version.id)
+    loaded = project_models(project, source, "tiny", [], SilentProgress()).models
+    (run,) = score_project(project, loaded, cache=cache, progress=SilentProgress())
+    assert run.fingerprint == want.fingerprint != zero_shot.fingerprint
+    found = project.scores(run.id, [1, 7, 13])
+    said = want.probabilities([TEXTS[0], TEXTS[6], TEXTS[12]], labels).probabilities
+    np.testing.assert_allclose([found[row].probabilities for row in (1, 7, 13)], said, atol=1e-5)
+    texts = list(dict.fromkeys(TEXTS))
+    for model in (base, want):
+        assert cache.get(model.text_embedder.key, texts)[0].all()
+
+    export_version(project, version, source, tmp_path / "out")
+    again = SCEModel.from_pretrained(tmp_path / "out")
+    np.testing.assert_allclose(
+        again.probabilities(TEXTS, again.labels).probabilities,
+        want.probabilities(TEXTS, again.labels).probabilities,
+        atol=0.02,
+    )
+
+    project.activate_version(None)
+    back = project_models(project, source, "tiny", [], SilentProgress()).models
+    assert score_project(project, back, cache=cache, progress=SilentProgress())[0].id == zero_shot.id
+    project.delete_version(version.id)
+    assert project.versions() == ()
+
+
+def test_an_embedder_that_brought_nothing_is_told_and_not_kept(
+    project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finetune_embedder, "_better", lambda *_: False)
+    version = make(project, base, settings=ADAPTING).version
+    assert not version.metrics["embedder"]["kept"]
+    assert "the fast fine-tune is kept" in version.metrics["embedder"]["sentence"]
+    assert "embedder" not in version.settings
+    assert len(project.version_weights(version.id)) < 10_000
+
+
+def test_too_little_memory_for_an_embedder_is_told_before(
+    project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "free_memory", lambda: 150_000_000)
+    assert make(project, base).version
+    with pytest.raises(UserError, match=r"needs about 0\.4 GB of memory"):
+        make(project, base, settings=ADAPTING)
+    assert len(project.versions()) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,12 +11,14 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, ModelVersion, Origin
+from sce_desktop.ml.finetune import Epoch
+from sce_desktop.ml.recipes import AdapterPace
 from sce_desktop.store.project import Project
 from sce_desktop.tasks import versions
 from sce_desktop.tasks.vectors import KnownVectors
@@ -513,6 +516,132 @@ def test_a_project_of_the_same_name_gets_its_own_version(
         assert found is first
         found = shelf.version_model(project, other)
         assert found is other
+
+
+# --- the text embedder adapted -----------------------------------------------------------------------------
+
+ADAPT = "Adapt the text embedder too (slower)"
+
+
+def unfold(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch, found: AdapterPace | str
+) -> list[object]:
+    """Open the settings with a trial that finds ``found``; return what it was tried on."""
+    tried: list[object] = []
+
+    def pace(project: Project, _shelf: object, choice: ModelChoice, *, progress: Progress) -> object:
+        tried.append((project, choice.model))
+        return found
+
+    monkeypatch.setattr(tuning_work, "adapter_pace", pace)
+    session = panel._session
+    session.scorer.warm_up()
+    qtbot.waitUntil(lambda: session.scorer.ready, timeout=10_000)
+    assert not tried  # not before somebody looks
+    click(qtbot, panel.start.settings_button)
+    qtbot.waitUntil(lambda: bool(tried) and not session.lanes.models.busy, timeout=10_000)
+    wait_for_plan(qtbot, panel)
+    return tried
+
+
+def test_how_long_adapting_takes_stands_beside_its_choice(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label_enough(qtbot, panel)
+    start = panel.start
+    assert not start.adapt.isVisible()
+    assert not start.adapt.isEnabled()
+    fast = start.takes.text()
+    tried = unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.5, step_bytes=900_000_000))
+    assert (start.adapt.text(), start.adapt.isVisible(), start.adapt.isEnabled()) == (ADAPT, True, True)
+    note = start.adapt_note.text()
+    assert re.fullmatch(r"About \d min.*, 1,270 MB; then 20 s to read all rows again, once it is used", note)
+    assert start.takes.text() == fast
+    start.adapt.setChecked(True)
+    assert start.takes.text() == note.partition(";")[0]
+    click(qtbot, start.settings_button)
+    click(qtbot, start.settings_button)
+    wait_for_plan(qtbot, panel)
+    assert len(tried) == 1
+    made(qtbot, panel)
+    assert method.choices[-1].adapt_embedder
+    start.adapt.setChecked(False)
+    assert start.takes.text() == fast
+    assert not start.choices.adapt_embedder
+
+
+def test_what_cannot_be_adapted_says_why(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label_enough(qtbot, panel)
+    reason = "Adapting the text embedder needs the package peft: install it (pip install peft)."
+    unfold(qtbot, panel, monkeypatch, reason)
+    assert not panel.start.adapt.isEnabled()
+    assert panel.start.adapt_note.text() == reason
+    assert panel.start.start_button.isEnabled()
+    made(qtbot, panel)
+    assert not method.choices[-1].adapt_embedder
+
+
+def test_too_little_memory_stops_the_slower_way_alone(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sce_desktop.tasks.training.free_memory", lambda: 600_000_000)
+    label_enough(qtbot, panel)
+    unfold(qtbot, panel, monkeypatch, AdapterPace(0.1, 0.01, 900_000_000))
+    assert panel.start.start_button.isEnabled()
+    panel.start.adapt.setChecked(True)
+    assert "needs about 1.3 GB" in panel.start.problem.text()
+    assert not panel.start.start_button.isEnabled()
+    panel.start.adapt.setChecked(False)
+    assert panel.start.start_button.isEnabled()
+
+
+def test_the_training_of_the_embedder_is_watched(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
+) -> None:
+    label_enough(qtbot, panel)
+    method.go_on.clear()
+    click(qtbot, panel.start.start_button)
+    watch = panel._session.tuner.watch
+    qtbot.waitUntil(lambda: bool(watch.measured), timeout=10_000)
+    for fold, step, loss in ((1, 1, 2.0), (2, 1, 3.0), (2, 2, 1.5)):
+        assert watch.on_epoch(Epoch("adapting", step, loss, None, fold))
+    told = "Adapting the text embedder without part 2 of the rows"
+    qtbot.waitUntil(lambda: panel.start.problem.text() == told, timeout=10_000)
+    panel._session.tuner.stop_and_keep()
+    assert not watch.on_epoch(Epoch("adapting", 3, 1.0, None, 2))
+    qtbot.waitUntil(lambda: panel._session.tuner.job is None, timeout=10_000)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_adapting_brought_stands_beside_the_fast_way(
+    qtbot: QtBot, panel: FineTunePanel, project: Project, kept: bool
+) -> None:
+    fast = metrics()["logistic_regression"] | {"accuracy": 0.66}
+    told = {"kept": kept, "steps": 40, "seconds": 60.0, "sentence": "So it was.", "fast": fast}
+    make_version(project, metrics=metrics(embedder=told))
+    panel._session.versionsChanged.emit()
+    qtbot.waitUntil(lambda: bool(panel.result.versions), timeout=10_000)
+    assert "So it was." in panel.result.notes.text()
+    shown = " ".join(label.text() for label in panel.result.figures.findChildren(QLabel))
+    assert ("The fast way" in shown) == ("66.0" in shown) == kept
+
+
+def test_the_vectors_of_an_adapted_version_are_its_own(
+    qtbot: QtBot, panel: FineTunePanel, project: Project
+) -> None:
+    session = panel._session
+    known = session.scorer._shelf.known_vectors = KnownVectors("as it was", DictCache())
+    version = make_version(project, settings={"epochs": 100, "calibrated": True, "embedder": "adapted"})
+    plain = make_version(project)
+    session.scorer.use_version(version.id)
+    assert session.scorer.known_vectors == KnownVectors("adapted", known.cache)
+    assert session.scorer.base_vectors is known
+    session.scorer.use_version(plain.id)
+    assert session.scorer.known_vectors is known
+    session.scorer.use_version(None)
+    assert session.scorer.known_vectors is known
 
 
 # --- by itself ---------------------------------------------------------------------------------------------

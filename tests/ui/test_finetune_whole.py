@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop import cli, paths
 from sce_desktop.app import make_window
 from sce_desktop.core.types import Decision
+from sce_desktop.ml import finetune_embedder
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui import rows_text
@@ -41,12 +42,10 @@ def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWind
         window.deleteLater()
 
 
-def test_label_learn_use_and_go_back(
-    qtbot: QtBot,
-    whole: tuple[MainWindow, Session],
-    make_project: MakeProject,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def labelled(
+    qtbot: QtBot, whole: tuple[MainWindow, Session], make_project: MakeProject
+) -> tuple[Project, FineTunePanel]:
+    """Open a scored project of the sample with forty rows decided, and its Fine-tune panel."""
     window, session = whole
     sample = paths.resources_dir() / "sample"
     labels = (sample / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
@@ -66,6 +65,17 @@ def test_label_learn_use_and_go_back(
     panel = window.docks["Fine-tune"].build()
     assert isinstance(panel, FineTunePanel)
     qtbot.waitUntil(panel.start.start_button.isEnabled, timeout=PATIENCE_MS)
+    return project, panel
+
+
+def test_label_learn_use_and_go_back(
+    qtbot: QtBot,
+    whole: tuple[MainWindow, Session],
+    make_project: MakeProject,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, session = whole
+    project, panel = labelled(qtbot, whole, make_project)
     with qtbot.waitSignal(session.tuner.made, timeout=PATIENCE_MS) as signal:
         qtbot.mouseClick(panel.start.start_button, Qt.MouseButton.LeftButton)
     (version,) = signal.args
@@ -104,6 +114,46 @@ def test_label_learn_use_and_go_back(
         active = again.active_run("sce")
         assert active is not None
         assert (active.id, active.model) == (run.id, "sce-mini + version 1")
+
+
+def test_the_embedder_learns_and_its_vectors_are_used(
+    qtbot: QtBot,
+    whole: tuple[MainWindow, Session],
+    make_project: MakeProject,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With PEFT on the real embedder; so short a training is taken whatever it brought."""
+    pytest.importorskip("peft")
+    monkeypatch.setattr(finetune_embedder, "_better", lambda *_: True)
+    _, session = whole
+    project, panel = labelled(qtbot, whole, make_project)
+    start = panel.start
+    qtbot.mouseClick(start.settings_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "MB" in start.adapt_note.text(), timeout=PATIENCE_MS)
+    start.epochs.setValue(1)
+    start.adapt.setChecked(True)
+    with qtbot.waitSignal(session.tuner.made, timeout=PATIENCE_MS) as signal:
+        qtbot.mouseClick(start.start_button, Qt.MouseButton.LeftButton)
+    (version,) = signal.args
+    assert version.metrics["embedder"]["kept"]
+    qtbot.waitUntil(lambda: session.tuner.job is None and not session.lanes.reads.busy)
+    before = session.scorer.known_vectors
+    assert before is not None
+    assert before.embedder != version.settings["embedder"]
+
+    qtbot.mouseClick(panel.result.use_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
+    assert session.runs[0].model == "sce-mini + version 1"
+    known = session.scorer.known_vectors
+    assert known is not None
+    assert known.embedder == version.settings["embedder"]
+    texts = project.texts(project.row_ids())
+    assert known.cache.get(known.embedder, texts)[0].all()  # all rows were read again
+    assert session.scorer.base_vectors == before
+
+    with qtbot.waitSignal(session.projectClosed, timeout=PATIENCE_MS):
+        session.close_project()
+    qtbot.waitUntil(lambda: not session.lanes.files.busy, timeout=PATIENCE_MS)
 
 
 class _Progress:

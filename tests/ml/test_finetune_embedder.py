@@ -1,0 +1,362 @@
+"""The slower fine-tune, on a tiny model: PEFT on our own encoder, what is kept of it, and when it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import Label
+from sce_desktop.ml import adapting, finetune_embedder
+from sce_desktop.ml.adapting import AdapterTrainer, adapted, pace_of, why_not
+from sce_desktop.ml.finetune import Epoch, FineTuned, Settings, finetune
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.recipes import FOLDS, adapter_steps, adapter_work
+from sce_desktop.ml.versions import changed_weights, with_changes
+from tests.ml.test_finetune import GOLD, LABELS, TEXTS, StopsAt, right
+from tests.ml.tiny import DictCache, tiny_sce_model
+
+SETTINGS = Settings(epochs=10, lr=1.9, adapt_embedder=True)
+
+
+@pytest.fixture(scope="module")
+def base() -> SCEModel:
+    return tiny_sce_model()
+
+
+@pytest.fixture(scope="module")
+def tuned(base: SCEModel) -> FineTuned:
+    return slow(base)
+
+
+def slow(base: SCEModel, **options: object) -> FineTuned:
+    arguments = {"settings": SETTINGS, "progress": SilentProgress(), **options}
+    return finetune_embedder.finetune_embedder(base, TEXTS, GOLD, LABELS, **arguments)  # type: ignore[arg-type]
+
+
+def trained(base: SCEModel, steps: int = 20, **options: object) -> AdapterTrainer:
+    trainer = AdapterTrainer(base, TEXTS, np.array(GOLD), LABELS, **options)  # type: ignore[arg-type]
+    for _ in range(steps):
+        trainer.step()
+    return trainer
+
+
+# --- the adapter -------------------------------------------------------------------------------------------
+
+
+def test_an_untrained_adapter_changes_nothing(base: SCEModel) -> None:
+    same = adapted(base, trained(base, 0).adapter())
+    np.testing.assert_allclose(same.embed(TEXTS), base.embed(TEXTS), atol=2e-3)  # rounded to what is kept
+
+
+def test_training_lowers_the_loss_and_leaves_the_base_alone(base: SCEModel) -> None:
+    before, vectors = base.fingerprint, base.embed(TEXTS)
+    trainer = trained(base, 0, rate=3.0)
+    losses = [trainer.step() for _ in range(30)]
+    assert np.mean(losses[-5:]) < 0.5 * np.mean(losses[:5])
+    again = SCEModel(base.config, base.embedder, base.head, base.tokenizer)
+    assert again.fingerprint == before
+    np.testing.assert_array_equal(base.embed(TEXTS), vectors)
+    assert all(p.grad is None for p in base.parameters())
+
+
+def test_it_is_the_attention_of_every_layer_that_learns(base: SCEModel) -> None:
+    assert set(trained(base, 1).adapter()) == {f"layers.{n}.{m}" for n in (0, 1) for m in ("qkv", "out")}
+
+
+def test_merged_weights_say_what_the_adapter_said(base: SCEModel) -> None:
+    trainer = trained(base, rate=3.0)
+    model = adapted(base, trainer.adapter())
+    beside = trainer.reader.encode(TEXTS)
+    assert np.abs(beside - base.embed(TEXTS)).max() > 0.05
+    np.testing.assert_allclose(model.embed(TEXTS), beside, atol=5e-3)
+    assert model.text_embedder.key != base.text_embedder.key
+
+
+def test_an_adapter_of_another_encoder_is_refused(base: SCEModel) -> None:
+    a, b = torch.zeros(8, 3), torch.zeros(5, 8)
+    for name in ("layers.0.qkv", "layers.7.qkv", "layers.0"):
+        with pytest.raises(ValueError, match="no map"):
+            adapted(base, {name: (a, b)})
+
+
+def test_texts_are_cut_where_the_model_stops_reading(base: SCEModel) -> None:
+    long = "word " * 500
+    trainer = AdapterTrainer(base, [long, "team"], np.array([0, 1]), LABELS[:2])
+    assert max(map(len, trainer.texts)) == base.max_tokens
+    assert np.isfinite(trainer.step())
+
+
+def test_long_texts_go_through_in_parts(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, checks = trained(base, 0), StopsAt(0)
+    loss, slopes = whole.slopes(checks)
+    assert checks.asked == 1
+    monkeypatch.setattr(adapting, "MOST_TOKENS", 9)
+    found, in_parts = trained(base, 0).slopes(checks)
+    assert checks.asked > 4
+    assert found == pytest.approx(loss, abs=1e-5)
+    for one, other in zip(slopes, in_parts, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-3)
+
+
+def test_of_many_labels_some_take_part_in_a_step(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapting, "MOST_LABELS", 5)
+    labels = [*LABELS, *(Label(f"team {n}") for n in range(40))]
+    trainer = AdapterTrainer(base, TEXTS, np.array(GOLD), labels)
+    for _ in range(5):
+        columns = trainer.columns(np.arange(len(TEXTS)))
+        assert {0, 1, 2} <= set(columns.tolist())
+        assert len(columns) <= 8
+        assert np.isfinite(trainer.step())
+
+
+def test_the_same_seed_the_same_adapter(base: SCEModel) -> None:
+    one, two = (adapted(base, trained(base, 5, seed=3).adapter()) for _ in range(2))
+    assert one.fingerprint == two.fingerprint
+    assert one.fingerprint != adapted(base, trained(base, 5, seed=4).adapter()).fingerprint
+
+
+def test_the_trial_before_learns_nothing(base: SCEModel) -> None:
+    before = base.embed(TEXTS)
+    pace = pace_of(base, TEXTS, LABELS, SilentProgress())
+    assert pace.step > 0
+    assert pace.read > 0
+    assert pace.step_bytes > 0
+    np.testing.assert_array_equal(
+        SCEModel(base.config, base.embedder, base.head, base.tokenizer).embed(TEXTS), before
+    )
+
+
+# --- the fine-tune -----------------------------------------------------------------------------------------
+
+
+def test_what_is_kept_is_better_on_the_rows_left_out(base: SCEModel, tuned: FineTuned) -> None:
+    found = tuned.adapted
+    assert found is not None
+    assert found.kept
+    assert found.steps in adapter_steps(len(TEXTS), SETTINGS.epochs)
+    gold = np.array(GOLD)[tuned.measured].tolist()
+    fast = finetune(base, TEXTS, GOLD, LABELS, settings=SETTINGS, progress=SilentProgress())
+    np.testing.assert_array_equal(found.fast, fast.after)
+    np.testing.assert_array_equal(tuned.before, fast.before)
+    assert right(tuned.after, gold) > right(found.fast, gold) > right(tuned.before, gold)
+    assert right(tuned.model.probabilities(TEXTS, LABELS).probabilities, GOLD) == 1
+    assert tuned.model.config.corrected == ("wet", "blue", "fast")
+    assert tuned.model.labels == tuple(LABELS)
+    assert tuned.model.adapter
+    assert set(tuned.seconds) == {"embed", "train", "adapt"}
+
+
+def test_a_version_goes_into_a_small_blob_and_back(base: SCEModel, tuned: FineTuned) -> None:
+    blob = changed_weights(tuned.model)
+    assert len(blob) < 60_000
+    again = with_changes(base, blob)
+    assert again.fingerprint == tuned.model.fingerprint
+    assert again.text_embedder.key == tuned.model.text_embedder.key
+    cut = blob[:-10]
+    with pytest.raises(UserError, match="damaged"):
+        with_changes(base, cut)
+    with pytest.raises(UserError, match="another model"):
+        with_changes(tiny_sce_model(model_type="roberta"), blob.replace(b"layers.1.qkv", b"layers.9.qkv"))
+
+
+def test_an_exported_folder_makes_the_same_vectors(
+    base: SCEModel, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("out")
+    base.save_pretrained(folder / "base")
+    saved = SCEModel.from_pretrained(folder / "base")
+    model = adapted(saved, trained(saved, 5).adapter())
+    model.save_pretrained(folder / "mine")
+    again = SCEModel.from_pretrained(folder / "mine")
+    assert again.text_embedder.key == model.text_embedder.key
+    np.testing.assert_array_equal(again.embed(TEXTS), model.embed(TEXTS))
+
+
+def test_vectors_go_to_the_cache_under_a_key_of_their_own(base: SCEModel) -> None:
+    cache = DictCache()
+    found = slow(base, cache=cache)
+    distinct = len(set(TEXTS))
+    assert len(cache) == 2 * distinct
+    found.model.embed(TEXTS, cache=cache)
+    assert len(cache) == 2 * distinct
+
+
+def test_where_it_is_no_better_the_fast_way_stays(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    def learns_nothing(self: AdapterTrainer, _progress: object) -> float:
+        self.steps += 1
+        return 1.0
+
+    monkeypatch.setattr(AdapterTrainer, "step", learns_nothing)
+    found = slow(base)
+    fast = finetune(base, TEXTS, GOLD, LABELS, settings=SETTINGS, progress=SilentProgress())
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert found.adapted.sentence.endswith("no better on the rows left out: the fast fine-tune is kept.")
+    assert found.model.fingerprint == fast.model.fingerprint
+    np.testing.assert_array_equal(found.after, fast.after)
+
+
+def test_a_loss_that_is_no_number_ends_it(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    slopes = AdapterTrainer.slopes
+
+    def breaks(self: AdapterTrainer, progress: Progress) -> tuple[float, object]:
+        loss, found = slopes(self, progress)
+        return (float("nan"), found) if self.steps == 3 else (loss, found)
+
+    monkeypatch.setattr(AdapterTrainer, "slopes", breaks)
+    progress = SilentProgress()
+    found = slow(base, progress=progress)
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert not found.model.adapter
+    assert any("range of numbers at step 4: lower" in warning for warning in progress.warnings)
+
+
+def test_an_embedder_that_no_longer_knows_its_own_rows_is_not_kept(
+    base: SCEModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = finetune_embedder._Work._keep
+
+    def collapses(self: finetune_embedder._Work, candidates: object, fast_right: float) -> object:
+        return keep(self, candidates, 1.5)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(finetune_embedder._Work, "_keep", collapses)
+    found = slow(base)
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert "all rows: the fast" in found.adapted.sentence
+
+
+def test_without_rows_to_leave_out_the_fast_way_stays(base: SCEModel) -> None:
+    found = finetune_embedder.finetune_embedder(
+        base, TEXTS[5:8], [0, 1, 2], LABELS, settings=SETTINGS, progress=SilentProgress()
+    )
+    assert found.adapted is not None
+    assert found.adapted.sentence.startswith("No row could be left out")
+    assert not found.model.adapter
+
+
+def stopping_at(stage: str, number: int, fold: int) -> Callable[[Epoch], bool]:
+    stopped = False
+
+    def on_epoch(epoch: Epoch) -> bool:
+        nonlocal stopped
+        stopped = stopped or (epoch.stage, epoch.number, epoch.fold) == (stage, number, fold)
+        return not stopped
+
+    return on_epoch
+
+
+@pytest.mark.parametrize("moment", [("choosing", 2, 0), ("adapting", 1, 1), ("adapting", 7, 3)])
+def test_stop_while_it_is_measured_keeps_the_fast_way(base: SCEModel, moment: tuple[str, int, int]) -> None:
+    found = slow(base, on_epoch=stopping_at(*moment))
+    assert found.cut_short
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert found.adapted.sentence.startswith("Stopped before")
+    assert not found.model.adapter
+    if moment[0] == "adapting":
+        fast = finetune(base, TEXTS, GOLD, LABELS, settings=SETTINGS, progress=SilentProgress())
+        assert found.model.fingerprint == fast.model.fingerprint
+
+
+def test_stop_in_the_last_training_keeps_what_there_is(base: SCEModel, tuned: FineTuned) -> None:
+    assert tuned.adapted is not None
+    late = slow(base, on_epoch=stopping_at("keeping", tuned.adapted.steps - 1, 0))
+    assert late.adapted is not None
+    early = slow(base, on_epoch=stopping_at("keeping", 1, 0))
+    assert early.adapted is not None
+    assert not early.adapted.kept
+    if late.adapted.kept:  # a look before the chosen one was better than the fast way too
+        assert late.adapted.steps < tuned.adapted.steps
+    assert {late.model.fingerprint, early.model.fingerprint}.isdisjoint({tuned.model.fingerprint})
+
+
+@pytest.mark.parametrize("check", [1, 60, 150])
+def test_cancel_keeps_nothing(base: SCEModel, check: int) -> None:
+    with pytest.raises(Cancelled):
+        slow(base, progress=StopsAt(check))
+
+
+def test_every_step_is_told(base: SCEModel) -> None:
+    told: list[Epoch] = []
+    reports: list[tuple[int, int | None]] = []
+
+    class Watches(SilentProgress):
+        def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+            if stage == "adapting the text embedder":
+                reports.append((done, total))
+
+    def on_epoch(epoch: Epoch) -> bool:
+        told.append(epoch)
+        return True
+
+    slow(base, progress=Watches(), on_epoch=on_epoch)
+    steps = [epoch for epoch in told if epoch.stage == "adapting"]
+    last = adapter_steps(len(TEXTS), SETTINGS.epochs)[-1]
+    assert [epoch.number for epoch in steps] == FOLDS * list(range(1, last + 1))
+    assert all(np.isfinite(epoch.loss) for epoch in steps)
+    assert {epoch.stage for epoch in told[: told.index(steps[0])]} == {"choosing"}
+    assert [done for done, _ in reports] == sorted(done for done, _ in reports)
+    assert reports[-1][0] == reports[-1][1] == (FOLDS + 1) * last
+
+
+def test_of_many_rows_one_part_is_left_out(base: SCEModel) -> None:
+    words = [
+        f"{a} {b}"
+        for a in ("new", "old", "very", "never", "always")
+        for b in ("slow", "happy", "good", "poor", "angry")
+    ]
+    texts = [f"{text} {word}" for text in TEXTS for word in words]
+    gold = [place for place in GOLD for _ in words]
+    folds: set[int] = set()
+
+    def on_epoch(epoch: Epoch) -> bool:
+        if epoch.stage == "adapting":
+            folds.add(epoch.fold)
+        return True
+
+    found = finetune_embedder.finetune_embedder(
+        base, texts, gold, LABELS, settings=SETTINGS, progress=SilentProgress(), on_epoch=on_epoch
+    )
+    assert folds == {1}
+    assert not found.cross_validated
+    assert found.train_rows == len(texts) - len(found.measured)
+
+
+# --- where it cannot be ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_peft(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = adapting.importlib.util.find_spec
+    monkeypatch.setattr(
+        adapting.importlib.util, "find_spec", lambda name: None if name == "peft" else find(name)
+    )
+    return
+
+
+@pytest.mark.usefixtures("without_peft")
+def test_without_peft_a_sentence_says_so(base: SCEModel) -> None:
+    assert "pip install peft" in why_not(base)
+    with pytest.raises(UserError, match="package peft"):
+        slow(base)
+
+
+def test_an_embedder_of_another_kind_is_refused() -> None:
+    assert why_not(object()).startswith("The text embedder of this model is none that can be adapted")
+
+
+def test_how_much_work_there_is() -> None:
+    assert adapter_steps(64) == (10, 20, 40)
+    assert adapter_steps(64, epochs=1) == (1, 2, 4)
+    assert adapter_steps(1600)[-1] == 200
+    assert adapter_steps(100_000)[-1] == 400
+    assert adapter_steps(1, epochs=1) == (1,)
+    assert adapter_work(80, 80) == (6 * 40, 16 * 80)
+    assert adapter_work(1600, 1600) == (2 * 200, 4 * 1600)
