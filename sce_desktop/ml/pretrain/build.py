@@ -16,7 +16,7 @@ from sce_desktop.ml.bert import TextEncoder, label_encoder_state, text_encoder_s
 from sce_desktop.ml.embedder import Embedder
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.model_config import ModelConfig, YesNo
-from sce_desktop.ml.pretrain.config import PretrainConfig
+from sce_desktop.ml.pretrain.config import PretrainConfig, member_configs
 from sce_desktop.ml.pretrain.mixture import Mixture
 from sce_desktop.ml.pretrain.sets import Material
 from sce_desktop.ml.pretrain.start import Start, find, read_start
@@ -51,6 +51,7 @@ class Builder:
             )
         if m.says_none and m.architecture != "plus":
             raise UserError('Yes/no scores are made of cosines: says_none needs architecture = "plus".')
+        _check_teacher(config)
         labels = read_start(m.label_encoder or m.embedder, base)
         if not m.train_embedder:
             embedder = load_embedder(
@@ -187,6 +188,17 @@ class Builder:
         if config.model.architecture == "plus":
             sentence = torch.from_numpy(self.embedder.encode(names, progress=progress)).to(self.device)
         return FrozenTowers(texts.half().to(self.device), tokens.to(self.device), sentence)
+
+
+def _check_teacher(config: PretrainConfig) -> None:
+    members = member_configs(config).values()
+    asked = any(member.optim.teacher_loss or member.mixture.taught for member in members)
+    if config.data.teacher and not config.model.train_embedder:
+        raise UserError("Only an embedder that is trained learns from a teacher: set model.train_embedder.")
+    if asked and not config.data.teacher:
+        raise UserError("teacher_loss and taught need a teacher: name its folder as data.teacher.")
+    if any(member.mixture.taught and not member.optim.teacher_loss for member in members):
+        raise UserError("Groups that the teacher picks teach by optim.teacher_loss alone: set it too.")
 
 
 def _tokens(tokenizer: Tokenizer, strings: list[str], limit: int, device: torch.device) -> TokenLists:

@@ -192,9 +192,11 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         return float(value)
     if kind in (int, float, str, bool) and type(value) is not kind:
         raise UserError(f"{where} must be {'text' if kind is str else kind.__name__} in the configuration.")
-    if isinstance(value, list):
-        return tuple(str(v) for v in value)
     options = getattr(kind, "__args__", ())
+    if getattr(kind, "__origin__", None) is tuple:
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise UserError(f"{where} must be a list of texts in the configuration.")
+        return tuple(value)
     if getattr(kind, "__origin__", None) is Literal and value not in options:
         raise UserError(f"{where} must be one of {', '.join(map(str, options))}.")
     return value

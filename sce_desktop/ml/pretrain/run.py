@@ -63,7 +63,7 @@ def run(config_path: Path, out: Path, *, progress: Progress, resume: bool = True
         trainer = None
         if not (config.average.members and file.exists()):
             trainer = builder.trainer(member, progress)
-            if not _train(trainer, work / name, _fingerprint(member, material), progress):
+            if not _train(trainer, work / name, _fingerprint(member, builder), progress):
                 return Trained(False, time.monotonic() - started, _last(trainer))
             traces[name] = asdict(trainer.trace)
             if config.average.members:
@@ -133,8 +133,10 @@ def _write(
     aside.replace(out / "training.json")
 
 
-def _fingerprint(config: PretrainConfig, material: Material) -> str:
-    facts = (repr(config), len(material.texts), len(material.labels), material.texts.strings[-1:])
+def _fingerprint(config: PretrainConfig, builder: Builder) -> str:
+    material = builder.material
+    taught = builder.teacher.fingerprint if builder.teacher else ""
+    facts = (repr(config), len(material.texts), len(material.labels), material.texts.strings[-1:], taught)
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 

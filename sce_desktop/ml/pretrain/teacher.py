@@ -30,8 +30,8 @@ NEAREST = 24
 class Teacher:
     """A trained SCE with its vectors of every text and label of the material."""
 
-    def __init__(self, head: SCE, towers: FrozenTowers, taught: Taught) -> None:
-        self.head, self.towers, self.taught = head, towers, taught
+    def __init__(self, head: SCE, towers: FrozenTowers, taught: Taught, fingerprint: str = "") -> None:
+        self.head, self.towers, self.taught, self.fingerprint = head, towers, taught, fingerprint
 
     @classmethod
     def of(cls, folder: Path, material: Material, *, max_tokens: int, device: torch.device) -> Teacher:
@@ -40,6 +40,7 @@ class Teacher:
         encoder = getattr(model, "embedder", None)
         if not isinstance(encoder, TextEncoder) or model.tokenizer is None:
             raise UserError(f"{folder.name} cannot teach: it was not made by training an embedder.")
+        fingerprint = model.fingerprint
         model.tokenizer.no_padding()
         model.tokenizer.enable_truncation(max_tokens)
         strings = [*material.texts.strings, *material.labels.strings]
@@ -47,7 +48,7 @@ class Teacher:
         encoder.to(device).eval().requires_grad_(False)
         towers = frozen(TrainedTowers(encoder, tokens, len(material.texts)), half=device.type == "cuda")
         head = model.head.to(device).eval().requires_grad_(False)
-        return cls(head, towers, _taught(towers, material))
+        return cls(head, towers, _taught(towers, material), fingerprint)
 
     @torch.no_grad()
     def scores(self, batch: Batch, *, temperature: float) -> Tensor:

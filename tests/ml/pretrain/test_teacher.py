@@ -107,3 +107,34 @@ def test_a_model_that_cannot_teach_is_refused(world: Path, write_config) -> None
     run(frozen, world / "teacher", progress=SilentProgress())
     with pytest.raises(UserError, match="teacher cannot teach"):
         run(_with_teacher(write_config()), world / "out", progress=SilentProgress())
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"optim": "teacher_loss = 1.0"}, "need a teacher"),
+        ({"mixture": "taught = 0.5"}, "need a teacher"),
+        ({"mixture": "taught = 0.5", "teacher": True}, "teacher_loss alone"),
+        (
+            {"optim": "teacher_loss = 1.0", "model": "train_embedder = false", "teacher": True},
+            "train_embedder",
+        ),
+    ],
+)
+def test_settings_of_a_teacher_that_would_do_nothing_are_refused(
+    world: Path, write_config, parts, message: str
+) -> None:
+    path = write_config(**{k: v for k, v in parts.items() if k != "teacher"})
+    if "teacher" in parts:
+        path = _with_teacher(path)
+    with pytest.raises(UserError, match=message):
+        run(path, world / "out", progress=SilentProgress())
+
+
+def test_a_single_file_where_a_list_is_due_is_refused(world: Path, write_config) -> None:
+    path = write_config()
+    path.write_text(
+        path.read_text().replace("[data]", '[data]\nfree_labels = "labels.jsonl"'), encoding="utf-8"
+    )
+    with pytest.raises(UserError, match=r"data\.free_labels must be a list of texts"):
+        run(path, world / "out", progress=SilentProgress())
