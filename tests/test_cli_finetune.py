@@ -198,3 +198,24 @@ def test_without_peft_nothing_is_written(
     assert finetune(table, tmp_path / "mine", model, "--adapt-embedder") == 2
     assert "pip install peft" in capsys.readouterr().err
     assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize("content", [b"text,topic\n", b""])
+def test_a_file_is_never_replaced_by_a_model(
+    table: str, model: str, tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = tmp_path / "table.csv"
+    there.write_bytes(content)
+    assert finetune(table, there, model) == 2
+    assert "is a file: choose a new or empty folder" in capsys.readouterr().err
+    assert there.read_bytes() == content
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "table.csv"]
+
+
+def test_learning_twice_from_the_same_rows_is_said(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(table, tmp_path / "first", model) == 0
+    assert "itself the result of a fine-tune" not in capsys.readouterr().err
+    assert finetune(table, tmp_path / "second", str(tmp_path / "first")) == 0
+    assert "itself the result of a fine-tune" in capsys.readouterr().err

@@ -174,7 +174,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
             }
         )
         return 0
-    print(f"{report.rows:,} rows, {len(report.labels)} labels")
+    print(f"{report.rows:,} rows, {len(report.labels)} labels{_left_out(report.skipped)}")
     width = max(map(len, report.models))
     print(f"{'':{width}}  accuracy (95 % interval)  macro-F1    ECE")
     for name, found in report.models.items():
@@ -186,6 +186,12 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
     for name, check in report.orders.items():
         print(f"{name}: {check.changed:.1%} of answers change with the order of the labels.")
     return 0
+
+
+def _left_out(skipped: dict[str, int]) -> str:
+    words = {"blank": "without text", "no_gold": "without a right answer", "other_label": "of other labels"}
+    counts = [f"{skipped[key]:,} {said}" for key, said in words.items() if skipped[key]]
+    return f" (left out: {', '.join(counts)})" if counts else ""
 
 
 def _models(args: argparse.Namespace) -> list[str]:

@@ -150,6 +150,23 @@ def folder_size(folder: Path) -> int:
     return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
 
 
+def check_free(folder: Path, own: str) -> None:
+    """Refuse to write a model to ``folder`` where something else lies.
+
+    Args:
+        folder: It may be missing, be empty, hold a README.md alone, or an older model of the same kind.
+        own: The file that tells such a model.
+
+    Raises:
+        UserError: It is a file, or holds other files.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file: choose a new or empty folder for the model.")
+    there = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
+    if there - {"README.md"} and own not in there:
+        raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
+
+
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Give an empty folder beside ``folder`` to write to; on leaving without error it takes its place.

@@ -132,8 +132,7 @@ def save_adapter(
         UserError: The place cannot be written, or holds other files.
     """
     folder = folder.expanduser().absolute()
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / ADAPTER).is_file():
-        raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
+    folders.check_free(folder, ADAPTER)
     with folders.replaced_folder(folder) as aside:
         adapted.save_pretrained(str(aside), safe_serialization=True)
         config = {

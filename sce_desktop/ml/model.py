@@ -286,14 +286,12 @@ class SCEModel(
         """Write the model folder, whole or not at all; other files of an older version of it are kept.
 
         Raises:
-            UserError: The place cannot be written, or it is a folder of something else.
+            UserError: The place cannot be written, or something else is there.
         """
         folder = Path(save_directory).expanduser().absolute()
-        there = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
-        if there - {"README.md"} and folders.CONFIG not in there:
-            raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
+        folders.check_free(folder, folders.CONFIG)
         with folders.replaced_folder(folder) as aside:
-            if there:
+            if folder.is_dir():
                 shutil.copytree(folder, aside, dirs_exist_ok=True)
             if options.get("model_card_kwargs") is None:
                 options["model_card_kwargs"] = {"name": self.name}
@@ -315,6 +313,7 @@ class SCEModel(
         config = self.config.to_dict() | {"weights_sha256": folders.file_sha256(weights)}
         text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
         (save_directory / folders.CONFIG).write_text(text, encoding="utf-8")
+        weights.chmod((save_directory / folders.CONFIG).stat().st_mode)  # written for their owner alone
         if self.tokenizer is not None:
             self.tokenizer.save(str(save_directory / folders.TOKENIZER))
         if self.config.token_table == "own":

@@ -167,12 +167,19 @@ def finetune_table(
     texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
     loaded = load_models(source, [model], [], progress)
 
+    from sce_desktop.ml import folders
     from sce_desktop.ml.finetune import Settings
     from sce_desktop.ml.model import SCEModel
 
+    folders.check_free(output.expanduser(), folders.CONFIG)  # not only once all is learned
     base = loaded.models[0].model
     if not isinstance(base, SCEModel):
         raise UserError(f"{model} is no SCE and cannot be fine-tuned: choose another model.")
+    if base.config.corrected:
+        progress.warn(
+            f"{model} is itself the result of a fine-tune: if it has learned from rows of this table, "
+            "the figures below are better than for rows that it never saw."
+        )
     chosen = tuple(labels or base.labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
     place_of = {label.name: place for place, label in enumerate(chosen)}

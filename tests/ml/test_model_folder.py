@@ -170,6 +170,12 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["holiday.jpg"]
 
 
+def test_others_may_read_the_weights_where_they_may_read_the_rest(tmp_path: Path) -> None:
+    folder = tiny_sce(tmp_path)
+    modes = {file.name: file.stat().st_mode for file in folder.iterdir()}
+    assert modes["model.safetensors"] == modes["config.json"]
+
+
 def test_a_failed_save_leaves_the_old_model_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tiny_sce(tmp_path)
     before = {p.name: p.read_bytes() for p in folder.iterdir()}

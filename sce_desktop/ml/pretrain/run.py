@@ -15,6 +15,7 @@ import torch
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.ml import folders
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.pretrain.average import averaged, save_member
 from sce_desktop.ml.pretrain.build import Builder
@@ -44,6 +45,7 @@ def run(config_path: Path, out: Path, *, progress: Progress, resume: bool = True
     """
     started = time.monotonic()
     config = read_config(config_path)
+    folders.check_free(out, folders.CONFIG)  # not only after hours of training
     base = config_path.resolve().parent
     work = out.parent / f".{out.name}.training"
     if not resume and work.exists():
