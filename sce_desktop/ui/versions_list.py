@@ -194,5 +194,6 @@ class VersionsPane(QWidget):
         box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel)
         yes = box.button(QMessageBox.StandardButton.Yes)
         yes.setText("Delete")
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
         box.accepted.connect(lambda: self._session.tuner.delete(version))
         open_dialog(box)
