@@ -104,8 +104,9 @@ class LabelQuestions(QObject):
             return
         meant = {*wish.labels} if wish.into is None else {*wish.labels, wish.into}
         if not effects or not meant <= set(self._session.labels):
-            return  # what is meant has been changed meanwhile
-        if wish.into is None:
+            undone = "removed" if wish.into is None else "merged"
+            self._session.tell(f"The labels have been changed meanwhile: nothing was {undone}.", "warn")
+        elif wish.into is None:
             self._ask_remove(wish.labels, effects)
         else:
             self._ask_merge(wish.labels, wish.into, *effects)

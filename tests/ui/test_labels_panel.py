@@ -319,9 +319,24 @@ def test_what_has_changed_while_it_was_counted_is_left_alone(
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
     panel.rename(session.labels[0].id or 0, "Delayed")
-    held.set()
-    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+        held.set()
+    assert told.args == ["The labels have been changed meanwhile: nothing was removed.", "warn"]
     assert names(session) == ["Delayed", "Damaged"]
+
+
+def test_a_project_that_closes_while_it_was_counted_is_asked_nothing(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+) -> None:
+    told: list[str] = []
+    session.told.connect(lambda sentence, _tone: told.append(sentence))
+    add(session, "Late", "Damaged")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    panel.ask_remove()
+    session.close_project()
+    held.set()
+    qtbot.waitUntil(lambda: session.project is None and not session.lanes.reads.busy)
+    assert not told
 
 
 def test_a_split_opens_before_it_is_counted(
