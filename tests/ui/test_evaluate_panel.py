@@ -412,6 +412,19 @@ def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -
     assert "version 1 learned from 10 of 10 decided rows" in panel.message.text()
 
 
+def test_of_right_answers_that_it_learned_from_it_says_so(qtbot: QtBot, show: Open) -> None:
+    def prepare(project: Project) -> None:
+        project.add_coder(GOLD_CODER, "column truth", {1: "Late", 2: "Damaged"})
+        _tuned(project, [1, 2])
+
+    panel = show([], prepare=prepare, scored=False)
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    assert panel.message.text() == (
+        "Right answers (gold): version 1 learned from 2 of 2 gold rows, which say nothing of how good it is "
+        "on others. Draw an audit sample, or decide other rows, to measure it."
+    )
+
+
 def test_several_labels_a_row_are_measured_by_the_best_one(show: Open) -> None:
     def several(project: Project) -> None:
         project.set_labels([Label(name) for name in LABELS], multi_label=True)
