@@ -142,7 +142,7 @@ class Evidence:
 def gather(
     project: Project, aliases: Sequence[str] = (), audit: AuditSample | None = None, *, gold: bool = False
 ) -> Evidence:
-    """Read the evidence of ``project``.
+    """Read the evidence of ``project``, all of it of one moment: labels may be edited meanwhile.
 
     Args:
         project: Whose rows.
@@ -154,6 +154,11 @@ def gather(
     Raises:
         UserError: The project has no labels, or no row with text.
     """
+    with project.snapshot():
+        return _gather(project, aliases, audit, gold=gold)
+
+
+def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None, *, gold: bool) -> Evidence:
     label_set = project.label_set()
     if label_set is None or not label_set.labels:
         raise UserError("The project has no labels yet: give it some first.")

@@ -35,6 +35,7 @@ class DoubtsList(QWidget):
         self._session = session
         self._job: Job | None = None
         self.found: Doubts | None = None
+        self._embedder = ""  # whose vectors they were looked for by
         self._aged = False
         self.setAccessibleName("Probably wrong")
         self.said = QLabel(wordWrap=True)
@@ -62,6 +63,7 @@ class DoubtsList(QWidget):
         session.projectOpened.connect(self.clear)
         session.labelsChanged.connect(self.clear)
         session.annotationsChanged.connect(self._age)
+        session.scorer.modelsChanged.connect(self._on_models)
         self.clear()
 
     @Slot()
@@ -70,10 +72,12 @@ class DoubtsList(QWidget):
         session = self._session
         if session.project is None or self._job is not None:
             return
+        known = session.scorer.known_vectors
+        self._embedder = known.embedder if known is not None else ""
         job = session.submit(
             evaluate_work.doubts,
             session.project,
-            session.scorer.known_vectors,
+            known,
             title="Looking for labels that are probably wrong",
             tell_failure=False,
         )
@@ -109,6 +113,14 @@ class DoubtsList(QWidget):
         self.look_button.setEnabled(True)
         if self.said.text() == "Looking…":  # it was stopped
             self._show()
+
+    @Slot()
+    def _on_models(self) -> None:
+        """By the vectors of another model other rows are probably wrong."""
+        known = self._session.scorer.known_vectors
+        if known is not None and known.embedder != self._embedder:
+            self._embedder = known.embedder
+            self.clear()
 
     @Slot()
     def _age(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel
 
@@ -14,9 +14,10 @@ _LEAST = 24
 class ElidedLabel(QLabel):
     """Plain text; the whole of it is its tip and what screen readers say."""
 
+    _whole = ""  # its font is set while Qt makes it
+
     def __init__(self) -> None:
         super().__init__()
-        self._whole = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
 
     def setText(self, text: str) -> None:
@@ -43,6 +44,13 @@ class ElidedLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         """Return the height of the text, and hardly any width."""
         return QSize(min(px(_LEAST), self.sizeHint().width()), super().minimumSizeHint().height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Show more or less of it in another font."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self.updateGeometry()
+            self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show more or less."""

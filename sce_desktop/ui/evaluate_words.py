@@ -79,16 +79,17 @@ def _missing(model: LeftOut) -> str:
 
 
 def nothing_measured(quality: Quality, part: Part) -> str:
-    """Say why nothing is measured on decided rows."""
+    """Say why nothing is measured on the rows of ``part``."""
     if part.source in NOT_LOOKED_AT:
         return f"{SOURCES[part.source]}: {rows(part.decided)}. {part.worth}"
     if part.learned:
         name = quality.learned_by
         others = " The others have no label or no score." if part.learned < part.decided else ""
+        kind, more = ("gold", "other") if part.source is Source.GOLD else ("decided", "more")
         return (
-            f"{SOURCES[part.source]}: {name} learned from {part.learned:,} of {part.decided:,} decided "
+            f"{SOURCES[part.source]}: {name} learned from {part.learned:,} of {part.decided:,} {kind} "
             f"rows, which say nothing of how good it is on others.{others} Draw an audit sample, or "
-            "decide more rows, to measure it."
+            f"decide {more} rows, to measure it."
         )
     said = "" if part.source is Source.GOLD else " decided"
     return f"{SOURCES[part.source]}: {rows(part.decided)}{said}, but none with both a label and a score."

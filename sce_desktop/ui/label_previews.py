@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
@@ -39,49 +40,76 @@ def ids_of(labels: Sequence[Label]) -> list[int]:
     return [label.id for label in labels if label.id is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """Labels that are to go: into another one, or away."""
+
+    labels: tuple[Label, ...]
+    into: Label | None = None
+
+
 class LabelQuestions(QObject):
     """Asks before labels are merged or removed, once it is counted what that touches. Belongs to a panel.
 
-    The newest wish counts: one that is still counted for another is forgotten.
+    The newest wish counts: one that is still counted for another is forgotten. What is decided meanwhile is
+    counted too: nothing that a person answered goes without a question.
     """
 
     def __init__(self, session: Session, panel: QWidget) -> None:
         super().__init__(panel)
         self._session = session
+        self._wish: _Wish | None = None
         self._job: Job | None = None
+        session.annotationsChanged.connect(self._count)
+        session.projectClosed.connect(self._forget)
 
     def merge(self, labels: Sequence[Label], into: Label) -> None:
         """Offer to let ``into`` take over ``labels``."""
-        self._count([*labels, into], lambda effects: self._ask_merge(labels, into, *effects), into=into)
+        self._begin(_Wish(tuple(labels), into))
 
     def remove(self, labels: Sequence[Label]) -> None:
         """Remove labels; ask first if that touches answers."""
         if labels:
-            self._count(labels, lambda effects: self._ask_remove(labels, effects))
+            self._begin(_Wish(tuple(labels)))
 
-    def _count(
-        self,
-        labels: Sequence[Label],
-        then: Callable[[Sequence[LabelEffect]], object],
-        *,
-        into: Label | None = None,
-    ) -> None:
-        session = self._session
+    def _begin(self, wish: _Wish) -> None:
+        self._forget()
+        if self._session.project is not None and not self._session.refuses_edit():
+            self._wish = wish
+            self._count()
+
+    @Slot()
+    def _forget(self) -> None:
         drop(self._job)
-        self._job = None
-        if session.project is None or session.refuses_edit():
+        self._job = self._wish = None
+
+    @Slot()
+    def _count(self) -> None:
+        """Count what is wished, from the beginning if it is being counted; without a wish do nothing."""
+        wish = self._wish
+        if wish is None:
             return
-        going = ids_of([label for label in labels if label is not into])
+        drop(self._job)
+        into_id = wish.into.id if wish.into is not None else None
+        self._job = submit_effects(self._session, ids_of(wish.labels), into_id)
+        self._job.finished.connect(self._on_counted)
+        self._job.failed.connect(self._forget)
+        self._job.cancelled.connect(self._forget)
 
-        def counted(effects: Sequence[LabelEffect]) -> None:
-            self._job = None
-            if effects and set(labels) <= set(
-                session.labels
-            ):  # what is meant may have been changed meanwhile
-                then(effects)
-
-        self._job = submit_effects(session, going, into.id if into is not None else None)
-        self._job.finished.connect(counted)
+    @Slot(object)
+    def _on_counted(self, effects: Sequence[LabelEffect]) -> None:
+        wish = self._wish
+        self._job = self._wish = None
+        if wish is None:
+            return
+        meant = {*wish.labels} if wish.into is None else {*wish.labels, wish.into}
+        if not effects or not meant <= set(self._session.labels):
+            undone = "removed" if wish.into is None else "merged"
+            self._session.tell(f"The labels have been changed meanwhile: nothing was {undone}.", "warn")
+        elif wish.into is None:
+            self._ask_remove(wish.labels, effects)
+        else:
+            self._ask_merge(wish.labels, wish.into, *effects)
 
     def _ask(self, question: str, details: str, button: str, then: Callable[[], object]) -> None:
         panel = self.parent()

@@ -120,13 +120,16 @@ class MapData(QObject):
     @Slot()
     def _start_over(self) -> None:
         """Forget the project of before."""
+        self._forget()
+        self.pointsChanged.emit()
+        self._update()
+
+    def _forget(self) -> None:
         self._looking.forget()
         self._drop_layout()
         self._maps = {}
         self.map = self.facts = None
         self.points, self.failure = _NO_POINTS, ""
-        self.pointsChanged.emit()
-        self._update()
 
     @Slot()
     def _on_rows(self) -> None:
@@ -142,8 +145,7 @@ class MapData(QObject):
         known = scorer.known_vectors
         if known is not None and known.embedder != self._embedder:
             self._embedder = known.embedder
-            self._maps = {}
-            self._drop_layout()
+            self._forget()  # the places of other vectors say nothing of what this model predicts
         elif scoring and not self._scoring:
             if (plain := self._maps.get("pca")) is not None and plain.missing:
                 del self._maps["pca"]  # made in a moment; the other one waits until it is asked for

@@ -229,6 +229,7 @@ class RowLabels(QWidget):
 
     chosen = Signal(object)  # label id
     left = Signal()  # the user is through with typing
+    finderChanged = Signal()  # it has come or gone, and with it height
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -290,7 +291,10 @@ class RowLabels(QWidget):
 
     def _show_finder(self) -> None:
         many, used = len(self._lines) >= FIND_FROM, self.finder.hasFocus() or bool(self.finder.text())
-        self.finder.setVisible((many and not self._low) or used)
+        wanted = (many and not self._low) or used
+        if wanted == self.finder.isHidden():
+            self.finder.setVisible(wanted)
+            self.finderChanged.emit()
         self.find_button.setVisible(many and self._low)
 
     def show_key(self, key: str) -> None:
@@ -300,7 +304,9 @@ class RowLabels(QWidget):
 
     def start_finding(self) -> None:
         """Go where one types to find a label."""
-        self.finder.show()
+        if self.finder.isHidden():
+            self.finder.show()
+            self.finderChanged.emit()
         self.finder.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.finder.selectAll()
 

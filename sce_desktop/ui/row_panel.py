@@ -157,6 +157,7 @@ class RowPanel(QWidget):
         session.changed.connect(self.last.clear)
         self.labels.left.connect(session.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
+        self.labels.finderChanged.connect(self._fit)
         self.labels.find_button.clicked.connect(self._find_label)
         self.decision.accepted.connect(self.accept)
         self.decision.decided.connect(self._decide)
@@ -171,6 +172,7 @@ class RowPanel(QWidget):
         super().resizeEvent(event)
         self._fit()
 
+    @Slot()
     def _fit(self) -> None:
         """Let the likeliest labels be seen whatever else there is: the text gives way first, and scrolls."""
         low = self.height() < px(_LOW)
@@ -339,7 +341,6 @@ class RowPanel(QWidget):
     def _find_label(self) -> None:
         self.area.verticalScrollBar().setValue(0)
         self.labels.start_finding()
-        self._fit()
 
     @Slot()
     def accept(self) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin, Scores
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.coders import GOLD
 from sce_desktop.tasks.evidence import AuditSample, Evidence, Source, gather, places_of, rolled_up
 from sce_desktop.tasks.findings import EMPTY_NAME, OTHER_NAME, by_value, column_values, examples, find
 
@@ -210,6 +213,34 @@ def test_gathering_keeps_the_ways_of_deciding_apart(project: Project) -> None:
     assert np.isnan(found.probabilities["sce"][2:]).all()
     values = column_values(project, found.row_ids, 0, SilentProgress())
     assert values[:3] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("read", ["annotations", "coder_answers"])
+def test_labels_that_are_edited_while_it_gathers_count_the_next_time(
+    project: Project, monkeypatch: pytest.MonkeyPatch, read: str
+) -> None:
+    """A label comes back that answers name, when the labels have been read and the answers have not."""
+    both = project.set_labels(clean_labels(["a", "b"])).labels
+    project.decide([1], Decision.LABEL, [both[0].id or 0])
+    project.decide([2], Decision.LABEL, [both[1].id or 0])
+    project.add_coder(GOLD, "column truth", {1: "a", 2: "b"})
+    project.set_labels(both[:1])
+    as_it_is = getattr(project, read)
+
+    def edited(*args: Any) -> Any:
+        with ThreadPoolExecutor(1) as window:
+            window.submit(project.set_labels, both).result(10)
+        return as_it_is(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(project, read, edited)
+        found = gather(project, gold=True)
+    assert found.names == ("a",)
+    assert found.gold is not None
+    assert (found.gold.answer[:2].tolist(), found.gold.unknown.tolist()) == ([0, -1], [1])
+    found = gather(project, gold=True)
+    assert found.gold is not None
+    assert (found.names, found.gold.answer[:2].tolist()) == (("a", "b"), [0, 1])
 
 
 def test_the_rows_that_a_version_learned_from_are_known_by_its_runs(project: Project) -> None:

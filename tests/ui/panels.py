@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Run, Scores
+from sce_desktop.core.types import ModelVersion, Run, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.ui.session import Session
 
@@ -39,6 +40,23 @@ def give_scores(
     if finish:
         project.finish_run(run.id)
     return run
+
+
+def add_version(project: Project, settings: Mapping[str, Any]) -> ModelVersion:
+    """Keep a version of the model, which is not in use yet."""
+    return project.add_version(
+        name="",
+        base="sce-mini",
+        base_fingerprint="f",
+        data_hash="h",
+        train_rows=1,
+        held_out_rows=0,
+        settings=settings,
+        seed=0,
+        metrics={},
+        seconds=1.0,
+        weights=b"w",
+    )
 
 
 def open_in(qtbot: QtBot, session: Session, path: Path) -> Project:

@@ -26,7 +26,7 @@ from sce_desktop.ui.evaluate_work import Evaluation
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import give_scores, open_in, settle
+from tests.ui.panels import add_version, give_scores, open_in, settle
 
 LABELS = ("Late", "Damaged", "Praise")
 TEXTS = tuple(f"text number {n}" for n in range(12))
@@ -359,19 +359,7 @@ def test_where_there_is_nothing_to_measure_it_says_why(
 
 def _tuned(project: Project, row_ids: list[int]) -> None:
     """Let the scores be those of a version that learned from ``row_ids``."""
-    version = project.add_version(
-        name="",
-        base="sce-mini",
-        base_fingerprint="f",
-        data_hash="h",
-        train_rows=len(row_ids),
-        held_out_rows=0,
-        settings={"row_ids": row_ids},
-        seed=0,
-        metrics={},
-        seconds=1.0,
-        weights=b"w",
-    )
+    version = add_version(project, {"row_ids": row_ids})
     label_set = project.label_set()
     assert label_set is not None
     run = project.open_run("sce", "sce", version.title, "g", label_set.labels)
@@ -422,6 +410,19 @@ def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
     assert panel.pages.currentWidget() is panel.message
     assert "version 1 learned from 10 of 10 decided rows" in panel.message.text()
+
+
+def test_of_right_answers_that_it_learned_from_it_says_so(qtbot: QtBot, show: Open) -> None:
+    def prepare(project: Project) -> None:
+        project.add_coder(GOLD_CODER, "column truth", {1: "Late", 2: "Damaged"})
+        _tuned(project, [1, 2])
+
+    panel = show([], prepare=prepare, scored=False)
+    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    assert panel.message.text() == (
+        "Right answers (gold): version 1 learned from 2 of 2 gold rows, which say nothing of how good it is "
+        "on others. Draw an audit sample, or decide other rows, to measure it."
+    )
 
 
 def test_several_labels_a_row_are_measured_by_the_best_one(show: Open) -> None:
@@ -515,6 +516,11 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     assert (session.query.among, session.query.name) == ((5,), "probably wrong")
     session.decide([5], Decision.LABEL, [session.labels[0].id or 0])
     assert "Decisions have changed since" in doubts.said.text()
+    version = add_version(session.project, {"embedder": "e, adapted"})
+    session.scorer.use_version(version.id, score=False)  # by its vectors other rows are probably wrong
+    assert doubts.found is None
+    assert not doubts.all_button.isVisibleTo(doubts)
+    assert not doubts.table.figures.rowCount()
 
 
 def test_work_functions_need_labels(tmp_path: Path) -> None:

@@ -269,6 +269,34 @@ def test_the_window_does_not_wait_for_what_is_counted(
     qtbot.waitUntil(lambda: names(session) == ["Damaged"])
 
 
+@pytest.mark.parametrize("merged", [False, True])
+def test_what_is_decided_while_it_was_counted_is_asked_about(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, monkeypatch: pytest.MonkeyPatch, merged: bool
+) -> None:
+    """Two rows are decided when the rows have been counted, and before the window has heard of it."""
+    counted, go, count = threading.Event(), threading.Event(), review_work.label_effects
+
+    def late(*args: Any, progress: Progress) -> list[LabelEffect]:
+        found = count(*args, progress=progress)
+        counted.set()
+        assert go.wait(10)
+        return found
+
+    monkeypatch.setattr(review_work, "label_effects", late)
+    label_id, _ = add(session, "Late", "Damaged")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    if merged:
+        panel.rename(label_id, "Damaged")
+    else:
+        qtbot.keyClick(panel.list, Key.Key_Delete)
+    assert counted.wait(10)
+    session.decide([1, 2], Decision.LABEL, [label_id])
+    go.set()
+    asked = answer(qtbot, panel, "Cancel")
+    assert ("2 rows with an answer of yours" if merged else "2 rows that you labelled so") in asked
+    assert names(session) == ["Late", "Damaged"]
+
+
 def test_only_the_newest_question_is_asked(
     qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
 ) -> None:
@@ -291,9 +319,24 @@ def test_what_has_changed_while_it_was_counted_is_left_alone(
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
     panel.rename(session.labels[0].id or 0, "Delayed")
-    held.set()
-    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+        held.set()
+    assert told.args == ["The labels have been changed meanwhile: nothing was removed.", "warn"]
     assert names(session) == ["Delayed", "Damaged"]
+
+
+def test_a_project_that_closes_while_it_was_counted_is_asked_nothing(
+    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+) -> None:
+    told: list[str] = []
+    session.told.connect(lambda sentence, _tone: told.append(sentence))
+    add(session, "Late", "Damaged")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    panel.ask_remove()
+    session.close_project()
+    held.set()
+    qtbot.waitUntil(lambda: session.project is None and not session.lanes.reads.busy)
+    assert not told
 
 
 def test_a_split_opens_before_it_is_counted(

@@ -31,7 +31,7 @@ from sce_desktop.ui.map_work import UNKNOWN
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, add_version, give_scores, open_in, settle
 
 TEXTS = (*(f"parcel {n}" for n in range(12)), "", "never read")
 READ = 12
@@ -210,6 +210,30 @@ def test_rows_without_vectors_are_counted_and_come_with_the_next_scoring(
     session.scorer.modelsChanged.emit()  # a scoring has ended
     qtbot.waitUntil(lambda: len(opened.data.points) == READ + 1)
     assert opened.side.note.text() == "13 rows on the map."
+
+
+def test_a_version_with_vectors_of_its_own_gets_a_map_of_its_own(
+    qtbot: QtBot, session: Session, opened: MapPanel, known: KnownVectors
+) -> None:
+    """The map of the model as it was never stands under what the version predicts."""
+    drag(opened.view, around(opened.view, list(range(6))))
+    assert session.project is not None
+    version = add_version(session.project, {"embedder": "e, adapted"})
+    session.scorer.use_version(version.id, score=False)
+    assert opened.pages.currentWidget() is opened.empty
+    qtbot.waitUntil(lambda: "score the rows first" in opened.empty.words.text())
+    assert opened.pages.currentWidget() is opened.empty
+    vectors = np.random.default_rng(1).normal(size=(READ, 8)).astype(np.float32)
+    known.cache.put("e, adapted", TEXTS[:READ], vectors)
+    opened.data._scoring = True
+    session.scorer.modelsChanged.emit()  # a scoring has ended
+    wait_for_map(qtbot, opened)
+    adapted = opened.data.map.places
+    assert opened.pages.currentWidget() is not opened.empty
+    assert opened.selected.tolist() == [1, 2, 3, 4, 5, 6]  # the rows are the same
+    session.scorer.use_version(None, score=False)
+    wait_for_map(qtbot, opened)
+    assert not np.allclose(opened.data.map.places, adapted)
 
 
 def test_without_vectors_it_says_what_to_do(

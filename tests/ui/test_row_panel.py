@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -443,6 +444,23 @@ def test_the_likeliest_labels_are_seen_whatever_else_there_is(
     panel.setParent(bench)
 
 
+def test_a_line_is_cut_to_what_its_font_leaves_room_for(opened: Bench) -> None:
+    """The size of the system's text changes while the window is open."""
+    facts, said = opened.panel.facts, "2 words · 1 duplicate"
+    facts.setText(said)
+    facts.setFixedWidth(facts.sizeHint().width())
+    assert (facts.text(), facts.toolTip()) == (said, "")
+    high, usual = facts.sizeHint().height(), facts.font()
+    larger = QFont(usual)
+    larger.setPixelSize(2 * facts.fontInfo().pixelSize())
+    facts.setFont(larger)
+    assert facts.text().endswith("…")
+    assert facts.toolTip() == said
+    assert facts.sizeHint().height() > high
+    facts.setFont(usual)
+    assert (facts.text(), facts.toolTip()) == (said, "")
+
+
 def test_where_it_is_low_the_finder_comes_when_it_is_wanted(
     qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
 ) -> None:
@@ -453,11 +471,15 @@ def test_where_it_is_low_the_finder_comes_when_it_is_wanted(
     bench.resize(500, px(1200))
     labels = bench.panel.labels
     qtbot.waitUntil(lambda: not labels.finder.isVisible() and labels.find_button.isVisible())
+    area = bench.panel.area
+    least = area.minimumHeight()
     labels.find_button.click()
-    qtbot.waitUntil(lambda: labels.finder.hasFocus() and not bench.panel.area.verticalScrollBar().value())
+    qtbot.waitUntil(lambda: labels.finder.hasFocus() and not area.verticalScrollBar().value())
+    assert area.minimumHeight() > least
     QTest.keyClicks(labels.finder, "29")
     assert [line.name for line in labels.shown()] == ["Intent 29"]
     press(bench, Qt.Key.Key_Escape)
     bench.field.setFocus()
     qtbot.waitUntil(lambda: not labels.finder.isVisible())
+    assert area.minimumHeight() == least
     assert len(labels.shown()) == SHOWN
