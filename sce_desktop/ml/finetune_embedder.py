@@ -38,6 +38,7 @@ from sce_desktop.ml.finetune import (
     examples_of,
     finetune,
 )
+from sce_desktop.ml.fitting import Examples
 from sce_desktop.ml.held_out import parts_left_out, tell_collapse, text_groups
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.recipes import Recipe, adapter_steps, choices
@@ -208,7 +209,9 @@ class _Work:
             texts = [self.texts[row] for row in (*others, *rows)]
             vectors = tuned.text_embedder.encode(texts, progress=self.progress)
             both = np.concatenate([others, rows])
-            examples, _ = examples_of(tuned, vectors, self.gold[both], self.labels, self.progress)
+            examples = self._examples(tuned, vectors, both, trainer.steps)
+            if examples is None:
+                break
             places = np.arange(len(both))
             fitted = self.fits.fit(examples.part(places[: len(others)]), self.recipes)
             found.append(examples.part(places[len(others) :]).corrected(fitted.weights))
@@ -250,7 +253,9 @@ class _Work:
             strength = reached[0]
         tuned = adapted(self.model, trainer.adapter())
         vectors = tuned.embed(self.texts, cache=self.cache, progress=self.progress)
-        examples, _ = examples_of(tuned, vectors, self.gold, self.labels, self.progress)
+        examples = self._examples(tuned, vectors, np.arange(len(self.texts)), trainer.steps)
+        if examples is None:
+            return None
         last = self.fits.fit(examples, [strength.recipe])
         found = examples.corrected(last.weights[0]).argmax(1).numpy()
         if (found == self.gold).mean() < fast_right:  # it learned from these: something went wrong
@@ -265,6 +270,20 @@ class _Work:
         )
         self._reached(self.all)
         return model, strength, [float(loss[0]) for loss in last.losses], last.stopped
+
+    def _examples(self, tuned: SCEModel, vectors: FloatArray, rows: IdArray, steps: int) -> Examples | None:
+        """Return ``rows`` as what is learned from; None where the embedder gives no numbers any more."""
+        try:
+            return examples_of(tuned, vectors, self.gold[rows], self.labels, self.progress)[0]
+        except UserError:  # the base gave numbers: its weights have grown beyond what a model folder keeps
+            self._warn(steps)
+            return None
+
+    def _warn(self, step: int) -> None:
+        self.progress.warn(
+            f"The training of the text embedder left the range of numbers at step {step}: "
+            "lower the learning rate."
+        )
 
     def _trainer(self, rows: IdArray) -> AdapterTrainer:
         return AdapterTrainer(
@@ -285,10 +304,7 @@ class _Work:
             self.progress.check()
             loss = trainer.step(self.progress)
             if not math.isfinite(loss):
-                self.progress.warn(
-                    f"The training of the text embedder left the range of numbers at step "
-                    f"{trainer.steps + 1}: lower the learning rate."
-                )
+                self._warn(trainer.steps + 1)
                 return False
             self._reached(self.done + 1)
             if self.on_epoch is not None and not self.on_epoch(Epoch(stage, trainer.steps, loss, None, fold)):

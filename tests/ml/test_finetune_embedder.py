@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -215,6 +216,43 @@ def test_a_loss_that_is_no_number_ends_it(base: SCEModel, monkeypatch: pytest.Mo
     assert not found.adapted.kept
     assert not found.model.adapter
     assert any("range of numbers at step 4: lower" in warning for warning in progress.warnings)
+
+
+def test_weights_too_large_to_be_kept_leave_the_fast_way(base: SCEModel) -> None:
+    progress = SilentProgress()
+    settings = replace(SETTINGS, lr=1e7)
+    found = slow(base, progress=progress, settings=settings)
+    fast = finetune(base, TEXTS, GOLD, LABELS, settings=settings, progress=SilentProgress())
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert found.model.fingerprint == fast.model.fingerprint
+    assert any("lower the learning rate" in warning for warning in progress.warnings)
+
+
+@pytest.mark.parametrize("lost", ["left out", "kept"])
+def test_an_embedder_that_gives_no_numbers_is_not_kept(
+    base: SCEModel, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    looks = FOLDS * len(adapter_steps(len(TEXTS), SETTINGS.epochs))
+    merge, merged = adapting.adapted, 0
+
+    def overflows(model: SCEModel, adapter: adapting.Adapter) -> SCEModel:
+        nonlocal merged
+        merged += 1
+        tuned = merge(model, adapter)
+        if merged == (1 if lost == "left out" else looks + 1):
+            tuned.embedder.layers[0].get_submodule("qkv").weight.data.fill_(torch.inf)
+        return tuned
+
+    monkeypatch.setattr(finetune_embedder, "adapted", overflows)
+    progress = SilentProgress()
+    found = slow(base, progress=progress)
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert not found.model.adapter
+    why = "left the range" if lost == "left out" else "could not be adapted to all rows"
+    assert why in found.adapted.sentence
+    assert any("range of numbers at step" in warning for warning in progress.warnings)
 
 
 def test_an_embedder_that_no_longer_knows_its_own_rows_is_not_kept(
