@@ -14,7 +14,9 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.ml import adapting, finetune_embedder
 from sce_desktop.ml.adapting import AdapterTrainer, adapted, pace_of, why_not
+from sce_desktop.ml.embedder import NativeEmbedder
 from sce_desktop.ml.finetune import Epoch, FineTuned, Settings, finetune
+from sce_desktop.ml.fitting import Fitter
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.recipes import FOLDS, adapter_steps, adapter_work
 from sce_desktop.ml.versions import changed_weights, with_changes
@@ -301,6 +303,53 @@ def test_stop_while_it_is_measured_keeps_the_fast_way(base: SCEModel, moment: tu
     if moment[0] == "adapting":
         fast = finetune(base, TEXTS, GOLD, LABELS, settings=SETTINGS, progress=SilentProgress())
         assert found.model.fingerprint == fast.model.fingerprint
+
+
+@pytest.mark.parametrize("stop_in_fit", [False, True])
+def test_stop_while_rows_are_read_and_fitted_is_heard_there(
+    base: SCEModel, monkeypatch: pytest.MonkeyPatch, stop_in_fit: bool
+) -> None:
+    """After the first look: in the second batch of texts, or in the second epoch of the fit."""
+    encode, fit = NativeEmbedder.encode, Fitter.fit
+    enough = reading = False
+    batches = epochs = 0
+
+    def in_batches(self: NativeEmbedder, texts: list[str], **options: object) -> object:
+        if self.key == base.text_embedder.key:
+            return encode(self, texts, **options)  # type: ignore[arg-type]
+        nonlocal reading
+        reading = True
+        return encode(self, texts, **options | {"batch_size": 2})  # type: ignore[arg-type]
+
+    forward = NativeEmbedder._forward
+
+    def counted(self: NativeEmbedder, ids: list[list[int]]) -> object:
+        nonlocal batches, enough
+        if reading and not stop_in_fit:
+            batches += 1
+            enough = True
+        return forward(self, ids)
+
+    def in_epochs(
+        self: Fitter, recipes: object, *, on_epoch: Callable[..., bool], **options: object
+    ) -> object:
+        def watched(epoch: int, loss: float, apart: float | None) -> bool:
+            nonlocal epochs, enough
+            if reading and stop_in_fit:
+                epochs += 1
+                enough = True
+            return on_epoch(epoch, loss, apart)
+
+        return fit(self, recipes, on_epoch=watched, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(NativeEmbedder, "encode", in_batches)
+    monkeypatch.setattr(NativeEmbedder, "_forward", counted)
+    monkeypatch.setattr(Fitter, "fit", in_epochs)
+    found = slow(base, on_epoch=lambda _: not enough)
+    assert found.cut_short
+    assert found.adapted is not None
+    assert found.adapted.sentence.startswith("Stopped before")
+    assert (batches, epochs) == ((0, 1) if stop_in_fit else (1, 0))
 
 
 def test_stop_in_the_last_training_keeps_what_there_is(base: SCEModel, tuned: FineTuned) -> None:
