@@ -439,6 +439,17 @@ def test_an_embedder_of_another_kind_is_refused() -> None:
     assert why_not(object()).startswith("The text embedder of this model is none that can be adapted")
 
 
+def test_an_adapted_embedder_is_not_adapted_again(base: SCEModel, tuned: FineTuned) -> None:
+    """What a version keeps would be the last adapter alone, and make another model."""
+    assert "adapted already" in why_not(tuned.model)
+    with pytest.raises(UserError, match="begin at the model that it was made from"):
+        slow(tuned.model)
+    with pytest.raises(ValueError, match="already"):
+        adapted(tuned.model, trained(base, 1).adapter())
+    again = finetune(tuned.model, TEXTS, GOLD, LABELS, settings=SETTINGS, progress=SilentProgress())
+    assert with_changes(base, changed_weights(again.model)).fingerprint == again.model.fingerprint
+
+
 def test_how_much_work_there_is() -> None:
     assert adapter_steps(64) == (10, 20, 40)
     assert adapter_steps(64, epochs=1) == (1, 2, 4)
