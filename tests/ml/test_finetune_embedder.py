@@ -260,15 +260,27 @@ def test_an_embedder_that_gives_no_numbers_is_not_kept(
 def test_an_embedder_that_no_longer_knows_its_own_rows_is_not_kept(
     base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep = finetune_embedder._Work._keep
+    """The vectors of all rows collapse in the last training, though all numbers are finite."""
+    keep, examples_of, last = finetune_embedder._Work._keep, finetune_embedder.examples_of, False
 
-    def collapses(self: finetune_embedder._Work, candidates: object, fast_right: float) -> object:
-        return keep(self, candidates, 1.5)  # type: ignore[arg-type]
+    def keeps(self: finetune_embedder._Work, *arguments: object) -> object:
+        nonlocal last
+        last = True
+        return keep(self, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(finetune_embedder._Work, "_keep", collapses)
+    def collapsed(*arguments: object) -> object:
+        examples, before = examples_of(*arguments)  # type: ignore[arg-type]
+        if last:
+            one, scores = examples.vectors[:1], torch.zeros_like(examples.scores)
+            examples = replace(examples, vectors=one.repeat(len(examples), 1), scores=scores)
+        return examples, before
+
+    monkeypatch.setattr(finetune_embedder._Work, "_keep", keeps)
+    monkeypatch.setattr(finetune_embedder, "examples_of", collapsed)
     found = slow(base)
     assert found.adapted is not None
     assert not found.adapted.kept
+    assert last
     assert "all rows: the fast" in found.adapted.sentence
 
 
@@ -359,8 +371,8 @@ def test_stop_in_the_last_training_keeps_what_there_is(base: SCEModel, tuned: Fi
     early = slow(base, on_epoch=stopping_at("keeping", 1, 0))
     assert early.adapted is not None
     assert not early.adapted.kept
-    if late.adapted.kept:  # a look before the chosen one was better than the fast way too
-        assert late.adapted.steps < tuned.adapted.steps
+    assert late.adapted.kept  # a look before the chosen one was better than the fast way too
+    assert 1 < late.adapted.steps < tuned.adapted.steps
     assert {late.model.fingerprint, early.model.fingerprint}.isdisjoint({tuned.model.fingerprint})
 
 
