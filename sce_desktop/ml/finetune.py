@@ -128,12 +128,16 @@ class FineTuned:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A recipe and the temperature that goes with it, found on ``rows`` left out, with their summed loss."""
+    """A recipe and the temperature that goes with it, found on ``rows`` left out, with their summed loss.
+
+    ``steps``: for how long the text embedder is trained before.
+    """
 
     recipe: Recipe
     temperature: float
     rows: int
     loss: float
+    steps: int = 0
 
 
 class Trainer:

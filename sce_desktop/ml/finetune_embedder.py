@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -35,6 +35,7 @@ from sce_desktop.ml.finetune import (
     FineTuned,
     OnEpoch,
     Settings,
+    Strength,
     Trainer,
     distance,
     examples_of,
@@ -43,7 +44,7 @@ from sce_desktop.ml.finetune import (
 from sce_desktop.ml.fitting import Examples
 from sce_desktop.ml.held_out import parts_left_out, tell_collapse, text_groups
 from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.recipes import Recipe, adapter_steps, choices
+from sce_desktop.ml.recipes import adapter_steps, choices
 from sce_desktop.ml.temperature import fitted_temperature
 from sce_desktop.ml.versions import with_correction
 
@@ -61,16 +62,6 @@ class _Asking:
         self._check()
         if not self._go_on():
             raise Enough
-
-
-@dataclass(frozen=True, slots=True)
-class Strength:
-    """How long to train the embedder, and how strongly to correct on top."""
-
-    steps: int
-    recipe: Recipe
-    temperature: float
-    loss: float
 
 
 def finetune_embedder(
@@ -243,9 +234,8 @@ class _Work:
             for recipe, one in zip(self.recipes, several, strict=True):
                 self.progress.check()
                 temperature, loss = fitted_temperature(one, gold)
-                found.append(
-                    Strength(look, recipe, temperature, len(gold) * loss + CAUTION * distance(recipe))
-                )
+                loss = len(gold) * loss + CAUTION * distance(recipe)
+                found.append(Strength(recipe, temperature, len(gold), loss, look))
         return sorted(found, key=lambda one: one.loss)
 
     def _answers(self, scores: Tensor, strength: Strength) -> FloatArray:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Origin
-from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
+from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan, gigabytes
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon
@@ -253,13 +253,13 @@ class StartPane(QWidget):
         self.adapt.setEnabled(self.pace is not None or self.adapts)  # it can always be taken back
         note = self._cannot_adapt or _PACE_COMES
         if slower is not None:
-            note = f"About {duration(slower.seconds)}, {slower.memory / 1e6:,.0f} MB"
+            note = f"About {duration(slower.seconds)}, {gigabytes(slower.memory)}"
             if slower.again >= 1:
                 note += f"; then {duration(slower.again)} to read all rows again, once it is used"
         self.adapt_note.setText(note)
         cost, takes = self.cost, ""
         if cost is not None:
-            takes = f"About {duration(cost.seconds)}, {cost.memory / 1e6:,.0f} MB"
+            takes = f"About {duration(cost.seconds)}, {gigabytes(cost.memory)}"
             if cost.read >= 1:
                 takes += f"; {duration(cost.read)} of it to read new texts"
         self._show_fact(self.takes, takes)

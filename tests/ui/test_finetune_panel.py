@@ -555,7 +555,7 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     tried = unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.5, step_bytes=900_000_000))
     assert (start.adapt.text(), start.adapt.isVisible(), start.adapt.isEnabled()) == (ADAPT, True, True)
     note = start.adapt_note.text()
-    assert re.fullmatch(r"About \d min.*, 1,270 MB; then 20 s to read all rows again, once it is used", note)
+    assert re.fullmatch(r"About \d min.*, 1\.3 GB; then 20 s to read all rows again, once it is used", note)
     assert start.takes.text() == fast
     start.adapt.setChecked(True)
     assert start.takes.text() == note.partition(";")[0]
