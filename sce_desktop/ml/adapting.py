@@ -53,6 +53,8 @@ def why_not(model: object) -> str:
         return "The text embedder of this model is none that can be adapted: choose sce-mini or another SCE."
     if importlib.util.find_spec("peft") is None:
         return "Adapting the text embedder needs the package peft: install it (pip install peft)."
+    if model.adapter:
+        return "The text embedder has been adapted already: begin at the model that it was made from."
     return ""
 
 
@@ -64,8 +66,11 @@ def adapted(base: SCEModel, adapter: Adapter) -> SCEModel:
     numbers are the same on every machine and after an export, so that cached vectors are found again.
 
     Raises:
-        ValueError: The adapter was made for another encoder.
+        ValueError: The adapter was made for another encoder, or ``base`` has one already: its weights are
+            rounded with it, so that no adapter says what both have changed.
     """
+    if base.adapter:
+        raise ValueError("the embedder has been adapted already")
     encoder = _sharing(base.embedder)
     maps = dict(encoder.named_modules())
     for name, (a, b) in adapter.items():

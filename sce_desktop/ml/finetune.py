@@ -63,8 +63,9 @@ class Settings:
 class Epoch:
     """One pass over the examples, told while it goes on; or one step of adapting the text embedder.
 
-    ``stage``: choosing the strength, measuring (``held_out`` is the loss on the rows left out, ``fold`` which
-    ones, from 1), adapting the embedder without the rows of ``fold``, or fitting what is kept.
+    ``stage``: choosing the strength (between batches of texts that are read for it too), measuring
+    (``held_out`` is the loss on the rows left out, ``fold`` which ones, from 1), adapting the embedder
+    without the rows of ``fold``, or fitting what is kept.
     """
 
     stage: Literal["choosing", "measuring", "adapting", "keeping"]
@@ -77,7 +78,7 @@ class Epoch:
 OnEpoch = Callable[[Epoch], bool]
 
 
-class _Enough(Exception):  # noqa: N818 - no error: the user wants what there is
+class Enough(Exception):  # noqa: N818 - no error: the user wants what there is
     """The user asked to stop and keep."""
 
 
@@ -127,12 +128,16 @@ class FineTuned:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A recipe and the temperature that goes with it, found on ``rows`` left out, with their summed loss."""
+    """A recipe and the temperature that goes with it, found on ``rows`` left out, with their summed loss.
+
+    ``steps``: for how long the text embedder is trained before.
+    """
 
     recipe: Recipe
     temperature: float
     rows: int
     loss: float
+    steps: int = 0
 
 
 class Trainer:
@@ -173,7 +178,7 @@ class Trainer:
             if self._on_epoch is None or self._on_epoch(Epoch(stage, epoch, loss, apart, fold)):
                 return True
             if stage != "keeping":
-                raise _Enough
+                raise Enough
             return False
 
         self.progress.check()
@@ -296,7 +301,7 @@ def finetune(
                 trainer.reached(number * (FOLDS + 1))
             if few or not tested:  # what was chosen without the rows held out serves for all of them too
                 strength = trainer.choose(every, groups, may)
-        except _Enough:
+        except Enough:
             deadline = time.perf_counter() + SECONDS_AFTER_STOP
         last = trainer.fit(every, [strength.recipe], "keeping", deadline=deadline)
         trainer.reached(trainer.all_fits)

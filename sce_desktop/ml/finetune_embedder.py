@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -28,37 +28,40 @@ from sce_desktop.ml.adapting import AdapterTrainer, adapted, why_not
 from sce_desktop.ml.finetune import (
     CAUTION,
     ENOUGH_TO_CALIBRATE,
+    SECONDS_AFTER_STOP,
     Adapted,
+    Enough,
     Epoch,
     FineTuned,
     OnEpoch,
     Settings,
+    Strength,
     Trainer,
     distance,
     examples_of,
     finetune,
 )
+from sce_desktop.ml.fitting import Examples
 from sce_desktop.ml.held_out import parts_left_out, tell_collapse, text_groups
 from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.recipes import Recipe, adapter_steps, choices
+from sce_desktop.ml.recipes import adapter_steps, choices
 from sce_desktop.ml.temperature import fitted_temperature
 from sce_desktop.ml.versions import with_correction
 
 KEPT = "the fast fine-tune is kept"
 
 
-class _Enough(Exception):  # noqa: N818 - no error: the user wants what there is
-    """The user asked to stop and keep."""
+class _Asking:
+    """Passes on what a `Progress` is told, and asks before each batch whether the user has had enough."""
 
+    def __init__(self, progress: Progress, go_on: Callable[[], bool]) -> None:
+        self.report, self.warn = progress.report, progress.warn
+        self._check, self._go_on = progress.check, go_on
 
-@dataclass(frozen=True, slots=True)
-class Strength:
-    """How long to train the embedder, and how strongly to correct on top."""
-
-    steps: int
-    recipe: Recipe
-    temperature: float
-    loss: float
+    def check(self) -> None:
+        self._check()
+        if not self._go_on():
+            raise Enough
 
 
 def finetune_embedder(
@@ -76,8 +79,8 @@ def finetune_embedder(
     """Return what `ml.finetune.finetune` does, the text embedder adapted where that is better.
 
     Arguments are the same, and so is what it raises; ``on_epoch`` is told of every step too. Where it returns
-    False while rows are left out, the fast way's model is kept; while all rows are trained on, what there is
-    by then, if as much was better on the rows left out.
+    False while rows are left out, the fast way's model is kept at once; while all rows are trained on, what
+    there is by then, if as much was better on the rows left out: all of them are read once more for that.
 
     Raises:
         UserError: The model's embedder cannot be adapted, or PEFT is not installed.
@@ -110,7 +113,7 @@ def finetune_embedder(
         may = np.ones(len(texts), dtype=np.bool_) if measurable is None else measurable
         try:
             result = work.run(fast, may)
-        except _Enough:
+        except Enough:
             result = replace(
                 work.unchanged(fast, "Stopped before the adapted text embedder was measured"), cut_short=True
             )
@@ -135,8 +138,8 @@ class _Work:
         self.settings, self.cache, self.progress, self.on_epoch = settings, cache, progress, on_epoch
         self.looks = adapter_steps(len(texts), settings.epochs)
         self.recipes = choices(len(texts), len(np.unique(gold)))[0]
-        self.fits = Trainer(settings, progress)
         self.done, self.all = 0, 0  # steps
+        self.loss = 0.0  # of the last step
 
     def unchanged(self, fast: FineTuned, why: str) -> FineTuned:
         """Return what the fast way made."""
@@ -200,17 +203,26 @@ class _Work:
     def _left_out(self, others: IdArray, rows: IdArray, number: int) -> list[Tensor]:
         """Return the scores (R, m, K) of ``rows`` after each look at an embedder that ``others`` train."""
         trainer = self._trainer(others)
+        fits = Trainer(self.settings, self.progress, self.on_epoch)
+
+        def go_on() -> bool:
+            epoch = Epoch("choosing", trainer.steps, self.loss, None, number)
+            return self.on_epoch is None or self.on_epoch(epoch)
+
+        asking = _Asking(self.progress, go_on)
         found: list[Tensor] = []
         for look in self.looks:
             if not self._train(trainer, look, "adapting", number):
                 break
             tuned = adapted(self.model, trainer.adapter())
             texts = [self.texts[row] for row in (*others, *rows)]
-            vectors = tuned.text_embedder.encode(texts, progress=self.progress)
+            vectors = tuned.text_embedder.encode(texts, progress=asking)
             both = np.concatenate([others, rows])
-            examples, _ = examples_of(tuned, vectors, self.gold[both], self.labels, self.progress)
+            examples = self._examples(tuned, vectors, both, trainer.steps)
+            if examples is None:
+                break
             places = np.arange(len(both))
-            fitted = self.fits.fit(examples.part(places[: len(others)]), self.recipes)
+            fitted = fits.fit(examples.part(places[: len(others)]), self.recipes)
             found.append(examples.part(places[len(others) :]).corrected(fitted.weights))
         self._reached(number * self.looks[-1])
         return found
@@ -222,9 +234,8 @@ class _Work:
             for recipe, one in zip(self.recipes, several, strict=True):
                 self.progress.check()
                 temperature, loss = fitted_temperature(one, gold)
-                found.append(
-                    Strength(look, recipe, temperature, len(gold) * loss + CAUTION * distance(recipe))
-                )
+                loss = len(gold) * loss + CAUTION * distance(recipe)
+                found.append(Strength(recipe, temperature, len(gold), loss, look))
         return sorted(found, key=lambda one: one.loss)
 
     def _answers(self, scores: Tensor, strength: Strength) -> FloatArray:
@@ -238,20 +249,25 @@ class _Work:
         """Return a model of all rows, made as the first of ``candidates`` that its training comes to."""
         if not candidates:
             return None
-        strength = candidates[0]
+        strength, stopped = candidates[0], False
         trainer = self._trainer(np.arange(len(self.texts)))
         try:
             if not self._train(trainer, strength.steps, "keeping"):
                 return None
-        except _Enough:
+        except Enough:
             reached = [one for one in candidates if one.steps <= trainer.steps]
             if not reached:
                 raise
-            strength = reached[0]
+            strength, stopped = reached[0], True
         tuned = adapted(self.model, trainer.adapter())
         vectors = tuned.embed(self.texts, cache=self.cache, progress=self.progress)
-        examples, _ = examples_of(tuned, vectors, self.gold, self.labels, self.progress)
-        last = self.fits.fit(examples, [strength.recipe])
+        examples = self._examples(tuned, vectors, np.arange(len(self.texts)), trainer.steps)
+        if examples is None:
+            return None
+        deadline = time.perf_counter() + SECONDS_AFTER_STOP if stopped else None
+        last = Trainer(self.settings, self.progress).fit(
+            examples, [strength.recipe], "keeping", deadline=deadline
+        )
         found = examples.corrected(last.weights[0]).argmax(1).numpy()
         if (found == self.gold).mean() < fast_right:  # it learned from these: something went wrong
             return None
@@ -265,6 +281,20 @@ class _Work:
         )
         self._reached(self.all)
         return model, strength, [float(loss[0]) for loss in last.losses], last.stopped
+
+    def _examples(self, tuned: SCEModel, vectors: FloatArray, rows: IdArray, steps: int) -> Examples | None:
+        """Return ``rows`` as what is learned from; None where the embedder gives no numbers any more."""
+        try:
+            return examples_of(tuned, vectors, self.gold[rows], self.labels, self.progress)[0]
+        except UserError:  # the base gave numbers: its weights have grown beyond what a model folder keeps
+            self._warn(steps)
+            return None
+
+    def _warn(self, step: int) -> None:
+        self.progress.warn(
+            f"The training of the text embedder left the range of numbers at step {step}: "
+            "lower the learning rate."
+        )
 
     def _trainer(self, rows: IdArray) -> AdapterTrainer:
         return AdapterTrainer(
@@ -285,14 +315,12 @@ class _Work:
             self.progress.check()
             loss = trainer.step(self.progress)
             if not math.isfinite(loss):
-                self.progress.warn(
-                    f"The training of the text embedder left the range of numbers at step "
-                    f"{trainer.steps + 1}: lower the learning rate."
-                )
+                self._warn(trainer.steps + 1)
                 return False
+            self.loss = loss
             self._reached(self.done + 1)
             if self.on_epoch is not None and not self.on_epoch(Epoch(stage, trainer.steps, loss, None, fold)):
-                raise _Enough
+                raise Enough
         return True
 
     def _reached(self, steps: int) -> None:

@@ -22,6 +22,7 @@ from sce_desktop.ui.versions_list import VersionsPane
 
 _PLAN_MS = 300  # edits that follow one another are counted once
 _DRAW_MS = 100
+_NO_PACE = "How long adapting takes was not found out: fold the settings away and open them to try again."
 
 
 class FineTunePanel(QWidget):
@@ -52,7 +53,8 @@ class FineTunePanel(QWidget):
         self._trying: Job | None = None
         self._tried: object = None  # what the pace of adapting the embedder was tried on
         self.start.choicesChanged.connect(self.looking.soon)
-        self.start.settings_button.toggled.connect(self._try_pace)
+        self.start.settings_button.toggled.connect(self._try_pace_again)
+        self.start.adapt.toggled.connect(self._try_pace)
         session.scorer.modelsChanged.connect(self._try_pace)
         self.versions.chosen.connect(self.result.show_versions)
         self.result.rowAsked.connect(session.rowAsked)
@@ -64,6 +66,7 @@ class FineTunePanel(QWidget):
         session.countsChanged.connect(self.looking.soon)
         session.labelsChanged.connect(self.looking.soon)
         session.labelsChanged.connect(self._try_pace)
+        session.rowsChanged.connect(self._try_pace)
         session.versionsChanged.connect(self.looking.soon)
         session.tuner.changed.connect(self._follow)
         session.tuner.made.connect(self._on_made)
@@ -102,16 +105,17 @@ class FineTunePanel(QWidget):
 
     @Slot()
     def _try_pace(self) -> None:
-        """Find out how long adapting the text embedder would take, once its setting is to be seen."""
+        """Find out how long adapting the text embedder would take, once that is seen or chosen."""
         session = self._session
         scorer, project = session.scorer, session.project
-        subject = (project, scorer.base, scorer.device, bool(session.labels))
+        rows = project.row_count() if project is not None else 0
+        subject = (project, scorer.base, scorer.device, len(session.labels), rows)
         if subject != self._tried and self._tried is not None:
             drop(self._trying)
             self._trying = self._tried = None
             self.start.show_pace(None)
-        shown = self.start.settings_button.isChecked()
-        if project is None or not shown or self._tried is not None or not scorer.ready:
+        asked = self.start.settings_button.isChecked() or self.start.adapts
+        if project is None or not asked or self._tried is not None or not scorer.ready:
             return
         self._tried = subject
         job = session.submit(
@@ -125,12 +129,27 @@ class FineTunePanel(QWidget):
             tell_failure=False,
         )
         job.finished.connect(self._on_pace)
+        job.failed.connect(self._on_no_pace)
+        job.cancelled.connect(self._on_no_pace)
         self._trying = job
+
+    @Slot()
+    def _try_pace_again(self) -> None:
+        """Try it once more, if it came to nothing, where the settings are opened."""
+        if self._trying is None and self.start.pace is None:
+            self._tried = None
+        self._try_pace()
 
     @Slot(object)
     def _on_pace(self, found: AdapterPace | str) -> None:
+        self._trying = None
         self.start.show_pace(found)
         self.looking.within(0)
+
+    @Slot()
+    def _on_no_pace(self) -> None:
+        self._trying = None
+        self.start.show_pace(_NO_PACE)
 
     @Slot(object)
     def _on_plan(self, plan: Plan) -> None:

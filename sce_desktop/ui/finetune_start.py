@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Origin
-from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
+from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan, gigabytes
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon
@@ -38,6 +38,7 @@ _LEFT_OUT = {
     "several": "{} with several labels",
     "blank": "{} without text",
 }
+_PACE_COMES = "How long adapting the text embedder takes is tried as soon as the model is free"
 _WIDTH = 310
 
 
@@ -200,15 +201,20 @@ class StartPane(QWidget):
 
     @property
     def adapts(self) -> bool:
-        """Whether the text embedder is to be adapted."""
-        return self.adapt.isChecked() and self.pace is not None
+        """Whether the text embedder is to be adapted: nothing starts then before its pace is known."""
+        return self.adapt.isChecked()
 
     @property
     def cost(self) -> Cost | None:
         """What a fine-tune takes as it is chosen now; None: not known."""
         if self.plan is None:
             return None
-        return self.plan.slower if self.adapts and self.plan.slower is not None else self.plan.cost
+        return self.slower if self.adapts else self.plan.cost
+
+    @property
+    def slower(self) -> Cost | None:
+        """What it takes with the text embedder adapted; None: not known, or not for what there is now."""
+        return self.plan.slower if self.plan is not None and self.pace is not None else None
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -235,23 +241,25 @@ class StartPane(QWidget):
         """Take in how long adapting the text embedder takes, or why it cannot be; None: not known yet."""
         self.pace = None if isinstance(found, str) else found
         self._cannot_adapt = found if isinstance(found, str) else ""
+        if self._cannot_adapt:
+            self.adapt.setChecked(False)
         self._show_takes()
         if found is not None and self.settings.isVisible():
             self._look_at_settings()  # which have grown by what the note says
 
     @Slot()
     def _show_takes(self) -> None:
-        slower = self.plan.slower if self.plan is not None else None
-        self.adapt.setEnabled(self.pace is not None)
-        note = self._cannot_adapt or "How long it takes is tried as soon as the model is free"
+        slower = self.slower
+        self.adapt.setEnabled(self.pace is not None or self.adapts)  # it can always be taken back
+        note = self._cannot_adapt or _PACE_COMES
         if slower is not None:
-            note = f"About {duration(slower.seconds)}, {slower.memory / 1e6:,.0f} MB"
+            note = f"About {duration(slower.seconds)}, {gigabytes(slower.memory)}"
             if slower.again >= 1:
                 note += f"; then {duration(slower.again)} to read all rows again, once it is used"
         self.adapt_note.setText(note)
         cost, takes = self.cost, ""
         if cost is not None:
-            takes = f"About {duration(cost.seconds)}, {cost.memory / 1e6:,.0f} MB"
+            takes = f"About {duration(cost.seconds)}, {gigabytes(cost.memory)}"
             if cost.read >= 1:
                 takes += f"; {duration(cost.read)} of it to read new texts"
         self._show_fact(self.takes, takes)
@@ -269,7 +277,9 @@ class StartPane(QWidget):
         asked = job is not None and not tuner.by_itself
         self.base.setText(self._session.scorer.base)
         too_large = self.cost.too_large if self.cost is not None else ""
-        problem = self._session.why_not() or (plan.problem if plan is not None else "") or too_large
+        no_pace = _PACE_COMES if self.adapts and self.slower is None else ""
+        in_plan = plan.problem if plan is not None else ""
+        problem = self._session.why_not() or in_plan or too_large or no_pace
         told = problem or (plan.hint if plan is not None else "")
         if job is not None:
             stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"

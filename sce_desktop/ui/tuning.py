@@ -89,7 +89,10 @@ class Tuner(QObject):
 
     @Slot()
     def stop_and_keep(self) -> None:
-        """Measure no more and keep a model; the version comes within two seconds."""
+        """Measure no more and keep a model; the version comes within two seconds.
+
+        Where the text embedder is being adapted to all rows by then, it reads all of them first.
+        """
         self.watch.enough.set()
         self.changed.emit()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.ml import adapting, finetune_embedder
 from sce_desktop.ml.adapting import AdapterTrainer, adapted, pace_of, why_not
+from sce_desktop.ml.embedder import NativeEmbedder
 from sce_desktop.ml.finetune import Epoch, FineTuned, Settings, finetune
+from sce_desktop.ml.fitting import Fitter
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.recipes import FOLDS, adapter_steps, adapter_work
 from sce_desktop.ml.versions import changed_weights, with_changes
@@ -217,18 +220,67 @@ def test_a_loss_that_is_no_number_ends_it(base: SCEModel, monkeypatch: pytest.Mo
     assert any("range of numbers at step 4: lower" in warning for warning in progress.warnings)
 
 
+def test_weights_too_large_to_be_kept_leave_the_fast_way(base: SCEModel) -> None:
+    progress = SilentProgress()
+    settings = replace(SETTINGS, lr=1e7)
+    found = slow(base, progress=progress, settings=settings)
+    fast = finetune(base, TEXTS, GOLD, LABELS, settings=settings, progress=SilentProgress())
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert found.model.fingerprint == fast.model.fingerprint
+    assert any("lower the learning rate" in warning for warning in progress.warnings)
+
+
+@pytest.mark.parametrize("lost", ["left out", "kept"])
+def test_an_embedder_that_gives_no_numbers_is_not_kept(
+    base: SCEModel, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    looks = FOLDS * len(adapter_steps(len(TEXTS), SETTINGS.epochs))
+    merge, merged = adapting.adapted, 0
+
+    def overflows(model: SCEModel, adapter: adapting.Adapter) -> SCEModel:
+        nonlocal merged
+        merged += 1
+        tuned = merge(model, adapter)
+        if merged == (1 if lost == "left out" else looks + 1):
+            tuned.embedder.layers[0].get_submodule("qkv").weight.data.fill_(torch.inf)
+        return tuned
+
+    monkeypatch.setattr(finetune_embedder, "adapted", overflows)
+    progress = SilentProgress()
+    found = slow(base, progress=progress)
+    assert found.adapted is not None
+    assert not found.adapted.kept
+    assert not found.model.adapter
+    why = "left the range" if lost == "left out" else "could not be adapted to all rows"
+    assert why in found.adapted.sentence
+    assert any("range of numbers at step" in warning for warning in progress.warnings)
+
+
 def test_an_embedder_that_no_longer_knows_its_own_rows_is_not_kept(
     base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep = finetune_embedder._Work._keep
+    """The vectors of all rows collapse in the last training, though all numbers are finite."""
+    keep, examples_of, last = finetune_embedder._Work._keep, finetune_embedder.examples_of, False
 
-    def collapses(self: finetune_embedder._Work, candidates: object, fast_right: float) -> object:
-        return keep(self, candidates, 1.5)  # type: ignore[arg-type]
+    def keeps(self: finetune_embedder._Work, *arguments: object) -> object:
+        nonlocal last
+        last = True
+        return keep(self, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(finetune_embedder._Work, "_keep", collapses)
+    def collapsed(*arguments: object) -> object:
+        examples, before = examples_of(*arguments)  # type: ignore[arg-type]
+        if last:
+            one, scores = examples.vectors[:1], torch.zeros_like(examples.scores)
+            examples = replace(examples, vectors=one.repeat(len(examples), 1), scores=scores)
+        return examples, before
+
+    monkeypatch.setattr(finetune_embedder._Work, "_keep", keeps)
+    monkeypatch.setattr(finetune_embedder, "examples_of", collapsed)
     found = slow(base)
     assert found.adapted is not None
     assert not found.adapted.kept
+    assert last
     assert "all rows: the fast" in found.adapted.sentence
 
 
@@ -265,6 +317,53 @@ def test_stop_while_it_is_measured_keeps_the_fast_way(base: SCEModel, moment: tu
         assert found.model.fingerprint == fast.model.fingerprint
 
 
+@pytest.mark.parametrize("stop_in_fit", [False, True])
+def test_stop_while_rows_are_read_and_fitted_is_heard_there(
+    base: SCEModel, monkeypatch: pytest.MonkeyPatch, stop_in_fit: bool
+) -> None:
+    """After the first look: in the second batch of texts, or in the second epoch of the fit."""
+    encode, fit = NativeEmbedder.encode, Fitter.fit
+    enough = reading = False
+    batches = epochs = 0
+
+    def in_batches(self: NativeEmbedder, texts: list[str], **options: object) -> object:
+        if self.key == base.text_embedder.key:
+            return encode(self, texts, **options)  # type: ignore[arg-type]
+        nonlocal reading
+        reading = True
+        return encode(self, texts, **options | {"batch_size": 2})  # type: ignore[arg-type]
+
+    forward = NativeEmbedder._forward
+
+    def counted(self: NativeEmbedder, ids: list[list[int]]) -> object:
+        nonlocal batches, enough
+        if reading and not stop_in_fit:
+            batches += 1
+            enough = True
+        return forward(self, ids)
+
+    def in_epochs(
+        self: Fitter, recipes: object, *, on_epoch: Callable[..., bool], **options: object
+    ) -> object:
+        def watched(epoch: int, loss: float, apart: float | None) -> bool:
+            nonlocal epochs, enough
+            if reading and stop_in_fit:
+                epochs += 1
+                enough = True
+            return on_epoch(epoch, loss, apart)
+
+        return fit(self, recipes, on_epoch=watched, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(NativeEmbedder, "encode", in_batches)
+    monkeypatch.setattr(NativeEmbedder, "_forward", counted)
+    monkeypatch.setattr(Fitter, "fit", in_epochs)
+    found = slow(base, on_epoch=lambda _: not enough)
+    assert found.cut_short
+    assert found.adapted is not None
+    assert found.adapted.sentence.startswith("Stopped before")
+    assert (batches, epochs) == ((0, 1) if stop_in_fit else (1, 0))
+
+
 def test_stop_in_the_last_training_keeps_what_there_is(base: SCEModel, tuned: FineTuned) -> None:
     assert tuned.adapted is not None
     late = slow(base, on_epoch=stopping_at("keeping", tuned.adapted.steps - 1, 0))
@@ -272,8 +371,8 @@ def test_stop_in_the_last_training_keeps_what_there_is(base: SCEModel, tuned: Fi
     early = slow(base, on_epoch=stopping_at("keeping", 1, 0))
     assert early.adapted is not None
     assert not early.adapted.kept
-    if late.adapted.kept:  # a look before the chosen one was better than the fast way too
-        assert late.adapted.steps < tuned.adapted.steps
+    assert late.adapted.kept  # a look before the chosen one was better than the fast way too
+    assert 1 < late.adapted.steps < tuned.adapted.steps
     assert {late.model.fingerprint, early.model.fingerprint}.isdisjoint({tuned.model.fingerprint})
 
 
@@ -350,6 +449,17 @@ def test_without_peft_a_sentence_says_so(base: SCEModel) -> None:
 
 def test_an_embedder_of_another_kind_is_refused() -> None:
     assert why_not(object()).startswith("The text embedder of this model is none that can be adapted")
+
+
+def test_an_adapted_embedder_is_not_adapted_again(base: SCEModel, tuned: FineTuned) -> None:
+    """What a version keeps would be the last adapter alone, and make another model."""
+    assert "adapted already" in why_not(tuned.model)
+    with pytest.raises(UserError, match="begin at the model that it was made from"):
+        slow(tuned.model)
+    with pytest.raises(ValueError, match="already"):
+        adapted(tuned.model, trained(base, 1).adapter())
+    again = finetune(tuned.model, TEXTS, GOLD, LABELS, settings=SETTINGS, progress=SilentProgress())
+    assert with_changes(base, changed_weights(again.model)).fingerprint == again.model.fingerprint
 
 
 def test_how_much_work_there_is() -> None:

@@ -377,6 +377,8 @@ ADAPTING = Settings(epochs=10, lr=1.9, adapt_embedder=True)
 def test_an_adapted_version_is_kept_used_exported_and_left_again(
     project: Project, base: SCEModel, tmp_path: Path
 ) -> None:
+    base.save_pretrained(tmp_path / "base")
+    base = SCEModel.from_pretrained(tmp_path / "base")  # rounded to what a folder keeps, as every base is
     cache, source = DictCache(), OneModel(base)
     labels = [Label(name) for name in NAMES]
     zero_shot = score_project(
@@ -408,10 +410,11 @@ def test_an_adapted_version_is_kept_used_exported_and_left_again(
 
     export_version(project, version, source, tmp_path / "out")
     again = SCEModel.from_pretrained(tmp_path / "out")
+    assert again.text_embedder.key == want.text_embedder.key
     np.testing.assert_allclose(
         again.probabilities(TEXTS, again.labels).probabilities,
         want.probabilities(TEXTS, again.labels).probabilities,
-        atol=0.02,
+        atol=2e-3,
     )
 
     project.activate_version(None)

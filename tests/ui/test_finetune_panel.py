@@ -14,16 +14,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, ModelVersion, Origin
+from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, TableOptions
 from sce_desktop.ml.finetune import Epoch
 from sce_desktop.ml.recipes import AdapterPace
 from sce_desktop.store.project import Project
 from sce_desktop.tasks import versions
 from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui import tuning_work, work
-from sce_desktop.ui.choices import ModelChoice, TuneChoices
+from sce_desktop.ui.choices import ImportChoices, ModelChoice, TuneChoices
 from sce_desktop.ui.finetune_panel import FineTunePanel
 from sce_desktop.ui.finetune_result import EMPTY
 from sce_desktop.ui.session import Session
@@ -555,7 +555,7 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     tried = unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.5, step_bytes=900_000_000))
     assert (start.adapt.text(), start.adapt.isVisible(), start.adapt.isEnabled()) == (ADAPT, True, True)
     note = start.adapt_note.text()
-    assert re.fullmatch(r"About \d min.*, 1,270 MB; then 20 s to read all rows again, once it is used", note)
+    assert re.fullmatch(r"About \d min.*, 1\.3 GB; then 20 s to read all rows again, once it is used", note)
     assert start.takes.text() == fast
     start.adapt.setChecked(True)
     assert start.takes.text() == note.partition(";")[0]
@@ -581,6 +581,85 @@ def test_what_cannot_be_adapted_says_why(
     assert panel.start.start_button.isEnabled()
     made(qtbot, panel)
     assert not method.choices[-1].adapt_embedder
+
+
+def test_the_choice_to_adapt_is_kept_and_waits_for_a_pace(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label_enough(qtbot, panel)
+    start, session = panel.start, panel._session
+    tried = unfold(qtbot, panel, monkeypatch, AdapterPace(0.1, 0.01, 9_000_000))
+    start.adapt.setChecked(True)
+    click(qtbot, start.settings_button)
+    session.scorer.ready = False  # as while another model is loaded
+    session.set_labels([*session.labels, Label("one more")])
+    wait_for_plan(qtbot, panel)
+    assert "is tried as soon as the model is free" in start.problem.text()
+    assert not start.start_button.isEnabled()
+    assert start.adapt.isEnabled()  # to take it back
+    session.scorer.ready = True
+    session.scorer.modelsChanged.emit()  # the settings are still folded away
+    qtbot.waitUntil(start.start_button.isEnabled, timeout=10_000)
+    assert len(tried) == 2
+    made(qtbot, panel)
+    assert method.choices[-1].adapt_embedder
+
+
+def test_an_embedder_that_cannot_be_adapted_any_more_is_not_chosen(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label_enough(qtbot, panel)
+    unfold(qtbot, panel, monkeypatch, AdapterPace(0.1, 0.01, 9_000_000))
+    panel.start.adapt.setChecked(True)
+    panel.start.show_pace("No other model is to be had.")
+    assert not panel.start.adapt.isChecked()
+    assert panel.start.start_button.isEnabled()
+
+
+def test_the_pace_is_tried_again_for_other_labels_and_rows(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    session = panel._session
+    tried = unfold(qtbot, panel, monkeypatch, "There are no texts to try it on.")
+    assert len(tried) == 1
+    session.set_labels([*session.labels, Label("one more")])
+    qtbot.waitUntil(lambda: len(tried) == 2, timeout=10_000)
+    assert session.project is not None
+    table = tmp_path / "more.csv"
+    table.write_text("ref,text\n41,one more text\n", encoding="utf-8")
+    choices = ImportChoices(table, TableOptions(), (1,), append=True)
+    with qtbot.waitSignal(session.rowsChanged, timeout=10_000):
+        session.import_table(choices)
+    qtbot.waitUntil(lambda: len(tried) == 3, timeout=10_000)
+    session.decide([3], Decision.LABEL, [session.labels[0].id or 0])
+    settle(qtbot, session)
+    assert len(tried) == 3
+
+
+def test_a_trial_that_came_to_nothing_can_be_asked_for_again(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label_enough(qtbot, panel)
+    tried = 0
+
+    def cancelled_once(*_: object, **__: object) -> AdapterPace:
+        nonlocal tried
+        tried += 1
+        if tried == 1:
+            raise Cancelled
+        return AdapterPace(0.1, 0.01, 9_000_000)
+
+    monkeypatch.setattr(tuning_work, "adapter_pace", cancelled_once)
+    session, start = panel._session, panel.start
+    session.scorer.warm_up()
+    qtbot.waitUntil(lambda: session.scorer.ready, timeout=10_000)
+    click(qtbot, start.settings_button)
+    qtbot.waitUntil(lambda: "was not found out" in start.adapt_note.text(), timeout=10_000)
+    assert not start.adapt.isEnabled()
+    click(qtbot, start.settings_button)
+    click(qtbot, start.settings_button)
+    qtbot.waitUntil(start.adapt.isEnabled, timeout=10_000)
+    assert tried == 2
 
 
 def test_too_little_memory_stops_the_slower_way_alone(
