@@ -57,7 +57,7 @@ class ImportDialog(ProjectDialog):
         self._failure = ""
         self._wanted: list[int] = []  # widths of the preview's columns
         self._build(append)
-        self.resize(px(980), px(660))
+        self.resize(px(980), px(700))
         self._show_unread("")
         self._look_again()
 

@@ -101,7 +101,7 @@ class RowText(QObject):
         super().__init__(parent)
         self._text = ""
         self._shown = 0
-        self._low = False
+        self._low = self._short = False
         self._noted = ("", "")
         self.view = _Text()
         self.more = QPushButton()
@@ -136,14 +136,13 @@ class RowText(QObject):
         self.view.fit()
 
     def set_low(self, low: bool) -> None:
-        """Put what stands below the text on one line, in fewer words."""
+        """Say whether room is short: what stands below the text is on one line then, in fewer words.
+
+        It is so beside a button for more, too, which only a very long text has.
+        """
         self._low = low
-        side, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self.below.setDirection(side if low else down)
-        self.view.least_lines = _LOW_LINES if low else _LEAST_LINES
-        self.view.fit()
         self._show_rest()
-        self.set_note(*self._noted)
+        self.view.fit()
 
     @Slot()
     def show_more(self) -> None:
@@ -159,14 +158,19 @@ class RowText(QObject):
     def set_note(self, sentence: str, short: str = "") -> None:
         """Say something about the text below it, ``short`` where there is little room; empty: nothing."""
         self._noted = (sentence, short)
-        self.note.setText(short if self._low else sentence)
-        self.note.setToolTip(sentence if self._low else "")
+        self.note.setText(short if self._short else sentence)
+        self.note.setToolTip(sentence if self._short else "")
         self.note.setAccessibleDescription(sentence)
         self.note.setVisible(bool(sentence))
 
     def _show_rest(self) -> None:
         rest = len(self._text) - self._shown
         left = f"{rest:,} characters left"
-        self.more.setText("Show more" if self._low else f"Show more ({left})")
+        self._short = self._low or rest > 0
+        side, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self.below.setDirection(side if self._short else down)
+        self.view.least_lines = _LEAST_LINES if not self._low else _LOW_LINES if rest <= 0 else 1
+        self.set_note(*self._noted)
+        self.more.setText("Show more")
         self.more.setToolTip(left)
         self.more.setVisible(rest > 0)

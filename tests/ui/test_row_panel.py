@@ -229,8 +229,9 @@ def test_a_very_long_text_comes_in_parts_and_what_is_read_is_told(
     settle(qtbot, session)
     text = bench.panel.text
     assert text.view.toPlainText() == long[:FIRST_PART]
-    assert text.note.text() == "The model reads only the first 256 tokens of this text."
-    assert "296,000 characters left" in text.more.text()
+    assert text.note.text() == "Read: 256 tokens"  # beside the button, in few words
+    assert text.note.toolTip() == "The model reads only the first 256 tokens of this text."
+    assert text.more.toolTip() == "296,000 characters left"
     text.more.click()
     assert len(text.view.toPlainText()) == FIRST_PART + NEXT_PART
     session.stepAsked.emit(1)
