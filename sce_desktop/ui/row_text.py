@@ -104,7 +104,7 @@ class RowText(QObject):
         self._low = self._short = False
         self._noted = ("", "")
         self.view = _Text()
-        self.more = QPushButton()
+        self.more = QPushButton("Show more")
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(self.more, "quiet")
         self.more.clicked.connect(self.show_more)
@@ -165,12 +165,10 @@ class RowText(QObject):
 
     def _show_rest(self) -> None:
         rest = len(self._text) - self._shown
-        left = f"{rest:,} characters left"
         self._short = self._low or rest > 0
         side, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self.below.setDirection(side if self._short else down)
         self.view.least_lines = _LEAST_LINES if not self._low else _LOW_LINES if rest <= 0 else 1
         self.set_note(*self._noted)
-        self.more.setText("Show more")
-        self.more.setToolTip(left)
+        self.more.setToolTip(f"{rest:,} characters left")
         self.more.setVisible(rest > 0)
