@@ -30,6 +30,7 @@ def add_command(commands: options.Commands) -> None:
         "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
     )
     options.add_models(parser)
+    options.add_whole_table(parser)
     parser.add_argument(
         "--batch-size", type=options.whole_number(1), metavar="N", help="rows read and scored at once"
     )
@@ -59,6 +60,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             options=table_options,
             threshold=args.threshold,
             multi_label=args.multi_label,
+            whole_table=args.whole_table,
             excel_safe=args.excel_safe,
             batch_rows=args.batch_size or BATCH_ROWS,
             cache=cache,

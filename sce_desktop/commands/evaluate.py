@@ -33,6 +33,7 @@ def add_command(commands: options.Commands) -> None:
     _add_max_rows(parser)
     _add_order_check(parser)
     options.add_models(parser, several=True)
+    options.add_whole_table(parser)
     options.add_table(parser)
     options.add_json(parser)
     parser.set_defaults(run=run_evaluate)
@@ -57,6 +58,7 @@ def add_command(commands: options.Commands) -> None:
         action="store_true",
         help="take away each table's lean towards some labels; skewed resamples show what that costs",
     )
+    options.add_whole_table(parser)
     _add_max_rows(parser)
     _add_order_check(parser)
     parser.add_argument(
@@ -155,6 +157,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         options=table_options,
         max_rows=args.max_rows,
         shuffles=args.order_check,
+        whole_table=args.whole_table,
         cache=cache,
         progress=progress,
     )
@@ -162,6 +165,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json(
             {
                 "rows": report.rows,
+                "whole_table": args.whole_table,
                 "skipped": report.skipped,
                 "labels": report.labels,
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
@@ -174,7 +178,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
             }
         )
         return 0
-    print(f"{report.rows:,} rows, {len(report.labels)} labels{_left_out(report.skipped)}")
+    print(f"{report.rows:,} rows, {len(report.labels)} labels{_left_out(report.skipped)}{_counted_in(args)}")
     width = max(map(len, report.models))
     print(f"{'':{width}}  accuracy (95 % interval)  macro-F1    ECE")
     for name, found in report.models.items():
@@ -192,6 +196,10 @@ def _left_out(skipped: dict[str, int]) -> str:
     words = {"blank": "without text", "no_gold": "without a right answer", "other_label": "of other labels"}
     counts = [f"{skipped[key]:,} {said}" for key, said in words.items() if skipped[key]]
     return f" (left out: {', '.join(counts)})" if counts else ""
+
+
+def _counted_in(args: argparse.Namespace) -> str:
+    return "; the SCE counts in what the other rows say" if args.whole_table else ""
 
 
 def _models(args: argparse.Namespace) -> list[str]:
@@ -244,6 +252,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         paper_labels=args.paper_labels,
         max_rows=args.max_rows,
         balance=args.balance_labels,
+        whole_table=args.whole_table,
         shuffles=args.order_check,
         cache=cache,
         progress=progress,

@@ -120,6 +120,15 @@ def given_labels(args: argparse.Namespace, progress: Progress) -> tuple[Label, .
     return labels
 
 
+def add_whole_table(parser: argparse.ArgumentParser) -> None:
+    """Add ``--whole-table``."""
+    parser.add_argument(
+        "--whole-table",
+        action="store_true",
+        help="let the SCE count in what the table's other rows say, so that similar rows agree",
+    )
+
+
 def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add ``--model``, ``--baseline`` and ``--device``."""
     group = parser.add_argument_group("models")

@@ -43,6 +43,7 @@ def add_command(commands: options.Commands) -> None:
     action = _add(actions, "score", "score the rows that have no score yet", score)
     options.add_labels(action)
     options.add_models(action)
+    options.add_whole_table(action)
 
     _add(actions, "info", "say what is in the project", info)
 
@@ -135,6 +136,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
     from sce_desktop.tasks.versions import project_models
+    from sce_desktop.tasks.whole_table import knowing_project
 
     with _open(args.project) as project:
         source, baselines, cache = options.open_models(args)
@@ -142,6 +144,10 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             loaded = load_models(source, [args.model], baselines, progress)
         else:
             loaded = project_models(project, source, DEFAULT_MODEL, baselines, progress)
+        if args.whole_table:
+            loaded.models[0] = knowing_project(
+                loaded.models[0], project, labels, cache=cache, progress=progress
+            )
         with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}

@@ -13,6 +13,7 @@ from sce_desktop.core.types import FloatArray, Label, VectorCache
 from sce_desktop.ml import catalog
 from sce_desktop.ml.finetune import Settings, finetune
 from sce_desktop.ml.finetune_embedder import finetune_embedder
+from sce_desktop.ml.in_table import InTable
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.session import choose_device
 
@@ -132,14 +133,16 @@ class SCEClassifier:
         texts: Sequence[str],
         labels: Sequence[Wordings] | None = None,
         *,
+        whole_table: bool = False,
         cache: VectorCache | None = None,
     ) -> list[str]:
         """Return the name of each text's most probable label, of equal ones the first.
 
-        Raises: As `predict_proba`.
+        Args and raises: As `predict_proba`.
         """
         chosen = self._labels(labels, multi_label=False)
-        return [chosen[i].name for i in self.predict_proba(texts, labels, cache=cache).argmax(1)]
+        found = self.predict_proba(texts, labels, whole_table=whole_table, cache=cache)
+        return [chosen[i].name for i in found.argmax(1)]
 
     def predict_proba(
         self,
@@ -147,21 +150,29 @@ class SCEClassifier:
         labels: Sequence[Wordings] | None = None,
         *,
         multi_label: bool = False,
+        whole_table: bool = False,
         cache: VectorCache | None = None,
         progress: Progress | None = None,
     ) -> FloatArray:
         """Return probabilities (n, K) float32, columns in the order of ``labels``.
 
-        Rows sum to 1; with ``multi_label`` each label has a probability of its own, not calibrated yet.
+        Rows sum to 1; with ``multi_label`` each label has a probability of its own, not calibrated yet. With
+        ``whole_table`` the ``texts`` are taken as one table, whose rows tell about each other
+        (`ml.in_table`): hundreds of them are better than each alone, and the answers then depend on all.
 
         Raises:
-            ValueError: No label, one alone without ``multi_label``, or two equal ones.
+            ValueError: No label, one alone without ``multi_label``, two equal ones, or a whole table with
+                ``multi_label``.
             TypeError: ``texts`` or ``labels`` is a single string.
         """
         if isinstance(texts, str):
             raise TypeError("texts must be a list of strings: put the text in brackets")
+        if whole_table and multi_label:
+            raise ValueError("With multi_label each label is asked by itself: the whole table cannot help.")
         chosen = self._labels(labels, multi_label=multi_label)
-        return self.model.probabilities(
+        in_table = whole_table and len(texts)
+        model = InTable.of(self.model, texts, cache=cache, progress=progress) if in_table else self.model
+        return model.probabilities(
             texts, chosen, multi_label=multi_label, cache=cache, progress=progress
         ).probabilities
 

@@ -161,6 +161,11 @@ class SCEModel(
         return digest(own, *settings)
 
     @property
+    def sharpness(self) -> float:
+        """By how much a cosine with a label's vector changes its log-probability."""
+        return float(self.config.sce.alpha / self.config.temperature)
+
+    @property
     def device(self) -> torch.device:
         """Where the label encoder is."""
         return self.head.adapt.weight.device
@@ -276,6 +281,10 @@ class SCEModel(
                 self._known[one] = h.mean(0), F.normalize(g.mean(0), dim=0)
         pairs = [self._known[one] for one in wordings]
         return LabelVectors(torch.stack([h for h, _ in pairs]), torch.stack([g for _, g in pairs]))
+
+    def label_directions(self, labels: Sequence[Label]) -> Tensor | None:
+        """Return g(label) (K, d_q), of unit length; None for the paper's architecture."""
+        return self.label_vectors(labels).sentence
 
     def _token_table(self) -> Tensor:
         return self.label_tokens.weight if self.config.token_table == "own" else self.embedder.tokens.weight

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
@@ -90,17 +92,42 @@ class SimilarityModel:
             UserError: There is no label.
         """
         check_scorable(labels)
-        alone = asks_yes_no(labels, multi_label=multi_label)
         vectors = cached_encode(self.embedder, texts, cache, progress)
+        return self.score(vectors, labels, multi_label=multi_label, progress=progress)
+
+    def score(
+        self,
+        vectors: FloatArray,
+        labels: Sequence[Label],
+        *,
+        multi_label: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Return probabilities (n, K) from text vectors (n, d), in the order of ``labels``."""
+        alone = asks_yes_no(labels, multi_label=multi_label)
         known = self.label_vectors(labels)
-        out = np.empty((len(texts), len(labels)), dtype=np.float32)
-        for start in range(0, len(texts), ROWS_PER_BATCH):
+        out = np.empty((len(vectors), len(labels)), dtype=np.float32)
+        for start in range(0, len(vectors), ROWS_PER_BATCH):
             scores = SCALE * (vectors[start : start + ROWS_PER_BATCH] @ known.T)
             rows = self.yes_no(scores) if alone else softmax(scores)
             out[start : start + ROWS_PER_BATCH] = rows
             if progress is not None:
                 progress.check()
         return Scores(out, 1 - out[:, 0] if alone and not multi_label else None)
+
+    @property
+    def text_embedder(self) -> Embedder:
+        """What makes the text vectors."""
+        return self.embedder
+
+    @property
+    def sharpness(self) -> float:
+        """By how much a cosine with a label's vector changes its log-probability."""
+        return SCALE
+
+    def label_directions(self, labels: Sequence[Label]) -> Tensor:
+        """Return the vectors (K, d) of ``labels``, of unit length."""
+        return torch.from_numpy(self.label_vectors(labels))
 
     def label_vectors(self, labels: Sequence[Label]) -> FloatArray:
         """Return the vectors (K, d) of ``labels``, of unit length."""

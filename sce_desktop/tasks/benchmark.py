@@ -14,7 +14,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.metrics import Measures, mean_interval, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import balance_labels
-from sce_desktop.core.types import Label, VectorCache
+from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
 from sce_desktop.data.collections import LabelledSet, list_sets, load_set
 from sce_desktop.tasks.evaluation import sample, with_similarity
 from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, load_models
@@ -22,6 +22,7 @@ from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.skew import Skewed, skewed
 from sce_desktop.tasks.slow import tell_time
+from sce_desktop.tasks.whole_table import can_know, rows_as_table
 
 # Sets of the training part that carry a test fifth on which nothing is trained.
 SEEN_SETS = ("bbc_news", "huffpost", "mind_news", "nyt_sections")
@@ -43,11 +44,13 @@ class SetResult:
     counted: bool = True
     seconds: dict[str, float] = field(default_factory=dict)
     orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
-    plain: dict[str, float] = field(default_factory=dict)  # accuracy as it is, where ``models`` is balanced
+    plain: dict[str, float] = field(
+        default_factory=dict
+    )  # accuracy as it is, where ``models`` uses the table
     skewed: dict[str, Skewed | None] = field(default_factory=dict)  # likewise
 
-    def balance_check(self, name: str) -> dict[str, Any]:
-        """Return what stands beside balanced figures: the plain accuracy, and both on skewed resamples."""
+    def table_check(self, name: str) -> dict[str, Any]:
+        """Return what stands beside figures that use the table: the plain one, both on skewed resamples."""
         if name not in self.plain:
             return {}
         skewed = self.skewed[name]
@@ -79,7 +82,7 @@ class BenchmarkReport:
                             "ece": found.ece,
                             "seconds": one.seconds[name],
                             **({"order_check": asdict(one.orders[name])} if one.orders else {}),
-                            **one.balance_check(name),
+                            **one.table_check(name),
                         }
                         for name, found in one.models.items()
                     },
@@ -147,17 +150,17 @@ class BenchmarkReport:
         lines.append(f"| rows a second | | | {' | '.join(map(_rate, self.rows_per_second().values()))} |")
         if any(one.orders for one in self.sets):
             lines.append(f"| answers that change with the order of labels | | | {self._orders()} |")
-        return lines + self._balance_lines()
+        return lines + self._table_lines()
 
-    def _balance_lines(self) -> list[str]:
-        """Return rows that say what balancing did, here and where one label has most of the rows."""
+    def _table_lines(self) -> list[str]:
+        """Return rows that say what using the table did, here and where one label has most of the rows."""
         sets = [one for one in self.sets if one.counted and one.plain and all(one.skewed.values())]
         if not sets:
             return []
         rows = {
-            "mean, not balanced": lambda one, name: one.plain[name],
-            "mean, skewed, not balanced": lambda one, name: one.skewed[name].plain,
-            "mean, skewed, balanced": lambda one, name: one.skewed[name].balanced,
+            "mean, each row alone": lambda one, name: one.plain[name],
+            "mean, skewed, each row alone": lambda one, name: one.skewed[name].plain,
+            "mean, skewed, with the table": lambda one, name: one.skewed[name].with_table,
         }
         return [
             f"| {title} | | | "
@@ -189,6 +192,7 @@ def benchmark(
     paper_labels: bool = False,
     max_rows: int | None = None,
     balance: bool = False,
+    whole_table: bool = False,
     shuffles: int = 0,
     cache: VectorCache | None = None,
     progress: Progress,
@@ -206,6 +210,8 @@ def benchmark(
         max_rows: A random sample of each set, the same every time.
         balance: Take away each table's lean towards some labels (`balance_labels`), and say beside it what
             that does where one label has 80 % of the rows (`tasks.skew`).
+        whole_table: Let all models but LLMs count in what the other rows of a set say (`ml.in_table`); what
+            that does where one label has 80 % of the rows is said likewise.
         shuffles: Score the labels in so many other orders too and count the answers that change.
         cache: Of text vectors.
         progress: Told of rows, set by set.
@@ -214,6 +220,8 @@ def benchmark(
         UserError: The folder, a set or a model is not there.
         Cancelled: The user stopped.
     """
+    if balance and whole_table:
+        raise UserError("Balance the labels or count the whole table in, one at a time.")
     started = time.perf_counter()
     wanted = _wanted(data_dir, part, sets)
     loaded = load_models(source, models, with_similarity(baselines), progress)
@@ -224,6 +232,7 @@ def benchmark(
             loaded.models,
             max_rows=max_rows,
             balance=balance,
+            whole_table=whole_table,
             shuffles=shuffles,
             cache=cache,
             progress=progress,
@@ -283,6 +292,7 @@ def _measured(
     *,
     max_rows: int | None,
     balance: bool,
+    whole_table: bool,
     shuffles: int,
     cache: VectorCache | None,
     progress: Progress,
@@ -304,10 +314,13 @@ def _measured(
         before = time.perf_counter()
         probabilities = named.model.probabilities(texts, labels, cache=cache, progress=part).probabilities
         seconds[named.name] = time.perf_counter() - before
-        measured[named.name] = measure(gold, balance_labels(probabilities) if balance else probabilities)
-        if balance:
+        with_table = _table_use(named, texts, labels, probabilities, balance, whole_table, cache, progress)
+        if with_table is None:
+            measured[named.name] = measure(gold, probabilities)
+        else:
+            measured[named.name] = measure(gold, with_table(np.arange(len(texts))))
             plain[named.name] = float((probabilities.argmax(1) == gold).mean())
-            skew[named.name] = skewed(gold, probabilities)
+            skew[named.name] = skewed(gold, probabilities, with_table)
         if shuffles:
             orders[named.name] = order_check(
                 named.model, texts, labels, probabilities, shuffles=shuffles, cache=cache, progress=progress
@@ -315,3 +328,21 @@ def _measured(
     return SetResult(
         wanted.title, wanted.part, len(texts), names, measured, wanted.counted, seconds, orders, plain, skew
     )
+
+
+def _table_use(
+    named: NamedModel,
+    texts: Sequence[str],
+    labels: Sequence[Label],
+    probabilities: FloatArray,
+    balance: bool,
+    whole_table: bool,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> Callable[[IdArray], FloatArray] | None:
+    """Return what gives some rows' probabilities as if they were the whole table; None: not asked for."""
+    if balance:
+        return lambda rows: balance_labels(probabilities[rows])
+    if whole_table and can_know(named):
+        return rows_as_table(named, texts, labels, cache=cache, progress=progress)
+    return None

@@ -19,6 +19,7 @@ from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, count_cu
 from sce_desktop.tasks.progress import PartProgress, Unreported
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
+from sce_desktop.tasks.whole_table import check_choice, knowing_file
 
 BATCH_ROWS = 2000  # read and scored at once; a cancel need not wait for them, it takes effect within
 
@@ -35,6 +36,7 @@ class ClassifyReport:
     models: list[str]
     seconds: dict[str, float]
     output: str
+    whole_table: bool = False  # the model counted in what the other rows say
 
 
 def classify_table(
@@ -49,6 +51,7 @@ def classify_table(
     options: TableOptions | None = None,
     threshold: float | None = None,
     multi_label: bool = False,
+    whole_table: bool = False,
     excel_safe: bool = False,
     batch_rows: int = BATCH_ROWS,
     cache: VectorCache | None = None,
@@ -57,7 +60,8 @@ def classify_table(
     """Write ``table_path`` to ``output`` with the results of ``model`` and ``baselines`` beside its columns.
 
     Rows keep their order and cells; rows without text keep their place and have empty result cells. Nothing
-    is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken.
+    is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken. With
+    ``whole_table`` the model counts in what the other rows say (`ml.in_table`).
 
     Raises:
         UserError: The table, a column, a label, a model or the output is not right.
@@ -73,6 +77,11 @@ def classify_table(
     loaded = load_models(source, [model], baselines, progress)
     labels = labels_for(loaded.models[0].model, labels, multi_label=multi_label)
     timed = TimedCache(cache)
+    if whole_table:
+        check_choice(labels, multi_label=multi_label)
+        loaded.models[0] = knowing_file(
+            loaded.models[0], table_path, texts_at, table.options, cache=timed, progress=progress
+        )
     ours = [
         ModelColumns(
             named.alias,
@@ -116,6 +125,7 @@ def classify_table(
             "total": time.perf_counter() - started,
         },
         output=str(output),
+        whole_table=whole_table,
     )
 
 

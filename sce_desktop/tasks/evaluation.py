@@ -22,6 +22,7 @@ from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
+from sce_desktop.tasks.whole_table import knowing
 
 SAMPLE_SEED = 0
 
@@ -50,13 +51,15 @@ def evaluate_table(
     options: TableOptions | None = None,
     max_rows: int | None = None,
     shuffles: int = 0,
+    whole_table: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> EvaluationReport:
     """Measure ``models``, the similarity baseline and ``baselines`` against the column ``gold_column``.
 
     Without ``labels`` those of the first model are taken if it carries some, else the distinct gold values.
-    With ``shuffles`` the labels are scored in so many other orders too (`order_check`).
+    With ``shuffles`` the labels are scored in so many other orders too (`order_check`); with ``whole_table``
+    the ``models`` count in what the table's other rows say, measured or not (`ml.in_table`).
 
     Raises:
         UserError: The table, a column, a label or a model is not right, or no row can be measured.
@@ -84,6 +87,9 @@ def evaluate_table(
     before = time.perf_counter()
     measured, orders = {}, {}
     tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
+    if whole_table:
+        for place, named in enumerate(loaded.models[: len(models)]):
+            loaded.models[place] = knowing(named, texts, cache=timed, progress=progress)
     for done, named in enumerate(loaded.models):
         part = PartProgress(
             progress, start=done * len(wanted), total=len(wanted) * len(loaded.models), stage="scoring"

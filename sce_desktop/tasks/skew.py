@@ -1,12 +1,12 @@
-"""What taking away a table's lean towards some labels does where the lean is real (MODEL.md 2.5)."""
+"""What a use of the whole table does where one label has most of its rows (MODEL.md 2.5)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from sce_desktop.core.scoring import balance_labels
 from sce_desktop.core.types import FloatArray, IdArray
 
 SHARE = 0.8
@@ -16,7 +16,7 @@ FEWEST_ROWS = 20
 
 @dataclass(frozen=True, slots=True)
 class Skewed:
-    """Mean accuracy over resamples in which one label has ``share`` of the rows, as it is and balanced.
+    """Mean accuracy over resamples in which one label has ``share`` of the rows, as it is and with the table.
 
     Each of ``resamples`` has another label in the lead; None where no label has enough rows for one.
     """
@@ -24,11 +24,20 @@ class Skewed:
     share: float
     resamples: int
     plain: float
-    balanced: float
+    with_table: float
 
 
-def skewed(gold: IdArray, probabilities: FloatArray, *, share: float = SHARE, seed: int = 0) -> Skewed | None:
+def skewed(
+    gold: IdArray,
+    probabilities: FloatArray,
+    with_table: Callable[[IdArray], FloatArray],
+    *,
+    share: float = SHARE,
+    seed: int = 0,
+) -> Skewed | None:
     """Measure ``probabilities`` (n, K) of rows with the labels ``gold`` (n,) on skewed resamples.
+
+    ``with_table`` gives the probabilities of the rows at some places as if they were the whole table.
 
     A resample has as many rows of its leading label as the set allows and of all others together what is
     left of its rows, drawn without replacement. At most `MOST` labels lead, those with the most rows.
@@ -45,9 +54,9 @@ def skewed(gold: IdArray, probabilities: FloatArray, *, share: float = SHARE, se
         rows = np.concatenate(
             [random.choice(inside, lead, replace=False), random.choice(others, rest, replace=False)]
         )
-        here = probabilities[rows]
-        found.append([(p.argmax(1) == gold[rows]).mean() for p in (here, balance_labels(here))])
+        both = probabilities[rows], with_table(rows)
+        found.append([(p.argmax(1) == gold[rows]).mean() for p in both])
     if not found:
         return None
-    plain, balanced = np.mean(found, axis=0)
-    return Skewed(share, len(found), float(plain), float(balanced))
+    plain, used = np.mean(found, axis=0)
+    return Skewed(share, len(found), float(plain), float(used))

@@ -160,7 +160,7 @@ def test_balancing_is_shown_on_skewed_resamples_too(data: Path) -> None:
     report = run(data, models=["fake"], sets=["even"], balance=True)
     told = report.as_json()["sets"]["even"]["fake"]["skewed"]
     assert (told["resamples"], told["share"], told["plain"]) == (2, 0.8, 1.0)
-    assert [line for line in report.as_markdown() if line.startswith("| mean, skewed, not balanced |")]
+    assert [line for line in report.as_markdown() if line.startswith("| mean, skewed, each row alone |")]
 
 
 def test_max_rows(data: Path) -> None:

@@ -1,0 +1,149 @@
+"""Let a model know the table that its rows come from (`ml.in_table`): for a table, and for a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import asks_yes_no
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
+from sce_desktop.data.tables import open_table
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.store.rows import Shape
+from sce_desktop.tasks.columns import find_columns
+from sce_desktop.tasks.models import NamedModel
+from sce_desktop.tasks.progress import Unreported
+
+SAID = "whole table"
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
+
+
+def can_know(named: NamedModel) -> bool:
+    """Whether the model can know a table: an LLM, which makes no text vectors, cannot."""
+    return named.model.kind != "llm"
+
+
+def knowing(
+    named: NamedModel, texts: Iterable[str], *, cache: VectorCache | None, progress: Progress
+) -> NamedModel:
+    """Return the model as it scores the table of which ``texts`` are the rows; of many a sample counts.
+
+    Raises:
+        UserError: It is a language model.
+        Cancelled: The user stopped.
+    """
+    if not can_know(named):
+        raise UserError("A language model reads each text alone: the whole table helps an SCE only.")
+    from sce_desktop.ml.in_table import InTable, sample
+
+    standing = sample(text for text in texts if text.strip())
+    if not standing:
+        return named
+    model: Any = named.model
+    return replace(named, model=InTable.of(model, standing, cache=cache, progress=progress))
+
+
+def check_choice(labels: Sequence[Label], *, multi_label: bool) -> None:
+    """Raise UserError where rows have nothing to tell each other, since each label is asked by itself."""
+    if asks_yes_no(labels, multi_label=multi_label):
+        raise UserError(
+            "The whole table helps to choose between labels: with one label, or several a row, each is asked "
+            "by itself."
+        )
+
+
+def knowing_file(
+    named: NamedModel,
+    path: Path,
+    text_columns: Sequence[str | int],
+    options: TableOptions,
+    *,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> NamedModel:
+    """Return the model as it scores the table at ``path``, which is read once for it.
+
+    Raises:
+        UserError: The table or a column is not right, or it is a language model.
+        Cancelled: The user stopped.
+    """
+    table = open_table(path, options)
+    silent = Unreported(progress)
+    shape = Shape(table.columns, find_columns(table.columns, text_columns, silent))
+
+    def texts() -> Iterable[str]:
+        rows = 0
+        for batch in table.batches():
+            rows += len(batch)
+            progress.report(rows, table.estimated_rows, stage="reading the table")
+            progress.check()
+            yield from map(shape.text_of, batch)
+
+    return knowing(named, texts(), cache=cache, progress=progress)
+
+
+def knowing_project(
+    named: NamedModel,
+    project: Project,
+    labels: Sequence[Label] | None = None,
+    *,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> NamedModel:
+    """Return the model as it scores the rows of ``project``; its name says so, since runs are kept by it.
+
+    ``labels`` are those to come, None: the project's own.
+
+    Raises:
+        UserError: It is a language model, or the labels are asked each by itself.
+        Cancelled: The user stopped.
+    """
+    label_set = project.label_set()
+    check_choice(
+        labels or (label_set.labels if label_set else ()),
+        multi_label=label_set is not None and label_set.multi_label,
+    )
+    texts = project.texts(standing_for(project.row_ids(RowQuery(blank=False))))
+    known = knowing(named, texts, cache=cache, progress=progress)
+    return replace(known, name=f"{named.name}, {SAID}")
+
+
+def rows_as_table(
+    named: NamedModel,
+    texts: Sequence[str],
+    labels: Sequence[Label],
+    *,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> Callable[[IdArray], FloatArray]:
+    """Return what scores the ``texts`` at some places (m,) as if they were a table of their own, (m, K)."""
+    from sce_desktop.ml.embedder import cached_encode
+    from sce_desktop.ml.in_table import MOST_ROWS, InTable
+
+    model: Any = named.model
+    vectors = cached_encode(model.text_embedder, texts, cache, Unreported(progress))
+
+    def scored(rows: IdArray) -> FloatArray:
+        standing = np.random.default_rng(0).permutation(rows)[:MOST_ROWS]
+        return InTable(model, vectors[standing]).score(vectors[rows], labels).probabilities
+
+    return scored
+
+
+def standing_for(ids: IdArray) -> IdArray:
+    """Return the rows, at most `MOST_ROWS`, that stand for all of ``ids``: as good as drawn at random.
+
+    Which ones says a hash of the row's id, so that most stay when rows are added.
+    """
+    from sce_desktop.ml.in_table import MOST_ROWS
+
+    if len(ids) <= MOST_ROWS:
+        return ids
+    return np.sort(ids[np.argsort(ids.astype(np.uint64) * _SPREAD)[:MOST_ROWS]])

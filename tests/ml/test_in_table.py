@@ -1,0 +1,170 @@
+"""A model that knows the table, on vectors whose right answers are known."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from sce_desktop.core.scoring import softmax
+from sce_desktop.core.types import FloatArray, IdArray, Label, Scores
+from sce_desktop.ml import in_table
+from sce_desktop.ml.in_table import InTable, sample
+
+LABELS = [Label("a"), Label("b"), Label("c")]
+
+
+class Directions:
+    """A model whose labels are axes: a row's score is how far it goes along each."""
+
+    kind = "similarity"
+    name = "directions"
+    fingerprint = "directions"
+    labels: tuple[Label, ...] = ()
+    max_tokens = 8
+    sharpness = 20.0
+
+    def __init__(self, *, says_none: bool = False, directed: bool = True) -> None:
+        self.says_none = says_none
+        self.directed = directed
+
+    def label_directions(self, labels: object) -> Tensor | None:
+        """Axes."""
+        return torch.eye(len(labels), 8) if self.directed else None  # type: ignore[arg-type]
+
+    def score(self, vectors: FloatArray, labels: object, **_: object) -> Scores:
+        """Softmax of 20 times the cosine."""
+        scores = 20 * vectors[:, : len(labels)]  # type: ignore[arg-type]
+        none = 1 / (1 + np.exp(scores.max(1))) if self.says_none else None
+        return Scores(softmax(scores).astype(np.float32), none)
+
+
+def clusters(sizes: list[int], *, drift: float, spread: float = 0.25) -> tuple[FloatArray, IdArray]:
+    """Rows around directions that lie off their label's axis by ``drift``, and between the labels."""
+    random = np.random.default_rng(0)
+    middles = np.eye(3, 8) + drift * np.eye(3, 8)[[1, 2, 0]] + np.eye(3, 8, 4)
+    y = np.repeat(np.arange(3), sizes)
+    rows = middles[y] + spread * random.normal(size=(len(y), 8))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows.astype(np.float32), y
+
+
+def accuracy(scores: Scores, y: IdArray) -> float:
+    """Share of right answers."""
+    return float((scores.probabilities.argmax(1) == y).mean())
+
+
+@pytest.mark.parametrize("sizes", [[200, 200, 200], [480, 60, 60], [60, 480, 60]])
+def test_rows_help_each_other_however_the_labels_are_spread(sizes: list[int]) -> None:
+    rows, y = clusters(sizes, drift=0.4, spread=0.45)
+    model = Directions()
+    alone = accuracy(model.score(rows, LABELS), y)
+    together = accuracy(InTable(model, rows).score(rows, LABELS), y)
+    assert alone < 0.9
+    assert together > alone + 0.03
+
+
+def test_the_formula() -> None:
+    rows, _ = clusters([30, 20, 10], drift=0.5)
+    model = Directions()
+    own = model.score(rows, LABELS).probabilities.astype(float)
+    names, p = np.eye(3, 8), own
+    q = rows.astype(float)
+    for _ in range(in_table.PASSES):
+        n = p.sum(0)
+        means = (p.T @ q) / n[:, None]
+        share = (in_table.DRAWN * n / (n + in_table.HELD))[:, None]
+        mixed = (1 - share) * names + share * means / np.linalg.norm(means, axis=1, keepdims=True)
+        d = mixed / np.linalg.norm(mixed, axis=1, keepdims=True) - names
+        p = softmax(np.log(own) + 20 * (q @ d.T - (means * d).sum(1)))
+    cosines = q @ q.T
+    np.fill_diagonal(cosines, -np.inf)
+    expected = np.empty_like(p)
+    for i, row in enumerate(cosines):
+        near = np.argsort(-row)[: in_table.NEIGHBOURS]
+        expected[i] = p[i] / 2 + softmax(20 * row[None, near])[0] @ p[near] / 2
+    found = InTable(model, rows).score(rows, LABELS)
+    np.testing.assert_allclose(found.probabilities, expected, atol=2e-5)
+    np.testing.assert_allclose(found.probabilities.sum(1), 1, atol=1e-5)
+
+
+def test_a_label_keeps_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean change of a label's log-score over its own rows is zero: rare labels are not pushed up."""
+    monkeypatch.setattr(in_table, "PASSES", 1)
+    rows, _ = clusters([500, 30, 30], drift=0.5)
+    fit = InTable(Directions(), rows)._fit(LABELS, None)
+    weights = torch.from_numpy(Directions().score(rows, LABELS).probabilities)
+    changes = torch.from_numpy(rows) @ fit.drawn.T - fit.level
+    assert changes.abs().max() > 1
+    torch.testing.assert_close((weights * changes).sum(0) / weights.sum(0), torch.zeros(3), atol=1e-4, rtol=0)
+
+
+def test_order_of_rows_and_labels_does_not_matter() -> None:
+    rows, _ = clusters([40, 30, 20], drift=0.6)
+    found = InTable(Directions(), rows).score(rows, LABELS).probabilities
+    turned = InTable(Directions(), rows[::-1].copy()).score(rows, LABELS).probabilities
+    np.testing.assert_allclose(turned, found, atol=1e-5)
+
+    class Turned(Directions):
+        def label_directions(self, labels: object) -> Tensor | None:
+            return torch.eye(3, 8)[[2, 0, 1]]
+
+        def score(self, vectors: FloatArray, labels: object, **options: object) -> Scores:
+            return Scores(super().score(vectors, labels).probabilities[:, [2, 0, 1]])
+
+    other = InTable(Turned(), rows).score(rows, LABELS).probabilities
+    np.testing.assert_allclose(other, found[:, [2, 0, 1]], atol=1e-5)
+
+
+def test_none_is_shared_among_neighbours_too() -> None:
+    rows, _ = clusters([40, 30, 20], drift=0.6)
+    model = Directions(says_none=True)
+    found = InTable(model, rows).score(rows, LABELS)
+    own = model.score(rows, LABELS)
+    assert found.none is not None
+    assert own.none is not None
+    assert found.none.std() < own.none.std()
+    assert found.none.min() >= 0
+    assert found.none.max() <= 1
+
+
+def test_copies_tell_nothing_new() -> None:
+    one = F.normalize(torch.tensor([[1.0, 0.4, 0, 0, 0.2, 0, 0, 0]]), dim=1).numpy()
+    model = Directions(directed=False)
+    own = model.score(one, LABELS).probabilities
+    np.testing.assert_allclose(InTable(model, one).score(one, LABELS).probabilities, own, atol=1e-6)
+    many = np.repeat(one, 50, axis=0)
+    np.testing.assert_allclose(InTable(model, many).score(many, LABELS).probabilities[:1], own, atol=1e-6)
+
+
+def test_labels_asked_by_themselves_stay_as_they_are() -> None:
+    rows, _ = clusters([40, 30, 20], drift=0.6)
+    model = Directions()
+    table = InTable(model, rows)
+    for labels, several in ((LABELS, True), (LABELS[:1], False)):
+        expected = model.score(rows, labels).probabilities
+        found = table.score(rows, labels, multi_label=several).probabilities
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_new_label_set_is_fitted_anew() -> None:
+    rows, _ = clusters([40, 30, 20], drift=0.6)
+    table = InTable(Directions(), rows)
+    table.score(rows, LABELS)
+    two = table.score(rows, LABELS[:2]).probabilities
+    np.testing.assert_allclose(two, InTable(Directions(), rows).score(rows, LABELS[:2]).probabilities)
+
+
+def test_the_sample_is_the_same_in_any_order_and_mostly_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_table, "MOST_ROWS", 50)
+    texts = [f"row {i}" for i in range(400)]
+    first = sample(texts)
+    assert first == sample(reversed(texts))
+    assert len(first) == 50
+    more = sample([*texts, *(f"new {i}" for i in range(40))])
+    assert len(set(first) & set(more)) >= 40
+
+
+def test_a_table_without_rows() -> None:
+    with pytest.raises(ValueError, match="without rows"):
+        InTable(Directions(), np.zeros((0, 8), dtype=np.float32))
