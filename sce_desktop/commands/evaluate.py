@@ -278,6 +278,7 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
         trained_head=args.trained_head,
         setfit=args.setfit,
         adapt_embedder=args.adapt_embedder,
+        whole_table=args.whole_table,
         max_rows=args.max_rows,
         cache=cache,
         progress=progress,

@@ -20,6 +20,7 @@ from sce_desktop.ml.embedder import cached_encode
 from sce_desktop.ml.finetune import Settings, Trainer
 from sce_desktop.ml.finetune_embedder import finetune_embedder
 from sce_desktop.ml.fitting import Examples
+from sce_desktop.ml.in_table import MOST_ROWS, with_neighbours
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.sce import LabelVectors
 from sce_desktop.ml.similarity import SCALE, SimilarityModel
@@ -106,6 +107,17 @@ def correction(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> F
     added = np.zeros((len(rows), len(space.labels)), dtype=np.float32)
     added[:, known] = space.vectors[rows] @ weight.T
     return added
+
+
+def fine_tune_in_table(space: Space, draw: Draw, progress: Progress) -> IdArray:
+    """Answer as our fine-tune does with the whole table (`ml.in_table`): all rows are there, few labelled."""
+    scores = space.scores + correction(space, draw, np.arange(len(space.scores)), progress)
+    answers = torch.softmax(torch.from_numpy(scores), 1)
+    vectors = torch.from_numpy(space.vectors)
+    standing = torch.from_numpy(np.random.default_rng(draw.seed).permutation(len(vectors))[:MOST_ROWS])
+    found = with_neighbours(answers[draw.test], vectors[draw.test], vectors[standing], answers[standing])
+    best: IdArray = found.argmax(1).numpy()
+    return best
 
 
 def mix(space: Space, draw: Draw, progress: Progress) -> IdArray:

@@ -5,7 +5,8 @@ table say more: what "Support" is *here*, and which rows belong together. Two st
 vectors and scores alone (docs/whole-table.md has what was measured):
 
 1. Each label's vector is drawn to the rows that the model gives it, by expectation and maximisation as in a
-   mixture of directions (Banerjee et al. 2005, JMLR 6). The score of label k changes by
+   mixture of directions (Banerjee et al. 2005, JMLR 6); not where a fine-tune has had examples of the label,
+   which say better where it lies. The score of label k changes by
    alpha d_k.(q - c_k), where c_k is the mean of its rows, weighted by their probability, and d_k is how far
    the label was drawn. It is 0 for the label's own rows on the whole: which rows a label gets may change,
    its room does not, so that a rare label is not pushed up as if all were equally frequent (what
@@ -62,7 +63,10 @@ class VectorModel(TextModel, Protocol):
         """By how much a cosine with a label's vector changes its log-probability."""
 
     def label_directions(self, labels: Sequence[Label]) -> Tensor | None:
-        """Return label vectors (K, d_q) of unit length among the text vectors; None: it has none."""
+        """Return label vectors (K, d_q) of unit length among the text vectors; None: it has none.
+
+        A label whose examples have told where its rows lie has zeros, and stays there.
+        """
 
     def score(
         self,
@@ -191,7 +195,7 @@ class InTable:
             part = slice(start, start + ROWS_AT_ONCE)
             q = torch.tensor(vectors[part], device=table.device)
             answers = _answers(own, part, q, fit.drawn, fit.level)
-            found[part] = _with_neighbours(answers, q, table, fit.answers).cpu().numpy()
+            found[part] = with_neighbours(answers, q, table, fit.answers).cpu().numpy()
             if progress is not None:
                 progress.check()
         return Scores(found[:, : len(labels)], found[:, -1] if own.none is not None else None)
@@ -215,7 +219,7 @@ class InTable:
             means = (p.T @ q) / rows[:, None]
             share = (DRAWN * rows / (rows + HELD))[:, None]
             towards = F.normalize((1 - share) * names + share * F.normalize(means, dim=1), dim=1)
-            drawn = self.model.sharpness * (towards - names)
+            drawn = self.model.sharpness * (towards - names) * names.any(1, keepdim=True)
             level = (means * drawn).sum(1)
             p = _answers(own, slice(None), q, drawn, level)[:, : len(labels)]
         return _Fit(drawn, level, _answers(own, slice(None), q, drawn, level))
@@ -242,8 +246,11 @@ def _answers(own: Scores, part: slice, q: Tensor, drawn: Tensor, level: Tensor) 
     return torch.column_stack([found, torch.from_numpy(own.none[part]).to(q.device)])
 
 
-def _with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor) -> Tensor:
-    """Return ``answers`` (n, ·) drawn to those ``known`` (m, ·) of the most similar rows of ``table``."""
+def with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor) -> Tensor:
+    """Return ``answers`` (n, ·) drawn to those ``known`` (m, ·) of the most similar rows of ``table``.
+
+    ``q`` (n, d_q) and ``table`` (m, d_q) are the text vectors.
+    """
     cosines = q @ table.T
     cosines.masked_fill_(cosines > COPY, -torch.inf)
     nearest, places = cosines.topk(min(NEIGHBOURS, len(table)), 1)

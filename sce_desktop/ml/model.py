@@ -283,8 +283,15 @@ class SCEModel(
         return LabelVectors(torch.stack([h for h, _ in pairs]), torch.stack([g for _, g in pairs]))
 
     def label_directions(self, labels: Sequence[Label]) -> Tensor | None:
-        """Return g(label) (K, d_q), of unit length; None for the paper's architecture."""
-        return self.label_vectors(labels).sentence
+        """Return g(label) (K, d_q), of unit length; None for the paper's architecture.
+
+        Zeros for labels that a fine-tune has had examples of: those say where the label's rows lie.
+        """
+        names = self.label_vectors(labels).sentence
+        if names is None or self.correction is None:
+            return names
+        learned = torch.tensor([label.name in self.correction.names for label in labels], device=names.device)
+        return names.masked_fill(learned[:, None], 0)
 
     def _token_table(self) -> Tensor:
         return self.label_tokens.weight if self.config.token_table == "own" else self.embedder.tokens.weight

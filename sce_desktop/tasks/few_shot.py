@@ -112,6 +112,7 @@ def few_shot(
     trained_head: bool = False,
     setfit: bool = False,
     adapt_embedder: bool = False,
+    whole_table: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> FewShotReport:
@@ -131,6 +132,7 @@ def few_shot(
         setfit: Measure SetFit too, on the similarity baseline's embedder, at `SETFIT_SIZES` in the first
             `SETFIT_DRAWS` draws.
         adapt_embedder: Measure the slower fine-tune too, which adapts the text embedder.
+        whole_table: Measure the fine-tune also where it counts in what the rows without a label say.
         trained_head: Measure training the SCE's own weights too, instead of the correction and above it.
         cache: Of text vectors.
         progress: Told of draws; asked at every step whether to go on.
@@ -139,7 +141,14 @@ def few_shot(
         UserError: A set or the model is not there, or no set has enough rows.
         Cancelled: The user stopped.
     """
-    from sce_desktop.ml.few_shot import AdaptedEmbedder, Draw, TrainedHead, learners, space_of
+    from sce_desktop.ml.few_shot import (
+        AdaptedEmbedder,
+        Draw,
+        TrainedHead,
+        fine_tune_in_table,
+        learners,
+        space_of,
+    )
     from sce_desktop.ml.model import SCEModel
     from sce_desktop.ml.similarity import SimilarityModel
 
@@ -183,6 +192,8 @@ def few_shot(
                 for way, learner in learners().items()
                 if title != "similarity" or way != "fine-tune"
             }
+            if whole_table:
+                ways[ours.name, "fine-tune, whole table"] = fine_tune_in_table
             if trained_head:
                 ways[ours.name, "head"] = TrainedHead(ours, labels, corrected=False)
                 ways[ours.name, "fine-tune and head"] = TrainedHead(ours, labels, corrected=True)

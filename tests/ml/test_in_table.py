@@ -9,7 +9,9 @@ from torch import Tensor
 from sce_desktop.core.scoring import softmax
 from sce_desktop.core.types import FloatArray, IdArray, Label, Scores
 from sce_desktop.ml import in_table
+from sce_desktop.ml.correction import Correction
 from sce_desktop.ml.in_table import InTable, sample
+from tests.ml.tiny import tiny_sce_model
 
 LABELS = [Label("a"), Label("b"), Label("c")]
 
@@ -135,6 +137,34 @@ def test_copies_tell_nothing_new() -> None:
     np.testing.assert_allclose(InTable(model, one).score(one, LABELS).probabilities, own, atol=1e-6)
     many = np.repeat(one, 50, axis=0)
     np.testing.assert_allclose(InTable(model, many).score(many, LABELS).probabilities[:1], own, atol=1e-6)
+
+
+def test_labels_whose_examples_have_spoken_are_not_drawn() -> None:
+    rows, _ = clusters([40, 30, 20], drift=0.6)
+
+    class Learned(Directions):
+        def label_directions(self, labels: object) -> Tensor | None:
+            names = torch.eye(3, 8)
+            names[0] = 0
+            return names
+
+    fit = InTable(Learned(), rows)._fit(LABELS, None)
+    assert fit.drawn[0].abs().max() == 0
+    assert fit.level[0] == 0
+    assert fit.drawn[1:].abs().max() > 1
+
+
+def test_a_fine_tuned_model_says_which_labels_its_examples_told() -> None:
+    model = tiny_sce_model()
+    labels = [Label("wet"), Label("blue")]
+    found = model.label_directions(labels)
+    assert found is not None
+    torch.testing.assert_close(found.norm(dim=1), torch.ones(2))
+    model.correction = Correction(["blue"], found.shape[1])
+    learned = model.label_directions(labels)
+    assert learned is not None
+    torch.testing.assert_close(learned[0], found[0])
+    assert learned[1].abs().max() == 0
 
 
 def test_labels_asked_by_themselves_stay_as_they_are() -> None:

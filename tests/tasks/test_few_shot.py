@@ -90,6 +90,27 @@ def test_every_method_at_every_size(data: Path) -> None:
     assert found["seconds"]["total"] > 0
 
 
+def test_the_whole_table_can_be_measured_too(data: Path) -> None:
+    found = run(data, whole_table=True, sizes=(2,)).accuracies["many"][2]
+    assert len(found["ours fine-tune, whole table"]) == len(found["ours fine-tune"])
+    assert "similarity fine-tune, whole table" not in found
+
+
+def test_rows_without_a_label_settle_what_the_fine_tune_leaves_open() -> None:
+    """Two groups of rows; single rows lie off, their neighbours do not."""
+    random = np.random.default_rng(0)
+    gold = np.repeat([0, 1], 100)
+    vectors = np.eye(2, 16)[gold] + 0.12 * random.normal(size=(200, 16))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores = (random.normal(size=(200, 2)) + np.eye(2)[gold]).astype(np.float32)
+    names = np.eye(2, 16, dtype=np.float32)
+    space = few_shot_ml.Space(vectors.astype(np.float32), names, scores, 1.0)
+    draw = Draw(np.array([0, 199]), np.array([0, 1]), np.arange(1, 199), 0)
+    alone = few_shot_ml.fine_tune(space, draw, SilentProgress())
+    together = few_shot_ml.fine_tune_in_table(space, draw, SilentProgress())
+    assert (together == gold[1:199]).mean() > (alone == gold[1:199]).mean() + 0.05
+
+
 def test_training_the_weights_of_the_sce_can_be_measured_too(data: Path) -> None:
     session = TinySession()
     weights = [p.clone() for p in session._model.parameters()]
