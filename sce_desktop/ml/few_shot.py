@@ -20,7 +20,7 @@ from sce_desktop.ml.embedder import cached_encode
 from sce_desktop.ml.finetune import Settings, Trainer
 from sce_desktop.ml.finetune_embedder import finetune_embedder
 from sce_desktop.ml.fitting import Examples
-from sce_desktop.ml.in_table import MOST_ROWS, with_neighbours
+from sce_desktop.ml.in_table import MOST_ROWS, share_of, with_neighbours
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.sce import LabelVectors
 from sce_desktop.ml.similarity import SCALE, SimilarityModel
@@ -115,7 +115,10 @@ def fine_tune_in_table(space: Space, draw: Draw, progress: Progress) -> IdArray:
     answers = torch.softmax(torch.from_numpy(scores), 1)
     vectors = torch.from_numpy(space.vectors)
     standing = torch.from_numpy(np.random.default_rng(draw.seed).permutation(len(vectors))[:MOST_ROWS])
-    found = with_neighbours(answers[draw.test], vectors[draw.test], vectors[standing], answers[standing])
+    share = share_of(len(vectors), answers.shape[1])
+    found = with_neighbours(
+        answers[draw.test], vectors[draw.test], vectors[standing], answers[standing], share
+    )
     best: IdArray = found.argmax(1).numpy()
     return best
 

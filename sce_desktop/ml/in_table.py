@@ -11,7 +11,8 @@ vectors and scores alone (docs/whole-table.md has what was measured):
    the label was drawn. It is 0 for the label's own rows on the whole: which rows a label gets may change,
    its room does not, so that a rare label is not pushed up as if all were equally frequent (what
    `core.scoring.balance_labels` does).
-2. Half of a row's probabilities are those of the rows most like it (label propagation, Zhou et al. 2004).
+2. Half of a row's probabilities are those of the rows most like it (label propagation, Zhou et al. 2004);
+   less where the table has few rows for its labels.
 
 Neither depends on the order of labels or of rows.
 """
@@ -46,6 +47,8 @@ NEIGHBOURS = 10
 SHARPNESS = 20.0
 """Neighbours count by the softmax of so many times their cosine."""
 SHARE = 0.5
+ENOUGH = 30.0
+"""Rows a label from which neighbours have that share; with fewer they are seldom of the same label."""
 COPY = 1 - 1e-5
 """Rows from this cosine up say the same and are no neighbours: they tell nothing new."""
 ROWS_AT_ONCE = 512
@@ -85,6 +88,7 @@ class _Fit:
 
     drawn: Tensor  # (K, d_q): sharpness x d_k
     level: Tensor  # (K,): sharpness x d_k.c_k
+    share: float  # of neighbours
     answers: Tensor  # (m, K), or (m, K + 1) with the probability that none fits
 
 
@@ -155,7 +159,7 @@ class InTable:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the model and of the rows that stand for the table, in any order."""
-        settings = (DRAWN, HELD, PASSES, NEIGHBOURS, SHARPNESS, SHARE)
+        settings = (DRAWN, HELD, PASSES, NEIGHBOURS, SHARPNESS, SHARE, ENOUGH)
         return sha256(repr((self.model.fingerprint, self.rows, settings)).encode()).hexdigest()
 
     def probabilities(
@@ -195,7 +199,7 @@ class InTable:
             part = slice(start, start + ROWS_AT_ONCE)
             q = torch.tensor(vectors[part], device=table.device)
             answers = _answers(own, part, q, fit.drawn, fit.level)
-            found[part] = with_neighbours(answers, q, table, fit.answers).cpu().numpy()
+            found[part] = with_neighbours(answers, q, table, fit.answers, fit.share).cpu().numpy()
             if progress is not None:
                 progress.check()
         return Scores(found[:, : len(labels)], found[:, -1] if own.none is not None else None)
@@ -222,7 +226,7 @@ class InTable:
             drawn = self.model.sharpness * (towards - names) * names.any(1, keepdim=True)
             level = (means * drawn).sum(1)
             p = _answers(own, slice(None), q, drawn, level)[:, : len(labels)]
-        return _Fit(drawn, level, _answers(own, slice(None), q, drawn, level))
+        return _Fit(drawn, level, share_of(len(q), len(labels)), _answers(own, slice(None), q, drawn, level))
 
 
 def sample(texts: Iterable[str]) -> list[str]:
@@ -246,7 +250,12 @@ def _answers(own: Scores, part: slice, q: Tensor, drawn: Tensor, level: Tensor) 
     return torch.column_stack([found, torch.from_numpy(own.none[part]).to(q.device)])
 
 
-def with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor) -> Tensor:
+def share_of(rows: int, labels: int) -> float:
+    """Return how much neighbours have to say in a table of so many rows and labels."""
+    return SHARE * min(1.0, rows / (labels * ENOUGH))
+
+
+def with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor, share: float) -> Tensor:
     """Return ``answers`` (n, ·) drawn to those ``known`` (m, ·) of the most similar rows of ``table``.
 
     ``q`` (n, d_q) and ``table`` (m, d_q) are the text vectors.
@@ -258,4 +267,4 @@ def with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor) ->
     weights = torch.where(nearest.isfinite(), weights, 0.0)  # fewer neighbours than asked for
     around = torch.einsum("nk,nkc->nc", weights, known[places])
     alone = ~nearest.isfinite().any(1, keepdim=True)
-    return torch.where(alone, answers, torch.lerp(answers, around, SHARE))
+    return torch.where(alone, answers, torch.lerp(answers, around, share))

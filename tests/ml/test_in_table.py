@@ -10,7 +10,7 @@ from sce_desktop.core.scoring import softmax
 from sce_desktop.core.types import FloatArray, IdArray, Label, Scores
 from sce_desktop.ml import in_table
 from sce_desktop.ml.correction import Correction
-from sce_desktop.ml.in_table import InTable, sample
+from sce_desktop.ml.in_table import InTable, sample, share_of
 from tests.ml.tiny import tiny_sce_model
 
 LABELS = [Label("a"), Label("b"), Label("c")]
@@ -82,12 +82,26 @@ def test_the_formula() -> None:
     cosines = q @ q.T
     np.fill_diagonal(cosines, -np.inf)
     expected = np.empty_like(p)
+    share = 0.5 * 60 / (3 * 30)  # 20 rows a label
     for i, row in enumerate(cosines):
         near = np.argsort(-row)[: in_table.NEIGHBOURS]
-        expected[i] = p[i] / 2 + softmax(20 * row[None, near])[0] @ p[near] / 2
+        expected[i] = (1 - share) * p[i] + share * softmax(20 * row[None, near])[0] @ p[near]
     found = InTable(model, rows).score(rows, LABELS)
     np.testing.assert_allclose(found.probabilities, expected, atol=2e-5)
     np.testing.assert_allclose(found.probabilities.sum(1), 1, atol=1e-5)
+
+
+def test_neighbours_have_less_to_say_where_rows_are_few() -> None:
+    assert share_of(30 * 200, 200) == in_table.SHARE
+    assert share_of(10**6, 4) == in_table.SHARE
+    assert share_of(30 * 20, 200) == pytest.approx(in_table.SHARE / 10)
+    rows, _ = clusters([4, 3, 3], drift=0.6)
+    model = Directions()
+    alone = model.score(rows, LABELS).probabilities
+    changed = np.abs(InTable(model, rows).score(rows, LABELS).probabilities - alone).max()
+    many, _ = clusters([400, 300, 300], drift=0.6)
+    apart = model.score(many, LABELS).probabilities
+    assert changed < np.abs(InTable(model, many).score(many, LABELS).probabilities - apart).max()
 
 
 def test_a_label_keeps_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
