@@ -115,10 +115,8 @@ def fine_tune_in_table(space: Space, draw: Draw, progress: Progress) -> IdArray:
     answers = torch.softmax(torch.from_numpy(scores), 1)
     vectors = torch.from_numpy(space.vectors)
     standing = torch.from_numpy(np.random.default_rng(draw.seed).permutation(len(vectors))[:MOST_ROWS])
-    share = share_of(len(vectors), answers.shape[1])
-    found = with_neighbours(
-        answers[draw.test], vectors[draw.test], vectors[standing], answers[standing], share
-    )
+    known = answers[standing]
+    found = with_neighbours(answers[draw.test], vectors[draw.test], vectors[standing], known, share_of(known))
     best: IdArray = found.argmax(1).numpy()
     return best
 

@@ -226,7 +226,8 @@ class InTable:
             drawn = self.model.sharpness * (towards - names) * names.any(1, keepdim=True)
             level = (means * drawn).sum(1)
             p = _answers(own, slice(None), q, drawn, level)[:, : len(labels)]
-        return _Fit(drawn, level, share_of(len(q), len(labels)), _answers(own, slice(None), q, drawn, level))
+        answers = _answers(own, slice(None), q, drawn, level)
+        return _Fit(drawn, level, share_of(answers[:, : len(labels)]), answers)
 
 
 def sample(texts: Iterable[str]) -> list[str]:
@@ -250,9 +251,14 @@ def _answers(own: Scores, part: slice, q: Tensor, drawn: Tensor, level: Tensor) 
     return torch.column_stack([found, torch.from_numpy(own.none[part]).to(q.device)])
 
 
-def share_of(rows: int, labels: int) -> float:
-    """Return how much neighbours have to say in a table of so many rows and labels."""
-    return SHARE * min(1.0, rows / (labels * ENOUGH))
+def share_of(answers: Tensor) -> float:
+    """Return how much neighbours have to say in a table whose rows have these probabilities (m, K).
+
+    The labels count as often as equally frequent ones would that repeat as much (inverse Simpson index): a
+    table with most of its rows in three of fifty labels has neighbours for nearly all of them.
+    """
+    labels = 1 / float(answers.mean(0).square().sum())
+    return SHARE * min(1.0, len(answers) / (labels * ENOUGH))
 
 
 def with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor, share: float) -> Tensor:

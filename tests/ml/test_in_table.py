@@ -82,7 +82,7 @@ def test_the_formula() -> None:
     cosines = q @ q.T
     np.fill_diagonal(cosines, -np.inf)
     expected = np.empty_like(p)
-    share = 0.5 * 60 / (3 * 30)  # 20 rows a label
+    share = min(0.5, 0.5 * 60 * (p.mean(0) ** 2).sum() / 30)
     for i, row in enumerate(cosines):
         near = np.argsort(-row)[: in_table.NEIGHBOURS]
         expected[i] = (1 - share) * p[i] + share * softmax(20 * row[None, near])[0] @ p[near]
@@ -92,9 +92,10 @@ def test_the_formula() -> None:
 
 
 def test_neighbours_have_less_to_say_where_rows_are_few() -> None:
-    assert share_of(30 * 200, 200) == in_table.SHARE
-    assert share_of(10**6, 4) == in_table.SHARE
-    assert share_of(30 * 20, 200) == pytest.approx(in_table.SHARE / 10)
+    assert share_of(torch.eye(4).repeat(1000, 1)) == in_table.SHARE
+    assert share_of(torch.eye(200).repeat(3, 1)) == pytest.approx(in_table.SHARE / 10)
+    one_has_most = torch.eye(200)[[0] * 480 + list(range(120))]
+    assert share_of(one_has_most) == in_table.SHARE
     rows, _ = clusters([4, 3, 3], drift=0.6)
     model = Directions()
     alone = model.score(rows, LABELS).probabilities
