@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import NO_LABEL
 from sce_desktop.tasks.bulk import Answer
 from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
@@ -37,7 +38,6 @@ from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.row_actions import MOST_IN_MENU, label_icon, menu_text
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
@@ -282,7 +282,7 @@ class DuplicatesPanel(QWidget):
         for answer in (*offered[:MOST_IN_MENU], _NONE):
             action = QAction(menu_text(answer_name(answer, labels)), menu)
             if answer != _NONE:
-                action.setIcon(label_icon(colour_of(label_of(answer[0], labels), labels)))
+                action.setIcon(label_icon(colour_of(label_of(answer[0], labels))))
             action.triggered.connect(lambda _=False, answer=answer: self._give_all(groups, answer))
             menu.addAction(action)
         return menu

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
@@ -35,7 +36,6 @@ from sce_desktop.ui.row_labels import Bar, LabelLine, LazyLines, RowLabels
 from sce_desktop.ui.row_limit import RowLimit
 from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
@@ -263,7 +263,7 @@ class RowPanel(QWidget):
                 if not np.isnan(of_label[place])
             )
             key = self._label_keys.get(label.id, "")
-            return LabelLine(label.id, label.name, colour_of(label, labels), key, bars, label.id in chosen)
+            return LabelLine(label.id, label.name, colour_of(label), key, bars, label.id in chosen)
 
         best_first = np.argsort(-np.nan_to_num(shares[0]), kind="stable") if main else range(len(labels))
         self.labels.set_lines(LazyLines(line, [int(place) for place in best_first]), titles)

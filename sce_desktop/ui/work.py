@@ -25,7 +25,6 @@ from sce_desktop.core.types import (
 from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.models import MAIN_ALIAS, NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
-from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.garbage import importing
 from sce_desktop.ui.preload import MAPPING, preload_torch
 
@@ -311,7 +310,7 @@ def import_sample(target: Path, *, progress: Progress) -> Project:
         target,
         folder / "parcel_feedback.csv",
         text_columns=[SAMPLE_TEXT_COLUMN],
-        labels=[Label(name, colour=label_colour(place)) for place, name in enumerate(filter(None, names))],
+        labels=[Label(name) for name in names if name],
         progress=progress,
     )
 
