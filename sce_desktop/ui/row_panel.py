@@ -154,7 +154,7 @@ class RowPanel(QWidget):
         self.last.copiesAsked.connect(self._copies.take)
         self.last.cleared.connect(self._copies.withdraw)
         self._copies.found.connect(self.last.offer_copies)
-        session.changed.connect(self.last.clear)
+        session.editing.connect(self.last.clear)  # its Undo would take back something else
         self.labels.left.connect(session.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.finderChanged.connect(self._fit)

@@ -32,6 +32,7 @@ LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
 class Edits(QObject):
     """What `Session` does to the open project. Each edit tells by a signal what it changed."""
 
+    editing = Signal()  # an edit begins: what was said of those before is over
     labelsChanged = Signal()  # the label set is another one
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     decided = Signal(object, object)  # row ids and what was decided about them, in words
@@ -74,6 +75,7 @@ class Edits(QObject):
         """
         if self.project is None or self.refuses_edit():
             return False
+        self.editing.emit()
         if rows > LONG:
             self._write_behind(self.project, change, then, title)
             return True

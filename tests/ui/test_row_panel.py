@@ -208,6 +208,13 @@ def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
     assert session.current_row == 1
 
 
+def test_what_was_decided_is_said_until_the_next_edit(session: Session, opened: Bench) -> None:
+    session.decide([1], Decision.SKIPPED)
+    assert opened.panel.last.words.text() == "Row 1: Skipped"
+    session.set_marks([2], flag=True)  # its Undo would take back the flag
+    assert (opened.panel.last.words.text(), opened.panel.last.button.isHidden()) == ("", True)
+
+
 def test_several_labels_are_added_and_removed(qtbot: QtBot, session: Session, opened: Bench) -> None:
     session.scorer._edited.disconnect()
     assert session.set_labels(session.labels, multi_label=True)
