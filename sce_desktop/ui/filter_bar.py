@@ -210,6 +210,7 @@ class FilterBar(FilterMenus):
                 query,
                 predicted_ids=tuple(i for i in query.predicted_ids if i in known),
                 label_ids=tuple(i for i in query.label_ids if i in known),
+                former_ids=tuple(i for i in query.former_ids if i not in known),  # a split undone
             )
         )
 
