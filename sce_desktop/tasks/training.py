@@ -309,7 +309,7 @@ class Plan:
         if not n:
             if bulk:
                 return "None: rows given a label in bulk are not measured on, so nothing will be claimed"
-            return "None: each label has a single example"
+            return "None: no label has more than one example"
         words = (
             f"Each of {n:,} once, in {FOLDS} parts"
             if n <= MOST_TO_MEASURE_BY_FOLDS
