@@ -201,9 +201,8 @@ def finetune_table(
     if adapt_embedder:
         pace = adapter_pace(base, used_texts, chosen, progress)
         known = len(np.unique(answers))
-        expected = adapting(
-            cost(len(used), known, len(chosen)), pace, rows=len(used), measurable=len(used), epochs=epochs
-        )
+        fast = cost(len(used), known, len(chosen), epochs=epochs)
+        expected = adapting(fast, pace, rows=len(used), measurable=len(used), epochs=epochs)
         if expected.too_large:
             raise UserError(expected.too_large)
         progress.warn(

@@ -38,7 +38,7 @@ WIDTH = 384
 MOST_LOOKED_UP = 500
 """Texts from which the share of those without a vector is estimated: a plan is made after every edit."""
 EPOCHS = 50
-"""Of a fit: half of the most there are, as most fits settle earlier (an assumption)."""
+"""Of a fit, where it may have more: most settle earlier than after the usual 100 (an assumption)."""
 START_SECONDS, EPOCH_SECONDS, WORK_SECONDS = 1.0, 0.001, 3e-9
 """Of all, of an epoch, and of a row, recipe and direction in it.
 
@@ -176,7 +176,14 @@ class Cost:
 
 
 def cost(
-    rows: int, known: int, labels: int, *, measurable: int | None = None, unread: int = 0, pace: float = 1.0
+    rows: int,
+    known: int,
+    labels: int,
+    *,
+    measurable: int | None = None,
+    unread: int = 0,
+    pace: float = 1.0,
+    epochs: int = 100,
 ) -> Cost:
     """Estimate a fine-tune on ``rows``.
 
@@ -187,6 +194,7 @@ def cost(
         measurable: Rows that may be measured; None: all.
         unread: Texts that have no vector yet.
         pace: How much slower than the machine of docs/fine-tune.md this one is.
+        epochs: Passes over the rows at most.
     """
     by_folds = (rows if measurable is None else measurable) <= MOST_TO_MEASURE_BY_FOLDS
     recipes, folds = choices(rows, known)
@@ -194,7 +202,7 @@ def cost(
     fits = (tested + by_folds) * folds + tested + 1
     part = (FOLDS - 1) / FOLDS
     learned = part * part * rows  # most fits choose a strength on what is left where a part is left out
-    fit = pace * (START_SECONDS + fits * EPOCHS * epoch_seconds(learned, known, len(recipes)))
+    fit = pace * (START_SECONDS + fits * min(EPOCHS, epochs) * epoch_seconds(learned, known, len(recipes)))
     memory = BASE_BYTES + 4 * rows * (len(recipes) * (5 * known + 2 * labels) + 6 * WIDTH)
     return Cost(fit, unread * TEXT_SECONDS, memory, free_memory())
 
@@ -330,6 +338,7 @@ def plan(
     known: KnownVectors | None,
     pace: AdapterPace | None = None,
     *,
+    epochs: int = 100,
     progress: Progress,
 ) -> Plan:
     """Look what a fine-tune on the rows of ``origins`` would be.
@@ -339,6 +348,7 @@ def plan(
         origins: Which annotations count.
         known: The text vectors that are there; None: not known.
         pace: Of adapting the text embedder; None: not known.
+        epochs: Passes over the rows at most.
         progress: Asked whether to go on.
     """
     try:
@@ -369,6 +379,7 @@ def plan(
         measurable=int(rows.measurable.sum()),
         unread=unread,
         pace=pace_of(project),
+        epochs=epochs,
     )
     slower = None
     if pace is not None:
@@ -377,6 +388,7 @@ def plan(
             pace,
             rows=len(rows.ids),
             measurable=int(rows.measurable.sum()),
+            epochs=epochs,
             all_rows=project.row_count() - project.blank_count(),
         )
     few = int((examples[examples > 0] < 5).sum())

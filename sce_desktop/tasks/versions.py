@@ -196,7 +196,7 @@ def try_finetune(
 
     settings = settings or Settings()
     rows = training_rows(project, origins)
-    expected = _cost(rows)
+    expected = _cost(rows, settings.epochs)
     if settings.adapt_embedder:
         pace = adapter_pace(base, rows.texts, rows.labels, progress)
         may = int(rows.measurable.sum())
@@ -245,7 +245,7 @@ def keep(
 
     settings = settings or Settings()
     rows, tuned = trial.rows, trial.tuned
-    expected, adapted = _cost(rows), tuned.adapted
+    expected, adapted = _cost(rows, settings.epochs), tuned.adapted
     return project.add_version(
         name=name,
         base=base_name,
@@ -346,9 +346,9 @@ def export_version(project: Project, version: ModelVersion, source: ModelSource,
     version_model(project, version, source).save_pretrained(folder)
 
 
-def _cost(rows: TrainingRows) -> Cost:
-    known = len(set(rows.gold.tolist()))
-    return cost(len(rows.texts), known, len(rows.labels), measurable=int(rows.measurable.sum()))
+def _cost(rows: TrainingRows, epochs: int) -> Cost:
+    known, may = len(set(rows.gold.tolist())), int(rows.measurable.sum())
+    return cost(len(rows.texts), known, len(rows.labels), measurable=may, epochs=epochs)
 
 
 def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:

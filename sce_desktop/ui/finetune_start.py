@@ -43,7 +43,7 @@ _WIDTH = 310
 
 
 class StartPane(QWidget):
-    """Shows a `Plan` and what the tuner does; emits ``choicesChanged`` when other rows are asked for."""
+    """Shows a `Plan` and what the tuner does; emits ``choicesChanged`` when another plan is asked for."""
 
     choicesChanged = Signal()
 
@@ -137,6 +137,7 @@ class StartPane(QWidget):
         self.show_plan(None)
 
     def _build_settings(self) -> QWidget:
+        self.epochs.valueChanged.connect(self.choicesChanged)
         self.epochs = QSpinBox(minimum=1, maximum=10_000, value=TuneChoices().epochs)
         self.rate = QDoubleSpinBox(minimum=0.01, maximum=100.0, decimals=2, singleStep=0.1, value=1.0)
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)

@@ -55,12 +55,13 @@ def plan(
     known: KnownVectors | None,
     pace: AdapterPace | None = None,
     *,
+    epochs: int = 100,
     progress: Progress,
 ) -> Plan:
     """Look what a fine-tune would learn from and take."""
     from sce_desktop.tasks.training import plan
 
-    return plan(project, origins, known, pace, progress=progress)
+    return plan(project, origins, known, pace, epochs=epochs, progress=progress)
 
 
 def adapter_pace(

@@ -570,6 +570,22 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     assert not start.choices.adapt_embedder
 
 
+def test_the_estimates_follow_the_epochs(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label_enough(qtbot, panel)
+    start = panel.start
+    unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.0, step_bytes=9_000_000))
+    before = start.slower
+    start.epochs.setValue(1)
+    qtbot.waitUntil(lambda: start.slower != before, timeout=10_000)
+    assert before is not None
+    assert start.slower is not None
+    assert before.adapt - start.slower.adapt == 6 * (40 - 2)  # two steps go through 20 rows once
+    assert start.cost is not None
+    assert start.cost.fit < before.fit
+
+
 def test_what_cannot_be_adapted_says_why(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
