@@ -88,7 +88,6 @@ class StartPane(QWidget):
         set_role(self.start_button, "primary")
         self.start_button.clicked.connect(self._start)
         self.keep_button = QPushButton("Stop and keep")
-        self.keep_button.setToolTip("Measure no more and keep a model of all rows")
         self.keep_button.clicked.connect(self._tuner.stop_and_keep)
         self.cancel_button = QPushButton("Cancel")
         self.cancel_button.setToolTip("Stop and keep nothing")
@@ -137,8 +136,8 @@ class StartPane(QWidget):
         self.show_plan(None)
 
     def _build_settings(self) -> QWidget:
-        self.epochs.valueChanged.connect(self.choicesChanged)
         self.epochs = QSpinBox(minimum=1, maximum=10_000, value=TuneChoices().epochs)
+        self.epochs.valueChanged.connect(self.choicesChanged)
         self.rate = QDoubleSpinBox(minimum=0.01, maximum=100.0, decimals=2, singleStep=0.1, value=1.0)
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)
         self.balanced = QCheckBox("Rare labels count as much as frequent ones")
@@ -294,6 +293,9 @@ class StartPane(QWidget):
         for button in (self.keep_button, self.cancel_button):
             button.setVisible(asked)
             button.setEnabled(job is not None and job.state != "cancelling")
+        kept = f"Keeps {self._kept_by_stop()}"
+        self.keep_button.setToolTip(kept)
+        self.keep_button.setAccessibleDescription(kept)
         self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.enough.is_set())
         self.bar.setVisible(job is not None)
         if job is not None:
@@ -307,15 +309,25 @@ class StartPane(QWidget):
         assert job is not None
         if self._tuner.by_itself:
             return "Fine-tuning by itself…"
+        if watch.adapted:
+            rows = "to all rows" if watch.kept else f"without part {watch.adapted[-1][0]} of the rows"
+            return f"Adapting the text embedder {rows}. “Stop and keep” keeps {self._kept_by_stop()}."
         if watch.kept:
             return "Fitting all rows, which is what is kept"
-        if watch.adapted:
-            return f"Adapting the text embedder without part {watch.adapted[-1][0]} of the rows"
         if watch.measured:
             return f"Measured part {watch.measured[-1][0]} of the rows left out"
         if job.state == "waiting":
             return "Waiting until the model is free"
         return job.stage.capitalize() or "Starting"
+
+    def _kept_by_stop(self) -> str:
+        """What "Stop and keep" keeps, as far as the fine-tune is."""
+        watch = self._tuner.watch
+        if watch.adapted and watch.kept:
+            return "the text embedder as it is by then where that was better, else the fast way's model"
+        if self.adapts or watch.adapted:
+            return "the fast way's model, with the text embedder as it was"
+        return "a model of all rows, and measures no more"
 
     @Slot(bool)
     def _fold(self, shown: bool) -> None:
