@@ -52,14 +52,17 @@ LABEL_TOKENIZER = "label_tokenizer.json"
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
 _HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
 
-_CARD = """---
-{{ card_data }}
+_CARD_BEGINS = "A Soft Contextualized Encoder for [SCE Desktop](https://pypi.org/project/sce-desktop/):"
+_CARD = f"""---
+{{{{ card_data }}}}
 ---
 
-# {{ name }}
+# {{{{ name }}}}
 
-A Soft Contextualized Encoder for [SCE Desktop](https://pypi.org/project/sce-desktop/): it sorts texts into
+{_CARD_BEGINS} it sorts texts into
 labels given at use. Load it with `SCEClassifier.from_pretrained` or `sce-desktop classify --model`.
+
+{{{{ more }}}}
 """
 
 
@@ -298,8 +301,14 @@ class SCEModel(
 
     # --- folders -------------------------------------------------------------------------------------------
 
-    def save_pretrained(self, save_directory: str | Path, **options: Any) -> str | None:
+    def save_pretrained(self, save_directory: str | Path, *, card: str = "", **options: Any) -> str | None:
         """Write the model folder, whole or not at all; other files of an older version of it are kept.
+
+        Args:
+            save_directory: Where to.
+            card: What README.md says beyond the name, in Markdown. It takes the place of an older card of
+                ours; one that somebody wrote is kept.
+            options: As for the hub library.
 
         Raises:
             UserError: The place cannot be written, or something else is there.
@@ -309,8 +318,16 @@ class SCEModel(
         with folders.replaced_folder(folder) as aside:
             if folder.is_dir():
                 shutil.copytree(folder, aside, dirs_exist_ok=True)
+            readme = aside / "README.md"
+            if (
+                card
+                and readme.is_file()
+                and _CARD_BEGINS in readme.read_text(encoding="utf-8", errors="replace")
+            ):
+                readme.unlink()
             if options.get("model_card_kwargs") is None:
-                options["model_card_kwargs"] = {"name": self.name}
+                name = f"{self.name}, fine-tuned" if self.config.corrected else self.name
+                options["model_card_kwargs"] = {"name": name, "more": card}
             return super().save_pretrained(aside, **options)
 
     def _save_pretrained(self, save_directory: Path) -> None:

@@ -15,6 +15,7 @@ from sce_desktop.core.metrics import measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, ModelVersion, Origin, VectorCache
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.card import version_card
 from sce_desktop.tasks.finetune import (
     Outcome,
     difference_json,
@@ -343,7 +344,8 @@ def export_version(project: Project, version: ModelVersion, source: ModelSource,
     Raises:
         UserError: As `version_model`, or the folder cannot be written.
     """
-    version_model(project, version, source).save_pretrained(folder)
+    model = version_model(project, version, source)
+    model.save_pretrained(folder, card=version_card(version, model))
 
 
 def _cost(rows: TrainingRows, epochs: int) -> Cost:

@@ -179,6 +179,9 @@ def export(
     progress: Progress,
 ) -> None:
     """Write the model of a version as a model folder."""
+    from sce_desktop.tasks.card import version_card
+
     shelf.open(choice, progress=progress)
     progress.check()
-    shelf.version_model(project, version).save_pretrained(folder)
+    model = shelf.version_model(project, version)
+    model.save_pretrained(folder, card=version_card(version, model))

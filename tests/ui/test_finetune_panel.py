@@ -20,7 +20,7 @@ from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, TableO
 from sce_desktop.ml.finetune import Epoch
 from sce_desktop.ml.recipes import AdapterPace
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import versions
+from sce_desktop.tasks import card, versions
 from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui import tuning_work, work
 from sce_desktop.ui.choices import ImportChoices, ModelChoice, TuneChoices
@@ -483,20 +483,21 @@ def test_a_version_is_exported(
 def test_an_export_leaves_the_vectors_of_the_window_alone(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    written: list[Path] = []
+    written: list[tuple[Path, str]] = []
 
     class Model:
-        def save_pretrained(self, folder: Path) -> None:
-            written.append(folder)
+        def save_pretrained(self, folder: Path, *, card: str) -> None:
+            written.append((folder, card))
 
     shelf = work.ModelShelf(cache_megabytes=1)
     known = shelf.known_vectors = KnownVectors("of the window", DictCache())
     monkeypatch.setattr(work.ModelShelf, "open", lambda *_, **__: None)
     monkeypatch.setattr(work.ModelShelf, "version_model", lambda *_: Model())
+    monkeypatch.setattr(card, "version_card", lambda version, _model: f"from {version.base}")
     version = make_version(project, base="another")
     choice = ModelChoice("another", (), "cpu", 1)
     tuning_work.export(project, shelf, choice, version, tmp_path / "out", progress=SilentProgress())
-    assert written == [tmp_path / "out"]
+    assert written == [(tmp_path / "out", "from another")]
     assert shelf.known_vectors is known
 
 
