@@ -22,7 +22,7 @@ def add_command(commands: options.Commands) -> None:
         type=Path,
         required=True,
         metavar="OUT",
-        help="where the result goes; its ending says which kind of table it becomes",
+        help="where the result goes; its ending says which kind of table; an older result is replaced",
     )
     options.add_threshold(parser)
     parser.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
