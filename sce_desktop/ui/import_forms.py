@@ -59,7 +59,8 @@ _USES = (  # words, what becomes of the labels, whether they are gold
     ("As your annotations", "They are the rows' answers, kept apart as imported.", False),
     (
         "As right answers (gold)",
-        "Rows stay open. Evaluate measures the models on them; Review, Agreement compares your answers.",
+        "Rows stay open and show the right answer once you have decided. Evaluate measures the models on "
+        "them; Review, Agreement compares your answers.",
         True,
     ),
 )

@@ -243,7 +243,9 @@ class RowPanel(QWidget):
         marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
         self.decision.show_marks(marks)
         self.decision.show_decision(self._annotation, self._session.labels)
-        said = [] if self._session.blind else project.said_of(row.id)
+        # Before one has decided, a right answer or somebody else's would be copied, not checked.
+        answered = self._annotation is not None and self._annotation.decision is not Decision.SKIPPED
+        said = project.said_of(row.id) if answered and not self._session.blind else []
         self.others.setText(rows_text.said_by_others(said, self._session.labels))
         self.others.setVisible(bool(said))
 
