@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.types import TableProblem
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.theme import SPACE_S, SPACE_XS, px, set_role
+from sce_desktop.ui.words import isolated
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.scan import TableScan
@@ -60,7 +61,7 @@ def sentences(scan: TableScan, *, append: bool) -> list[tuple[str, str]]:
             (f"The label column has {scan.label_values:,} different values: is it one of labels?", "warn")
         )
     elif scan.labels:
-        named = ", ".join(f"“{name}” {count:,}" for name, count in scan.labels[:_NAMED])
+        named = ", ".join(f"“{isolated(name)}” {count:,}" for name, count in scan.labels[:_NAMED])
         more = f" and {scan.label_values - _NAMED} more" if scan.label_values > _NAMED else ""
         word = "label" if scan.label_values == 1 else "labels"
         told.append((f"{scan.label_values} {word}: {named}{more}.", "muted"))

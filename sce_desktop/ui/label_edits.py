@@ -14,6 +14,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.words import isolated
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
@@ -26,7 +27,7 @@ def rows(count: int) -> str:
 
 def quoted(names: Sequence[str], most: int = 3) -> str:
     """Label names in a sentence."""
-    told = ", ".join(f"“{name}”" for name in names[:most])
+    told = ", ".join(f"“{isolated(name)}”" for name in names[:most])
     return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
 
 
