@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sce_desktop import __version__
 from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
     from sce_desktop.ml.model import SCEModel
@@ -67,8 +68,8 @@ def tuned_card(
             "## Where it comes from",
             "",
             f"Fine-tuned from {base} (fingerprint {base_key[:12]}) on {made} by SCE Desktop {__version__}, "
-            f"on {rows:,} labelled rows with {labels:,} labels. The labels' names are in `config.json`; "
-            f"nothing of the rows is here. {needs}",
+            f"on {plural(rows, 'labelled row')} with {plural(labels, 'label')}. The labels' names are in "
+            f"`config.json`; nothing of the rows is here. {needs}",
             "",
             "## Settings",
             "",
@@ -105,7 +106,7 @@ def _brought(found: Mapping[str, Any], held_out: int) -> list[str]:
         return [str(sentence)]
     how = "none of which it learned from" if held_out else "each left out of training once"
     return [
-        f"On {found['measured']:,} rows, {how}:",
+        f"On {plural(found['measured'], 'row')}, {how}:",
         "",
         "| | before | after |",
         "|---|---|---|",

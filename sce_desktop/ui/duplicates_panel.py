@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import NO_LABEL
+from sce_desktop.core.words import plural
 from sce_desktop.tasks.bulk import Answer
 from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
 from sce_desktop.tasks.neighbours import NEAR
@@ -196,7 +197,7 @@ class DuplicatesPanel(QWidget):
         if not groups:
             self.facts.setText("No two rows are that much alike.")
             return
-        many = "1 group" if len(groups) == 1 else f"{len(groups):,} groups"
+        many = plural(len(groups), "group")
         said = f"{many}, {rows(sum(len(group.row_ids) for group in groups))}"
         if odd := sum(found.contradictory for found in answers):
             said += f"; {odd:,} contradictory"

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import rows_data
 from sce_desktop.ui.confidence_menu import ConfidenceMenu
@@ -303,4 +304,4 @@ def _label(chip: QPushButton, name: str, count: int | None) -> None:
         chip.setText(text)
         chip.setMinimumWidth(chip_width(text))
         chip.setAccessibleName(name)
-        chip.setAccessibleDescription("" if count is None else f"{count:,} rows")
+        chip.setAccessibleDescription("" if count is None else plural(count, "row"))

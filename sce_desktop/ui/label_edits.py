@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
+from sce_desktop.core.words import plural
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.words import isolated
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def rows(count: int) -> str:
     """A number of rows in words."""
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+    return plural(count, "row")
 
 
 def quoted(names: Sequence[str], most: int = 3) -> str:

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Change, ChangeKind, Decision, Label, LabelSet, Origin
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui.queries import queue_name
 from sce_desktop.ui.rows_text import NONE_FITS, SKIPPED
@@ -226,7 +227,7 @@ class Edits(QObject):
             self.historyChanged.emit()
             self.count_soon()
 
-        return self._write(change, follow, rows=len(row_ids), title=f"Changing {len(row_ids):,} rows")
+        return self._write(change, follow, rows=len(row_ids), title=f"Changing {plural(len(row_ids), 'row')}")
 
     # --- undo ----------------------------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ def test_chips_show_how_many_rows_they_would_leave(qtbot: QtBot, session: Sessio
     qtbot.waitUntil(lambda: opened.unlabelled.text() == "Unlabelled 3")
     assert opened.flagged.text() == "Flagged 1"
     assert opened.disagree.accessibleName() == "Models disagree"
-    assert opened.flagged.accessibleDescription() == "1 rows"
+    assert opened.flagged.accessibleDescription() == "1 row"
 
 
 def test_a_chip_is_a_step_of_the_query_and_back(qtbot: QtBot, session: Session, opened: FilterBar) -> None:

@@ -442,7 +442,7 @@ def test_counts_keys_and_words(qtbot: QtBot, session: Session, panel: LabelsPane
     assert (index.data(YoursRole), index.data(PredictedRole), index.data(KeyRole)) == (1, None, "")
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, yours 1 row"
     spoken = [answer.accessibleName() for answer in panel.answers.answers.values()]
-    assert spoken == ["None of these, 1 rows, key 0", "Skip, 0 rows, key S"]
+    assert spoken == ["None of these, 1 row, key 0", "Skip, 0 rows, key S"]
 
 
 @pytest.mark.parametrize(

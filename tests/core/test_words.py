@@ -1,0 +1,14 @@
+"""Counts are said as people say them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sce_desktop.core.words import plural
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (2_000_000, "2,000,000 rows")]
+)
+def test_a_number_of_things(count: int, said: str) -> None:
+    assert plural(count, "row") == said
