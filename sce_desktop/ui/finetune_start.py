@@ -104,6 +104,9 @@ class StartPane(QWidget):
         buttons.addWidget(self.settings_button)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setAccessibleName("Progress of the fine-tune")
+        self.kept_note = _fact()  # below what one aims at: it changes while one waits
+        self.kept_note.setAccessibleName("What stopping keeps")
+        set_role(self.kept_note, "muted")
         self.settings = self._build_settings()
         self.settings_button.toggled.connect(self._fold)
 
@@ -119,6 +122,7 @@ class StartPane(QWidget):
         column.addWidget(self.problem)
         column.addLayout(buttons)
         column.addWidget(self.bar)
+        column.addWidget(self.kept_note)
         column.addWidget(self.settings)
         column.addStretch()
         set_role(page, "pane")
@@ -293,10 +297,12 @@ class StartPane(QWidget):
         for button in (self.keep_button, self.cancel_button):
             button.setVisible(asked)
             button.setEnabled(job is not None and job.state != "cancelling")
-        kept = f"Keeps {self._kept_by_stop()}"
+        self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.enough.is_set())
+        kept = f"“Stop and keep” keeps {self._kept_by_stop()}."
+        self.kept_note.setText(kept)
+        self.kept_note.setVisible(self.keep_button.isEnabled() and asked)
         self.keep_button.setToolTip(kept)
         self.keep_button.setAccessibleDescription(kept)
-        self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.enough.is_set())
         self.bar.setVisible(job is not None)
         if job is not None:
             self.bar.setRange(0, job.total or 0)
@@ -311,7 +317,7 @@ class StartPane(QWidget):
             return "Fine-tuning by itself…"
         if watch.adapted:
             rows = "to all rows" if watch.kept else f"without part {watch.adapted[-1][0]} of the rows"
-            return f"Adapting the text embedder {rows}. “Stop and keep” keeps {self._kept_by_stop()}."
+            return f"Adapting the text embedder {rows}"
         if watch.kept:
             return "Fitting all rows, which is what is kept"
         if watch.measured:
