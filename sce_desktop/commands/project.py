@@ -140,7 +140,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
 
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
-    from sce_desktop.tasks.versions import project_models
+    from sce_desktop.tasks.version_models import project_models
     from sce_desktop.tasks.whole_table import knowing_project
 
     with _open(args.project) as project:

@@ -32,7 +32,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
-from sce_desktop.ml import folders
+from sce_desktop.ml import folders, model_card
 from sce_desktop.ml.bert import EncoderConfig, TextEncoder, embedding_table
 from sce_desktop.ml.correction import Correction
 from sce_desktop.ml.embedder import (
@@ -52,19 +52,6 @@ LABEL_TOKENIZER = "label_tokenizer.json"
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
 _HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
 
-_CARD_BEGINS = "A Soft Contextualized Encoder for [SCE Desktop](https://pypi.org/project/sce-desktop/):"
-_CARD = f"""---
-{{{{ card_data }}}}
----
-
-# {{{{ name }}}}
-
-{_CARD_BEGINS} it sorts texts into
-labels given at use. Load it with `SCEClassifier.from_pretrained` or `sce-desktop classify --model`.
-
-{{{{ more }}}}
-"""
-
 
 class SCEModel(
     nn.Module,
@@ -72,7 +59,7 @@ class SCEModel(
     library_name="sce-desktop",
     tags=["text-classification", "zero-shot-classification", "sce"],
     pipeline_tag="zero-shot-classification",
-    model_card_template=_CARD,
+    model_card_template=model_card.TEMPLATE,
 ):
     """A `core.types.TextModel` of kind "sce". Its weights must not change once it has scored.
 
@@ -318,13 +305,8 @@ class SCEModel(
         with folders.replaced_folder(folder) as aside:
             if folder.is_dir():
                 shutil.copytree(folder, aside, dirs_exist_ok=True)
-            readme = aside / "README.md"
-            if (
-                card
-                and readme.is_file()
-                and _CARD_BEGINS in readme.read_text(encoding="utf-8", errors="replace")
-            ):
-                readme.unlink()
+            if card:
+                model_card.remove_ours(aside)
             if options.get("model_card_kwargs") is None:
                 name = f"{self.name}, fine-tuned" if self.config.corrected else self.name
                 options["model_card_kwargs"] = {"name": name, "more": card}

@@ -17,11 +17,12 @@ from sce_desktop.core.labels import check_scorable, distinct_labels
 from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
+from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.card import tuned_card
 from sce_desktop.tasks.evaluation import read_gold
 from sce_desktop.tasks.models import ModelSource, load_models
 from sce_desktop.tasks.slow import duration
-from sce_desktop.tasks.training import adapter_pace, adapting, cost, gigabytes
+from sce_desktop.tasks.training import adapter_pace, adapting, cost
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune import FineTuned, Settings

@@ -16,6 +16,7 @@ from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin
+from sce_desktop.core.words import gigabytes
 from sce_desktop.ml.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS, AdapterPace, adapter_work, choices
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
@@ -394,8 +395,3 @@ def plan(
     few = int((examples[examples > 0] < 5).sum())
     hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""
     return Plan(rows, found, found.too_large, hint, slower)
-
-
-def gigabytes(count: float) -> str:
-    """Return a number of bytes as people say it."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Origin
-from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan, gigabytes
+from sce_desktop.core.words import gigabytes
+from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon

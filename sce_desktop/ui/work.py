@@ -99,7 +99,7 @@ class ModelShelf:
 
     def version_model(self, project: Project, version: ModelVersion) -> SCEModel:
         """Return the model of a version; its base is loaded if it is not here yet."""
-        from sce_desktop.tasks.versions import version_model
+        from sce_desktop.tasks.version_models import version_model
 
         assert self._session is not None
         label_set = project.label_set()

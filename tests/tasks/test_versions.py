@@ -19,13 +19,11 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks import training
 from sce_desktop.tasks.scoring import score_project
 from sce_desktop.tasks.training import training_rows
+from sce_desktop.tasks.version_models import export_version, project_models, version_model
 from sce_desktop.tasks.versions import (
     NewVersion,
-    export_version,
     finetune_project,
     improve_project,
-    project_models,
-    version_model,
 )
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS, StopsAt
 from tests.ml.tiny import DictCache, tiny_sce_model

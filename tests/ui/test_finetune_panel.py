@@ -20,7 +20,7 @@ from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, TableO
 from sce_desktop.ml.finetune import Epoch
 from sce_desktop.ml.recipes import AdapterPace
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import card, versions
+from sce_desktop.tasks import card, version_models
 from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui import tuning_work, work
 from sce_desktop.ui.choices import ImportChoices, ModelChoice, TuneChoices
@@ -506,7 +506,7 @@ def test_a_project_of_the_same_name_gets_its_own_version(
 ) -> None:
     shelf = work.ModelShelf(cache_megabytes=1)
     shelf._session = object()  # type: ignore[assignment]
-    monkeypatch.setattr(versions, "version_model", lambda _project, version, _source: version)
+    monkeypatch.setattr(version_models, "version_model", lambda _project, version, _source: version)
     first = make_version(project)
     for other in (
         replace(first, data_hash="other"),
