@@ -79,6 +79,8 @@ def test_a_summary_for_people(
     out, err = capsys.readouterr()
     assert out.startswith("3 of 4 rows classified into 2 labels")
     assert "Traceback" not in err
+    assert classify(table, tmp_path / "out.csv", model, "--label=late") == 0  # asked as yes or no
+    assert capsys.readouterr().out.startswith("3 of 4 rows classified into 1 label in ")
 
 
 def test_the_order_of_labels_changes_nothing(table: str, model: str, tmp_path: Path) -> None:  # X3

@@ -58,6 +58,10 @@ def test_the_promised_json(
     assert set(found["labels_changed"]) == set(NAMES)
     assert set(found["seconds"]) == {"load", "embed", "train", "total"}
     assert 0 < found["epochs"] <= 40
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert f"Fine-tuned from {Path(model).name} (fingerprint " in card
+    assert "- At most 40 epochs\n- Learning rate 1.0\n- Seed 3\n" in card
+    assert found["difference"]["sentence"] in card
     assert found["stopped"] in ("early", "done")
     assert found["calibrated"] is False
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sce_desktop.commands import options
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.words import plural
 
 
 def add_command(commands: options.Commands) -> None:
@@ -22,7 +23,7 @@ def add_command(commands: options.Commands) -> None:
         type=Path,
         required=True,
         metavar="OUT",
-        help="where the result goes; its ending says which kind of table it becomes",
+        help="where the result goes; its ending says which kind of table; an older result is replaced",
     )
     options.add_threshold(parser)
     parser.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
@@ -70,7 +71,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json(asdict(report))
     else:
         print(
-            f"{report.scored:,} of {report.rows:,} rows classified into {len(report.labels)} labels "
-            f"in {report.seconds['total']:.1f} s ({report.skipped_blank:,} without text): {report.output}"
+            f"{report.scored:,} of {plural(report.rows, 'row')} classified into "
+            f"{plural(len(report.labels), 'label')} in {report.seconds['total']:.1f} s "
+            f"({report.skipped_blank:,} without text): {report.output}"
         )
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.commands import options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
     from sce_desktop.core.metrics import Measures
@@ -178,7 +179,8 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
             }
         )
         return 0
-    print(f"{report.rows:,} rows, {len(report.labels)} labels{_left_out(report.skipped)}{_counted_in(args)}")
+    size = f"{plural(report.rows, 'row')}, {plural(len(report.labels), 'label')}"
+    print(f"{size}{_left_out(report.skipped)}{_counted_in(args)}")
     width = max(map(len, report.models))
     print(f"{'':{width}}  accuracy (95 % interval)  macro-F1    ECE")
     for name, found in report.models.items():

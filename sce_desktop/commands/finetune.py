@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sce_desktop.commands import finetune_llm, options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.finetune import FineTuneReport
@@ -93,11 +94,11 @@ def _lines(report: FineTuneReport) -> list[str]:
     tuned, found = report.tuned, report.outcome
     how = "each left out of training once" if tuned.cross_validated else "held out of training"
     lines = [
-        f"Learned {len(report.labels)} labels from {tuned.train_rows:,} rows "
+        f"Learned {plural(len(report.labels), 'label')} from {plural(tuned.train_rows, 'row')} "
         f"in {report.seconds['train']:.1f} s: {report.model}"
     ]
     if found.before is not None and found.after is not None and found.logistic is not None:
-        lines.append(f"On {found.before.rows:,} rows, {how}:")
+        lines.append(f"On {plural(found.before.rows, 'row')}, {how}:")
         for name, one in (
             ("before", found.before),
             ("after", found.after),

@@ -6,6 +6,7 @@ import argparse
 
 from sce_desktop.commands import options
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.words import plural
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -91,11 +92,14 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json(report.as_json())
         return 0
     print(
-        f"Learned {len(report.labels)} labels from {report.train:,} rows in {report.seconds['train']:.1f} s "
-        f"({report.trainable:,} parameters): {report.model}"
+        f"Learned {plural(len(report.labels), 'label')} from {plural(report.train, 'row')} "
+        f"in {report.seconds['train']:.1f} s ({report.trainable:,} parameters): {report.model}"
     )
     print(f"loss of the first step {report.losses[0]:.3f}, of the last {report.losses[-1]:.3f}")
     for name, one in (("before", report.before), ("after", report.after)):
         low, high = one.accuracy_interval
-        print(f"{name:7} {one.accuracy:6.1%} ({low:.1%} to {high:.1%}) on {report.held_out:,} rows held out")
+        print(
+            f"{name:7} {one.accuracy:6.1%} ({low:.1%} to {high:.1%}) "
+            f"on {plural(report.held_out, 'row')} held out"
+        )
     return 0

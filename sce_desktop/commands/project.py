@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.commands import options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
@@ -102,7 +103,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
         )
     with project:
         _index(project, progress, "The project is made")
-        _tell(args, _facts(project), f"{args.project}: {project.row_count():,} rows.")
+        _tell(args, _facts(project), f"{args.project}: {plural(project.row_count(), 'row')}.")
     return 0
 
 
@@ -117,7 +118,11 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
             report = append_table(project, args.table, options=table_options, progress=progress)
         _index(project, progress, "The rows are added")
         facts = {**_facts(project), "added": report.rows}
-        _tell(args, facts, f"{report.rows:,} rows added; {args.project} has {project.row_count():,} now.")
+        _tell(
+            args,
+            facts,
+            f"{plural(report.rows, 'row')} added; {args.project} has {project.row_count():,} now.",
+        )
     return 0
 
 
@@ -135,7 +140,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
 
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
-    from sce_desktop.tasks.versions import project_models
+    from sce_desktop.tasks.version_models import project_models
     from sce_desktop.tasks.whole_table import knowing_project
 
     with _open(args.project) as project:
@@ -151,7 +156,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
         with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
-        text = ", ".join(f"{number:,} rows by {alias}" for alias, number in scored.items())
+        text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
         _tell(args, _facts(project), f"{args.project}: scored {text}.")
     return 0
 
@@ -161,19 +166,20 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project, read_only=True) as project:
         facts = _facts(project)
     lines = [
-        f"{facts['name']}: {facts['rows']:,} rows ({facts['blank']:,} without text, "
+        f"{facts['name']}: {plural(facts['rows'], 'row')} ({facts['blank']:,} without text, "
         f"{facts['duplicates']:,} repeated), text from {', '.join(map(repr, facts['text_columns']))}",
         f"labels: {', '.join(map(repr, facts['labels'])) or 'none yet'}",
         "decided: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
     ]
-    lines += [f"answers of {name}: {rows:,} rows" for name, rows in facts["coders"].items()]
+    lines += [f"answers of {name}: {plural(rows, 'row')}" for name, rows in facts["coders"].items()]
     lines += [
-        f"{version['name']} of {version['base']}: {version['train_rows']:,} rows"
+        f"{version['name']} of {version['base']}: {plural(version['train_rows'], 'row')}"
         + (", in use" if version["active"] else "")
         for version in facts["versions"]
     ]
     lines += [
-        f"scored by {run['alias']} ({run['model']}): {run['scored']:,} rows, {len(run['labels'])} labels"
+        f"scored by {run['alias']} ({run['model']}): {plural(run['scored'], 'row')}, "
+        + plural(len(run["labels"]), "label")
         + ("" if run["active"] else ", not shown")
         for run in facts["runs"]
     ]
@@ -196,7 +202,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
             note=args.note,
             progress=progress,
         )
-    _tell(args, {"rows": rows, "output": args.output}, f"{rows:,} rows written to {args.output}.")
+    _tell(args, {"rows": rows, "output": args.output}, f"{plural(rows, 'row')} written to {args.output}.")
     return 0
 
 
@@ -225,8 +231,8 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
 
     report = Project.repair_file(args.project, args.copy, progress)
     text = (
-        f"{report.rows:,} rows, {report.annotations:,} annotations and {report.scores:,} scores "
-        f"are in {args.copy}."
+        f"{plural(report.rows, 'row')}, {plural(report.annotations, 'annotation')} and "
+        f"{plural(report.scores, 'score')} are in {args.copy}."
     )
     _tell(args, {"copy": args.copy, **asdict(report)}, "\n".join([*report.problems, text]))
     return 0

@@ -115,7 +115,8 @@ def finetune_embedder(
             result = work.run(fast, may)
         except Enough:
             result = replace(
-                work.unchanged(fast, "Stopped before the adapted text embedder was measured"), cut_short=True
+                work.unchanged(fast, "Stopped before the text embedder was adapted to all rows"),
+                cut_short=True,
             )
     return replace(result, seconds={**fast.seconds, "adapt": time.perf_counter() - started})
 

@@ -32,7 +32,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
-from sce_desktop.ml import folders
+from sce_desktop.ml import folders, model_card
 from sce_desktop.ml.bert import EncoderConfig, TextEncoder, embedding_table
 from sce_desktop.ml.correction import Correction
 from sce_desktop.ml.embedder import (
@@ -52,16 +52,6 @@ LABEL_TOKENIZER = "label_tokenizer.json"
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
 _HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
 
-_CARD = """---
-{{ card_data }}
----
-
-# {{ name }}
-
-A Soft Contextualized Encoder for [SCE Desktop](https://pypi.org/project/sce-desktop/): it sorts texts into
-labels given at use. Load it with `SCEClassifier.from_pretrained` or `sce-desktop classify --model`.
-"""
-
 
 class SCEModel(
     nn.Module,
@@ -69,7 +59,7 @@ class SCEModel(
     library_name="sce-desktop",
     tags=["text-classification", "zero-shot-classification", "sce"],
     pipeline_tag="zero-shot-classification",
-    model_card_template=_CARD,
+    model_card_template=model_card.TEMPLATE,
 ):
     """A `core.types.TextModel` of kind "sce". Its weights must not change once it has scored.
 
@@ -298,8 +288,14 @@ class SCEModel(
 
     # --- folders -------------------------------------------------------------------------------------------
 
-    def save_pretrained(self, save_directory: str | Path, **options: Any) -> str | None:
+    def save_pretrained(self, save_directory: str | Path, *, card: str = "", **options: Any) -> str | None:
         """Write the model folder, whole or not at all; other files of an older version of it are kept.
+
+        Args:
+            save_directory: Where to.
+            card: What README.md says beyond the name, in Markdown. It takes the place of an older card of
+                ours; one that somebody wrote is kept.
+            options: As for the hub library.
 
         Raises:
             UserError: The place cannot be written, or something else is there.
@@ -309,8 +305,11 @@ class SCEModel(
         with folders.replaced_folder(folder) as aside:
             if folder.is_dir():
                 shutil.copytree(folder, aside, dirs_exist_ok=True)
+            if card:
+                model_card.remove_ours(aside)
             if options.get("model_card_kwargs") is None:
-                options["model_card_kwargs"] = {"name": self.name}
+                name = f"{self.name}, fine-tuned" if self.config.corrected else self.name
+                options["model_card_kwargs"] = {"name": name, "more": card}
             return super().save_pretrained(aside, **options)
 
     def _save_pretrained(self, save_directory: Path) -> None:

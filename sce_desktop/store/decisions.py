@@ -20,6 +20,7 @@ from sce_desktop.core.types import (
     Origin,
     RowMarks,
 )
+from sce_desktop.core.words import plural
 from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
@@ -111,7 +112,7 @@ def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -
     )
     if not len(decided):
         return
-    action = history.begin(connection, ChangeKind.CLEAR, f"Clear {_rows(len(decided))}", join=join)
+    action = history.begin(connection, ChangeKind.CLEAR, f"Clear {plural(len(decided), 'row')}", join=join)
     history.record_rows(connection, action, decided)
     # Their labels go with them (ON DELETE CASCADE).
     raw(connection).execute(
@@ -217,11 +218,7 @@ def _marked(count: int, unsure: bool | None, flag: bool | None, note: str | None
             what = "Note"
         case _:
             what = "Marks"
-    return what if count == 1 else f"{what}, {_rows(count)}"
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
+    return what if count == 1 else f"{what}, {plural(count, 'row')}"
 
 
 def _described(
@@ -246,7 +243,7 @@ def _described(
 
 
 def _counted(what: str, count: int) -> str:
-    return what if count == 1 or what == _IMPORT else f"{what}, {_rows(count)}"
+    return what if count == 1 or what == _IMPORT else f"{what}, {plural(count, 'row')}"
 
 
 def label_counts(connection: sa.Connection) -> dict[int, int]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -254,7 +255,9 @@ def describe_labels(before: Sequence[Label], after: Sequence[Label]) -> str:
     old, new = ({label.id: label for label in labels} for labels in (before, after))
     added = [new[id_].name for id_ in new if id_ not in old]
     gone = [old[id_].name for id_ in old if id_ not in new]
-    edited = [(old[id_], new[id_]) for id_ in new if id_ in old and old[id_] != new[id_]]
+    both = [(old[id_], new[id_]) for id_ in new if id_ in old]
+    # A colour where an older program stored none is given by us, and no edit.
+    edited = [(was, is_) for was, is_ in both if replace(was, colour=was.colour or is_.colour) != is_]
     match (added, gone, edited):
         case ([name], [], []):
             return f"Add label “{name}”"

@@ -3,6 +3,9 @@
 A label keeps its id over renames. A label set never changes: an edit makes the next version. A label that is
 taken out of the active set stays known, and so do its annotations, but they count for nothing: their rows are
 unlabelled until a label with that id or that name is back.
+
+Every label has a colour from its first set on and keeps it, whatever becomes of the labels beside it: what is
+learned to be blue stays blue.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from sce_desktop.core.colours import colour_of, free_colours
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store import schema
@@ -54,7 +58,8 @@ def set_labels(
         name = current.name if current else _DEFAULT_NAME
     if multi_label is None:
         multi_label = current.multi_label if current else False
-    known = _identify(connection, labels)
+    newest_id = connection.execute(sa.select(sa.func.max(_labels.c.id))).scalar_one() or 0
+    known = _coloured(connection, _identify(connection, labels), current, newest_id)
     of_name = f"{_SET} WHERE name = ? ORDER BY version DESC LIMIT 1"
     found = raw(connection).execute(of_name, (name,)).fetchone()
     newest = None if found is None else _label_set(found)
@@ -154,6 +159,36 @@ def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label
     in_use = {label.id for label in known}
     connection.execute(_labels.update().values(active=_labels.c.id.in_(in_use)))
     return tuple(known)
+
+
+def _coloured(
+    connection: sa.Connection, labels: Sequence[Label], current: LabelSet | None, newest: int
+) -> tuple[Label, ...]:
+    """Give each label without a colour the one that it had, else one that no label has, or had until now.
+
+    Labels with an id up to ``newest`` were known before: one that is back brings its colour, if it is free.
+    """
+    had = {label.id: colour_of(label) for label in current.labels} if current else {}
+    taken = [*had.values(), *(label.colour.lower() for label in labels)]
+    for label in labels:
+        if not label.colour and label.id not in had and label.id is not None and label.id <= newest:
+            before = _last_colour(connection, label.id)
+            if before not in taken:
+                had[label.id] = before
+                taken.append(before)
+    free = free_colours(taken)
+    return tuple(
+        label if label.colour else replace(label, colour=had.get(label.id) or next(free)) for label in labels
+    )
+
+
+def _last_colour(connection: sa.Connection, label_id: int) -> str:
+    """Return the colour that a label had in the newest set with it; empty where there is none."""
+    for (stored,) in raw(connection).execute("SELECT labels FROM label_sets ORDER BY id DESC"):
+        for label in parsed(stored):
+            if label.id == label_id:
+                return colour_of(label)
+    return ""
 
 
 def _label_set(found: tuple[Any, ...]) -> LabelSet:

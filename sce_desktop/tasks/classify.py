@@ -15,7 +15,15 @@ from sce_desktop.data.tables import Table, open_table
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_problems
-from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, count_cut, labels_for, load_models
+from sce_desktop.tasks.models import (
+    MAIN_ALIAS,
+    Baseline,
+    ModelSource,
+    NamedModel,
+    count_cut,
+    labels_for,
+    load_models,
+)
 from sce_desktop.tasks.progress import PartProgress, Unreported
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
@@ -69,8 +77,7 @@ def classify_table(
     """
     started = time.perf_counter()
     table = open_table(table_path, options or TableOptions())
-    if output.exists() and output.samefile(table_path):
-        raise UserError("The output would replace the table itself: choose another name for it.")
+    _check_replaceable(output, table_path)
     texts_at = find_columns(table.columns, text_columns, progress)
     if labels:
         check_scorable(labels)  # before the model takes its seconds
@@ -127,6 +134,24 @@ def classify_table(
         output=str(output),
         whole_table=whole_table,
     )
+
+
+def _check_replaceable(output: Path, table_path: Path) -> None:
+    """Refuse to replace what no run could bring back. Scripts run again: an older output of ours may go."""
+    if not output.exists():
+        return
+    if output.samefile(table_path):
+        raise UserError("The output would replace the table itself: choose another name for it.")
+    if not output.is_file() or not output.stat().st_size:  # what is no file is refused where it is written
+        return
+    try:
+        columns = open_table(output, TableOptions()).columns
+    except UserError:  # no table at all
+        columns = ()
+    if not any(f"{MAIN_ALIAS}_label" in name for name in columns):
+        raise UserError(
+            f"{output} is there already and no result of classify: choose another name, or remove it first."
+        )
 
 
 def says_none(model: TextModel, labels: Sequence[Label], *, multi_label: bool) -> bool:

@@ -15,6 +15,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import distinct_labels
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import USER, Coder, Decision, Label, TableOptions
+from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
@@ -201,7 +202,7 @@ class WithOther:
             if value is not None
         ]
         figures = f" ({', '.join(beyond)})" if beyond else ""
-        rows = "1 row" if found.rows == 1 else f"{found.rows:,} rows"
+        rows = plural(found.rows, "row")
         same = f"{100 * found.same:.0f} %"
         return f"You and {self.coder.name} agree on {same} of {rows} that both decided{figures}."
 

@@ -26,8 +26,8 @@ def find_column(columns: Sequence[str], name: str, progress: Progress) -> int:
     found = [index for index, column in enumerate(columns) if column == name]
     if not found:
         close = difflib.get_close_matches(name, columns, n=1)
-        hint = f"did you mean {close[0]!r}" if close else f"the columns are {_named(columns)}"
-        raise UserError(f"The table has no column {name!r}; {hint}.")
+        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {_named(columns)}."
+        raise UserError(f"The table has no column {name!r}; {hint}")
     if len(found) > 1:
         progress.warn(f"{len(found)} columns are called {name!r}: the first of them is read.")
     return found[0]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sce_desktop.core.estimates import Share, sample_share, with_known, within_bounds
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, FloatArray, IdArray
+from sce_desktop.core.words import plural
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
 
@@ -122,7 +123,7 @@ def basis(evidence: Evidence, model: bool) -> str:
         helped = " and by the model's probabilities, whose bias the sample corrects" if model else ""
         others = "; the other decided rows only narrow them" if decided > len(evidence.audit) else ""
         return (
-            f"Estimated from a random sample of {len(evidence.audit):,} rows{helped}. "
+            f"Estimated from a random sample of {plural(len(evidence.audit), 'row')}{helped}. "
             f"The intervals hold in 95 of 100 such samples{others}.{told}"
         )
     if model:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ from sce_desktop.core.labels import check_scorable, distinct_labels
 from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
+from sce_desktop.core.words import gigabytes
+from sce_desktop.tasks.card import tuned_card
 from sce_desktop.tasks.evaluation import read_gold
 from sce_desktop.tasks.models import ModelSource, load_models
 from sce_desktop.tasks.slow import duration
-from sce_desktop.tasks.training import adapter_pace, adapting, cost, gigabytes
+from sce_desktop.tasks.training import adapter_pace, adapting, cost
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune import FineTuned, Settings
@@ -201,9 +204,8 @@ def finetune_table(
     if adapt_embedder:
         pace = adapter_pace(base, used_texts, chosen, progress)
         known = len(np.unique(answers))
-        expected = adapting(
-            cost(len(used), known, len(chosen)), pace, rows=len(used), measurable=len(used), epochs=epochs
-        )
+        fast = cost(len(used), known, len(chosen), epochs=epochs)
+        expected = adapting(fast, pace, rows=len(used), measurable=len(used), epochs=epochs)
         if expected.too_large:
             raise UserError(expected.too_large)
         progress.warn(
@@ -224,13 +226,30 @@ def finetune_table(
     if expected is not None:
         estimate = {"seconds": expected.seconds, "memory": expected.memory}
         embedder = {**embedder_json(tuned, answers[tuned.measured]), "estimate": estimate}
-    tuned.model.save_pretrained(output)
+    names = [label.name for label in chosen]
+    changed = outcome(answers[tuned.measured], tuned.before, tuned.after, tuned.logistic)
+    card = tuned_card(
+        tuned.model,
+        base=loaded.models[0].name,
+        base_key=base.fingerprint,
+        made=datetime.now(UTC).date().isoformat(),
+        rows=tuned.train_rows,
+        labels=len(chosen),
+        held_out=0 if tuned.cross_validated else len(tuned.measured),
+        settings={
+            **asdict(settings),
+            "recipe": asdict(tuned.recipe),
+            **({"embedder": True} if tuned.adapted is not None and tuned.adapted.kept else {}),
+        },
+        found=changed.as_json(names),
+    )
+    tuned.model.save_pretrained(output, card=card)
     return FineTuneReport(
         model=str(output),
-        labels=[label.name for label in chosen],
+        labels=names,
         skipped=skipped,
         tuned=tuned,
-        outcome=outcome(answers[tuned.measured], tuned.before, tuned.after, tuned.logistic),
+        outcome=changed,
         seconds={"load": loaded.seconds, **tuned.seconds, "total": time.perf_counter() - started},
         embedder=embedder,
     )

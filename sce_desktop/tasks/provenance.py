@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sce_desktop import __version__
 from sce_desktop.core.types import ModelVersion, Run
+from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.models import MAIN_ALIAS
@@ -26,12 +27,12 @@ def about_run(run: Run, versions: Sequence[ModelVersion]) -> str:
     made = ""
     if version is not None:
         made = (
-            f", “{version.name}”, fine-tuned from {version.base} on {version.train_rows:,} rows "
+            f", “{version.name}”, fine-tuned from {version.base} on {plural(version.train_rows, 'row')} "
             f"on {version.created_at[:10]}"
         )
-    rows = "1 row" if run.scored == 1 else f"{run.scored:,} rows"
+    rows = plural(run.scored, "row")
     return (
-        f"{run.alias}: {run.model}{made}; {rows} scored with {len(run.labels):,} labels from "
+        f"{run.alias}: {run.model}{made}; {rows} scored with {plural(len(run.labels), 'label')} from "
         f"{run.created_at[:10]} on; fingerprint {run.fingerprint}"
     )
 

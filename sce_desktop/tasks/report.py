@@ -9,6 +9,7 @@ from typing import Any
 
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
+from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
@@ -229,7 +230,9 @@ def _page(report: Report) -> str:
 
 def sentences(found: Findings) -> list[str]:
     """Return what has to be said beside the figures: what they rest on, and what they leave out."""
-    said = [f"{found.rows:,} rows with text, {found.decided:,} of them decided by a person. {found.basis}"]
+    said = [
+        f"{plural(found.rows, 'row')} with text, {found.decided:,} of them decided by a person. {found.basis}"
+    ]
     if found.unreadable:
         said.append(f"Rows in no period because their date cannot be read: {found.unreadable:,}.")
     sampled = found.whole.shares[0].share.interval is not None
@@ -270,7 +273,9 @@ def _parts_table(found: Findings, *, counts: bool) -> str:
 
     lines = []
     if len(found.groups) < len(found.answers):
-        heads = "".join(head(one.name, f"<br><small>{one.rows:,} rows</small>") for one in found.groups)
+        heads = "".join(
+            head(one.name, f"<br><small>{plural(one.rows, 'row')}</small>") for one in found.groups
+        )
         for answer, name in enumerate(found.answers):
             cells = "".join(cell(group, answer) for group in found.groups)
             lines.append(f'<tr><td dir="auto">{escape(name)}</td>{cells}</tr>')

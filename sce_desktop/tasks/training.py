@@ -16,6 +16,7 @@ from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin
+from sce_desktop.core.words import gigabytes
 from sce_desktop.ml.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS, AdapterPace, adapter_work, choices
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
@@ -38,7 +39,7 @@ WIDTH = 384
 MOST_LOOKED_UP = 500
 """Texts from which the share of those without a vector is estimated: a plan is made after every edit."""
 EPOCHS = 50
-"""Of a fit: half of the most there are, as most fits settle earlier (an assumption)."""
+"""Of a fit, where it may have more: most settle earlier than after the usual 100 (an assumption)."""
 START_SECONDS, EPOCH_SECONDS, WORK_SECONDS = 1.0, 0.001, 3e-9
 """Of all, of an epoch, and of a row, recipe and direction in it.
 
@@ -176,7 +177,14 @@ class Cost:
 
 
 def cost(
-    rows: int, known: int, labels: int, *, measurable: int | None = None, unread: int = 0, pace: float = 1.0
+    rows: int,
+    known: int,
+    labels: int,
+    *,
+    measurable: int | None = None,
+    unread: int = 0,
+    pace: float = 1.0,
+    epochs: int = 100,
 ) -> Cost:
     """Estimate a fine-tune on ``rows``.
 
@@ -187,6 +195,7 @@ def cost(
         measurable: Rows that may be measured; None: all.
         unread: Texts that have no vector yet.
         pace: How much slower than the machine of docs/fine-tune.md this one is.
+        epochs: Passes over the rows at most.
     """
     by_folds = (rows if measurable is None else measurable) <= MOST_TO_MEASURE_BY_FOLDS
     recipes, folds = choices(rows, known)
@@ -194,7 +203,7 @@ def cost(
     fits = (tested + by_folds) * folds + tested + 1
     part = (FOLDS - 1) / FOLDS
     learned = part * part * rows  # most fits choose a strength on what is left where a part is left out
-    fit = pace * (START_SECONDS + fits * EPOCHS * epoch_seconds(learned, known, len(recipes)))
+    fit = pace * (START_SECONDS + fits * min(EPOCHS, epochs) * epoch_seconds(learned, known, len(recipes)))
     memory = BASE_BYTES + 4 * rows * (len(recipes) * (5 * known + 2 * labels) + 6 * WIDTH)
     return Cost(fit, unread * TEXT_SECONDS, memory, free_memory())
 
@@ -309,7 +318,7 @@ class Plan:
         if not n:
             if bulk:
                 return "None: rows given a label in bulk are not measured on, so nothing will be claimed"
-            return "None: each label has a single example"
+            return "None: no label has more than one example"
         words = (
             f"Each of {n:,} once, in {FOLDS} parts"
             if n <= MOST_TO_MEASURE_BY_FOLDS
@@ -330,6 +339,7 @@ def plan(
     known: KnownVectors | None,
     pace: AdapterPace | None = None,
     *,
+    epochs: int = 100,
     progress: Progress,
 ) -> Plan:
     """Look what a fine-tune on the rows of ``origins`` would be.
@@ -339,6 +349,7 @@ def plan(
         origins: Which annotations count.
         known: The text vectors that are there; None: not known.
         pace: Of adapting the text embedder; None: not known.
+        epochs: Passes over the rows at most.
         progress: Asked whether to go on.
     """
     try:
@@ -369,6 +380,7 @@ def plan(
         measurable=int(rows.measurable.sum()),
         unread=unread,
         pace=pace_of(project),
+        epochs=epochs,
     )
     slower = None
     if pace is not None:
@@ -377,13 +389,9 @@ def plan(
             pace,
             rows=len(rows.ids),
             measurable=int(rows.measurable.sum()),
+            epochs=epochs,
             all_rows=project.row_count() - project.blank_count(),
         )
     few = int((examples[examples > 0] < 5).sum())
     hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""
     return Plan(rows, found, found.too_large, hint, slower)
-
-
-def gigabytes(count: float) -> str:
-    """Return a number of bytes as people say it."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from sce_desktop.tasks.finetune import (
     method,
     outcome,
 )
-from sce_desktop.tasks.models import MAIN_ALIAS, Baseline, Loaded, ModelSource, NamedModel, load_models
+from sce_desktop.tasks.models import MAIN_ALIAS, ModelSource
 from sce_desktop.tasks.training import (
     MEASURED_ON,
     Cost,
@@ -33,6 +32,7 @@ from sce_desktop.tasks.training import (
     cost,
     training_rows,
 )
+from sce_desktop.tasks.version_models import from_base
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune import FineTuned, OnEpoch, Settings
@@ -196,7 +196,7 @@ def try_finetune(
 
     settings = settings or Settings()
     rows = training_rows(project, origins)
-    expected = _cost(rows)
+    expected = _cost(rows, settings.epochs)
     if settings.adapt_embedder:
         pace = adapter_pace(base, rows.texts, rows.labels, progress)
         may = int(rows.measurable.sum())
@@ -245,7 +245,7 @@ def keep(
 
     settings = settings or Settings()
     rows, tuned = trial.rows, trial.tuned
-    expected, adapted = _cost(rows), tuned.adapted
+    expected, adapted = _cost(rows, settings.epochs), tuned.adapted
     return project.add_version(
         name=name,
         base=base_name,
@@ -288,67 +288,9 @@ def keep(
     )
 
 
-def project_models(
-    project: Project, source: ModelSource, name: str, baselines: list[Baseline], progress: Progress
-) -> Loaded:
-    """Load what scores ``project``: the version in use, else the model ``name``, and the ``baselines``.
-
-    Raises:
-        UserError: One is missing or damaged, or the version's base is another one by now.
-    """
-    version = project.active_version()
-    loaded = load_models(source, [version.base if version else name], baselines, progress)
-    if version is not None:
-        model = version_model(project, version, source)
-        loaded.models[0] = NamedModel(MAIN_ALIAS, version.title, model)
-    return loaded
-
-
-def version_model(project: Project, version: ModelVersion, source: ModelSource) -> SCEModel:
-    """Return the model of ``version``: its base with what was learned put in.
-
-    A label that was renamed since keeps what was learned of it; one that is gone, or whose name another label
-    has now, does not.
-
-    Raises:
-        UserError: The base is not here or is another one by now, or the version is damaged.
-    """
-    from sce_desktop.ml.model import SCEModel
-
-    base = source.model(version.base)
-    if not isinstance(base, SCEModel) or base.fingerprint != version.base_fingerprint:
-        raise UserError(
-            f"{version.name} was made from another model than the {version.base} that is here: "
-            "fine-tune again, or install the model that it was made from."
-        )
-    return _from_base(project, version, base)
-
-
-def _from_base(project: Project, version: ModelVersion, base: SCEModel) -> SCEModel:
-    from sce_desktop.ml.versions import with_changes
-
-    label_set = project.label_set()
-    now = {label.id: label.name for label in label_set.labels} if label_set is not None else {}
-    names = {
-        name: now[label_id]
-        for name, label_id in version.settings.get("label_ids", {}).items()
-        if label_id in now
-    }
-    return with_changes(base, project.version_weights(version.id), names)
-
-
-def export_version(project: Project, version: ModelVersion, source: ModelSource, folder: Path) -> None:
-    """Write the model of ``version`` as a model folder, for other projects, the command line and Python.
-
-    Raises:
-        UserError: As `version_model`, or the folder cannot be written.
-    """
-    version_model(project, version, source).save_pretrained(folder)
-
-
-def _cost(rows: TrainingRows) -> Cost:
-    known = len(set(rows.gold.tolist()))
-    return cost(len(rows.texts), known, len(rows.labels), measurable=int(rows.measurable.sum()))
+def _cost(rows: TrainingRows, epochs: int) -> Cost:
+    known, may = len(set(rows.gold.tolist())), int(rows.measurable.sum())
+    return cost(len(rows.texts), known, len(rows.labels), measurable=may, epochs=epochs)
 
 
 def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:
@@ -402,6 +344,6 @@ def _since(
     places = tuned.measured[new]
     gold = rows.gold[places]
     texts = [rows.texts[place] for place in places]
-    active = _from_base(project, version, base)
+    active = from_base(project, version, base)
     said = active.probabilities(texts, rows.labels, cache=cache, progress=progress).probabilities
     return version.number, compare(said.argmax(1) == gold, tuned.after[new].argmax(1) == gold)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import ACCEPTED
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui import review_work
@@ -27,7 +28,6 @@ from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.queries import has_filters
 from sce_desktop.ui.review_work import AcceptPreview
 from sce_desktop.ui.row_actions import label_icon
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
@@ -134,14 +134,14 @@ class AcceptDialog(ProjectDialog):
         for label_id, number in sorted(counts.items(), key=lambda pair: -pair[1]):
             label = label_of(label_id, labels)
             item = QTreeWidgetItem([label.name, f"{number:,}"])
-            item.setIcon(0, label_icon(colour_of(label, labels)))
+            item.setIcon(0, label_icon(colour_of(label)))
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
             self.labels.addTopLevelItem(item)
         for row, label_ids, share in preview.examples:
             names = " + ".join(label_of(label_id, labels).name for label_id in label_ids)
             text = " ".join(row.text[:_TEXT].split())
             item = QTreeWidgetItem([names, per_cent(share), text])
-            item.setIcon(0, label_icon(colour_of(label_of(label_ids[0], labels), labels)))
+            item.setIcon(0, label_icon(colour_of(label_of(label_ids[0], labels))))
             self.examples.addTopLevelItem(item)
 
     def accept(self) -> None:

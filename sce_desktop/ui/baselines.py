@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Run
+from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import Baseline
 from sce_desktop.ui import work
 from sce_desktop.ui.choices import ModelChoice
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
     from sce_desktop.ui.session import Session
 
 SCROLL_PAUSE_MS = 600  # the LLM is asked about rows that the table rests on
+
+
+def chosen_baselines(settings: Settings) -> tuple[str, ...]:
+    """The baseline of the settings; one that is none is left out, as it must not keep a project shut."""
+    text = str(settings["baseline"]).strip()
+    try:
+        return (text,) if text and Baseline.parse(text) else ()
+    except UserError:
+        return ()
 
 
 class Baselines(QObject):

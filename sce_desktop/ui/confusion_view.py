@@ -84,7 +84,7 @@ class _Square(QAbstractTableModel):
 
 
 class _SquareView(QTableView):
-    """As wide as there is room for, so that the names above can be read."""
+    """As wide as there is room for, so that the names above can be read, and no column is seen in half."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -93,7 +93,9 @@ class _SquareView(QTableView):
     def fit(self) -> None:
         pairs = self.model()
         if isinstance(pairs, _Square) and pairs.names:
-            pairs.set_cell(max(px(_LEAST), min(px(_MOST), self.viewport().width() // len(pairs.names))))
+            room = self.viewport().width()
+            seen = min(len(pairs.names), max(1, room // px(_LEAST)))
+            pairs.set_cell(max(px(_LEAST), min(px(_MOST), room // seen)))
             self.horizontalHeader().setDefaultSectionSize(pairs.cell)
 
 
@@ -141,7 +143,7 @@ class ConfusionView(QStackedWidget):
         self._found = [(number[one.gold], number[one.predicted]) for one in model.confusions]
         self.list.show_rows(
             (
-                Heading("Your label", Kind.NAME, 240),
+                Heading("Your label", Kind.NAME, 0),
                 Heading("The model says", Kind.NAME, 0),
                 Heading("Rows", Kind.COUNT, 70),
                 Heading("Of the label", Kind.SHARE, 100, "How much of the rows with your label that is"),

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.figures_table import FiguresTable, Heading, Kind
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.row_actions import label_icon
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
@@ -136,7 +136,6 @@ class DoubtsList(QWidget):
             self.said.setText(_INVITATION)
             self.table.show_rows((), ())
             return
-        labels = self._session.labels
         self.said.setText(_in_words(found) + (" Decisions have changed since." if self._aged else ""))
         self.table.show_rows(
             (
@@ -150,7 +149,7 @@ class DoubtsList(QWidget):
                 (one.given.name, one.proposed.name, one.confidence, one.position + 1, one.text[:_TEXT])
                 for one in found.rows
             ],
-            lambda number: label_icon(colour_of(found.rows[number].given, labels)),
+            lambda number: label_icon(colour_of(found.rows[number].given)),
         )
 
     @Slot(object)

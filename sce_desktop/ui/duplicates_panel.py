@@ -25,7 +25,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import NO_LABEL
+from sce_desktop.core.words import plural
 from sce_desktop.tasks.bulk import Answer
 from sce_desktop.tasks.duplicates import CopyGroup, GroupAnswers
 from sce_desktop.tasks.neighbours import NEAR
@@ -37,7 +39,6 @@ from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.looking import Looking
 from sce_desktop.ui.row_actions import MOST_IN_MENU, label_icon, menu_text
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
@@ -196,7 +197,7 @@ class DuplicatesPanel(QWidget):
         if not groups:
             self.facts.setText("No two rows are that much alike.")
             return
-        many = "1 group" if len(groups) == 1 else f"{len(groups):,} groups"
+        many = plural(len(groups), "group")
         said = f"{many}, {rows(sum(len(group.row_ids) for group in groups))}"
         if odd := sum(found.contradictory for found in answers):
             said += f"; {odd:,} contradictory"
@@ -282,7 +283,7 @@ class DuplicatesPanel(QWidget):
         for answer in (*offered[:MOST_IN_MENU], _NONE):
             action = QAction(menu_text(answer_name(answer, labels)), menu)
             if answer != _NONE:
-                action.setIcon(label_icon(colour_of(label_of(answer[0], labels), labels)))
+                action.setIcon(label_icon(colour_of(label_of(answer[0], labels))))
             action.triggered.connect(lambda _=False, answer=answer: self._give_all(groups, answer))
             menu.addAction(action)
         return menu

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop import paths
+from sce_desktop.core.words import plural
 from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.dialog_parts import dialog_column, open_dialog
@@ -192,7 +193,7 @@ class ExportDialog(ProjectDialog):
             button.setAccessibleName(f"{words}, {facts.rows[key]:,}")
             button.setEnabled(facts.rows[key] > 0 or key == "all")
         for alias, names in facts.columns:
-            self._add_group(alias, GROUPS.get(alias, f"Baseline: {alias}"), f"{len(names)} columns")
+            self._add_group(alias, GROUPS.get(alias, f"Baseline: {alias}"), plural(len(names), "column"))
             if alias != "original" and alias != "decided" and PROBABILITIES not in self.column_boxes:
                 self._add_group(PROBABILITIES, "The probability of every label", "one column a label")
         self._columns_layout.addStretch()

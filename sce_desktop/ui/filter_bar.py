@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import rows_data
 from sce_desktop.ui.confidence_menu import ConfidenceMenu
@@ -210,6 +211,7 @@ class FilterBar(FilterMenus):
                 query,
                 predicted_ids=tuple(i for i in query.predicted_ids if i in known),
                 label_ids=tuple(i for i in query.label_ids if i in known),
+                former_ids=tuple(i for i in query.former_ids if i not in known),  # a split undone
             )
         )
 
@@ -302,4 +304,4 @@ def _label(chip: QPushButton, name: str, count: int | None) -> None:
         chip.setText(text)
         chip.setMinimumWidth(chip_width(text))
         chip.setAccessibleName(name)
-        chip.setAccessibleDescription("" if count is None else f"{count:,} rows")
+        chip.setAccessibleDescription("" if count is None else plural(count, "row"))

@@ -11,6 +11,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import USER, IdArray
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import review_work
@@ -19,7 +20,6 @@ from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.filter_words import STATES
 from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
 from sce_desktop.ui.row_actions import label_icon, menu_text
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 
 _MOST_IN_MENU = 40
@@ -125,7 +125,7 @@ class FilterMenus(QWidget):
                 text = label.name if number is None else f"{label.name}  {number:,}"
                 toggle = partial(self._toggle_label, field, label.id)
                 action = self._add(of_field, text, toggle, checked=label.id in chosen)
-                action.setIcon(label_icon(colour_of(label, self._session.labels)))
+                action.setIcon(label_icon(colour_of(label)))
             of_field.addSeparator()
             clear = of_field.addAction("Any label")
             clear.triggered.connect(lambda _=False, field=field: self._clear_labels(field))

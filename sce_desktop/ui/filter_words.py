@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sce_desktop.core.types import Label
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowQuery, RowState
 
 STATES = (
@@ -34,8 +35,9 @@ def filters_in_words(
         name = columns[cell.column] if cell.column < len(columns) else "?"
         chosen.append(f"{name}: {values}{more}")
     if query.among is not None:
-        count = f"{len(query.among):,}"
-        chosen.append(f"{query.name.capitalize()}: {count} rows" if query.name else f"{count} chosen rows")
+        count = len(query.among)
+        of_name = f"{query.name.capitalize()}: {plural(count, 'row')}"
+        chosen.append(of_name if query.name else plural(count, "chosen row"))
     if query.duplicate is not None:
         chosen.append("Duplicates" if query.duplicate else "No duplicates")
     if query.former_ids:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QFontMetrics, QIcon
 
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.types import IdArray
+from sce_desktop.core.words import plural
 from sce_desktop.ui import words
 from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.icons import icon
@@ -248,7 +249,7 @@ class PartsModel(_Figures):
             ends = f" ({interval(figure, counts=counts)})" if figure.interval else ""
             told = (
                 f"{one.name}, {group.name}: {figure_text(figure.value, counts=counts)}{ends}\n"
-                f"{group.rows:,} rows, {one.decided:,} decided so, {one.predicted:,} predicted"
+                f"{plural(group.rows, 'row')}, {one.decided:,} decided so, {one.predicted:,} predicted"
             )
             return plain_tip(told) if role == Qt.ItemDataRole.ToolTipRole else told.replace("\n", ", ")
         return None

@@ -96,6 +96,7 @@ class FineTunePanel(QWidget):
             self.start.choices.origins,
             session.scorer.base_vectors,
             self.start.pace,
+            epochs=self.start.epochs.value(),
             title="Counting examples",
             lane="reads",
             quiet=True,

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import Label, ModelVersion
 from sce_desktop.tasks.training import ORIGINS, Plan
 from sce_desktop.ui.dialog_parts import flat_list
@@ -26,7 +27,6 @@ from sce_desktop.ui.finetune_start import ORIGIN_NAMES
 from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.loss_curve import LossCurve
 from sce_desktop.ui.row_actions import label_icon
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import NOT_YET, alias_title
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, font, px, set_role
 from sce_desktop.ui.tuning_work import Watch
@@ -162,7 +162,7 @@ class ResultPane(QWidget):
 
     def _line(self, label: Label, numbers: Sequence[int]) -> QTreeWidgetItem:
         item = QTreeWidgetItem([label.name, *(f"{number:,}" for number in numbers)])
-        item.setIcon(0, label_icon(colour_of(label, self._labels)))
+        item.setIcon(0, label_icon(colour_of(label)))
         item.setToolTip(0, label.name)
         for column in range(1, len(numbers) + 1):
             item.setTextAlignment(column, _RIGHT)
@@ -273,7 +273,7 @@ class ResultPane(QWidget):
             figures.append(f"{after - before:+.2f}" if both else NOT_YET)
             item = QTreeWidgetItem([name, f"{change['rows']:,}", *figures])
             if name in by_name:
-                item.setIcon(0, label_icon(colour_of(by_name[name], self._labels)))
+                item.setIcon(0, label_icon(colour_of(by_name[name])))
             item.setToolTip(0, name)
             for column in range(1, 5):
                 item.setTextAlignment(column, _RIGHT)
@@ -284,11 +284,7 @@ class ResultPane(QWidget):
         count = f" {len(shown):,}" if len(shown) == len(changes) else f" {len(shown):,} of {len(changes):,}"
         self.tabs.setTabText(3, f"Changed rows{count if changes else ''}")
         used = {change[key] for change in shown for key in ("before", "after", "gold")}
-        icons = {
-            label.name: label_icon(colour_of(label, self._labels))
-            for label in self._labels
-            if label.name in used
-        }
+        icons = {label.name: label_icon(colour_of(label)) for label in self._labels if label.name in used}
         items = []
         for change in shown:
             names = [change["before"], change["after"], change["gold"]]

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import Origin
-from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan, gigabytes
+from sce_desktop.core.words import gigabytes
+from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.icons import set_icon
@@ -43,7 +44,7 @@ _WIDTH = 310
 
 
 class StartPane(QWidget):
-    """Shows a `Plan` and what the tuner does; emits ``choicesChanged`` when other rows are asked for."""
+    """Shows a `Plan` and what the tuner does; emits ``choicesChanged`` when another plan is asked for."""
 
     choicesChanged = Signal()
 
@@ -88,7 +89,6 @@ class StartPane(QWidget):
         set_role(self.start_button, "primary")
         self.start_button.clicked.connect(self._start)
         self.keep_button = QPushButton("Stop and keep")
-        self.keep_button.setToolTip("Measure no more and keep a model of all rows")
         self.keep_button.clicked.connect(self._tuner.stop_and_keep)
         self.cancel_button = QPushButton("Cancel")
         self.cancel_button.setToolTip("Stop and keep nothing")
@@ -105,6 +105,9 @@ class StartPane(QWidget):
         buttons.addWidget(self.settings_button)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setAccessibleName("Progress of the fine-tune")
+        self.kept_note = _fact()  # below what one aims at: it changes while one waits
+        self.kept_note.setAccessibleName("What stopping keeps")
+        set_role(self.kept_note, "muted")
         self.settings = self._build_settings()
         self.settings_button.toggled.connect(self._fold)
 
@@ -120,6 +123,7 @@ class StartPane(QWidget):
         column.addWidget(self.problem)
         column.addLayout(buttons)
         column.addWidget(self.bar)
+        column.addWidget(self.kept_note)
         column.addWidget(self.settings)
         column.addStretch()
         set_role(page, "pane")
@@ -138,6 +142,7 @@ class StartPane(QWidget):
 
     def _build_settings(self) -> QWidget:
         self.epochs = QSpinBox(minimum=1, maximum=10_000, value=TuneChoices().epochs)
+        self.epochs.valueChanged.connect(self.choicesChanged)
         self.rate = QDoubleSpinBox(minimum=0.01, maximum=100.0, decimals=2, singleStep=0.1, value=1.0)
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)
         self.balanced = QCheckBox("Rare labels count as much as frequent ones")
@@ -294,6 +299,11 @@ class StartPane(QWidget):
             button.setVisible(asked)
             button.setEnabled(job is not None and job.state != "cancelling")
         self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.enough.is_set())
+        kept = f"“Stop and keep” keeps {self._kept_by_stop()}."
+        self.kept_note.setText(kept)
+        self.kept_note.setVisible(self.keep_button.isEnabled() and asked)
+        self.keep_button.setToolTip(kept)
+        self.keep_button.setAccessibleDescription(kept)
         self.bar.setVisible(job is not None)
         if job is not None:
             self.bar.setRange(0, job.total or 0)
@@ -306,15 +316,25 @@ class StartPane(QWidget):
         assert job is not None
         if self._tuner.by_itself:
             return "Fine-tuning by itself…"
+        if watch.adapted:
+            rows = "to all rows" if watch.kept else f"without part {watch.adapted[-1][0]} of the rows"
+            return f"Adapting the text embedder {rows}"
         if watch.kept:
             return "Fitting all rows, which is what is kept"
-        if watch.adapted:
-            return f"Adapting the text embedder without part {watch.adapted[-1][0]} of the rows"
         if watch.measured:
             return f"Measured part {watch.measured[-1][0]} of the rows left out"
         if job.state == "waiting":
             return "Waiting until the model is free"
         return job.stage.capitalize() or "Starting"
+
+    def _kept_by_stop(self) -> str:
+        """What "Stop and keep" keeps, as far as the fine-tune is."""
+        watch = self._tuner.watch
+        if watch.adapted and watch.kept:
+            return "the text embedder as it is by then where that was better, else the fast way's model"
+        if self.adapts or watch.adapted:
+            return "the fast way's model, with the text embedder as it was"
+        return "a model of all rows, and measures no more"
 
     @Slot(bool)
     def _fold(self, shown: bool) -> None:

@@ -17,8 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.types import TableProblem
+from sce_desktop.core.words import plural
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.theme import SPACE_S, SPACE_XS, px, set_role
+from sce_desktop.ui.words import isolated
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.scan import TableScan
@@ -60,10 +62,9 @@ def sentences(scan: TableScan, *, append: bool) -> list[tuple[str, str]]:
             (f"The label column has {scan.label_values:,} different values: is it one of labels?", "warn")
         )
     elif scan.labels:
-        named = ", ".join(f"“{name}” {count:,}" for name, count in scan.labels[:_NAMED])
+        named = ", ".join(f"“{isolated(name)}” {count:,}" for name, count in scan.labels[:_NAMED])
         more = f" and {scan.label_values - _NAMED} more" if scan.label_values > _NAMED else ""
-        word = "label" if scan.label_values == 1 else "labels"
-        told.append((f"{scan.label_values} {word}: {named}{more}.", "muted"))
+        told.append((f"{plural(scan.label_values, 'label')}: {named}{more}.", "muted"))
     return told
 
 
@@ -171,7 +172,7 @@ class FactsPane(QWidget):
             self.problems.addItem(f"and {count - len(problems):,} more")
         height = self.problems.sizeHintForRow(0) if self.problems.count() else 0
         self.problems.setFixedHeight(height * min(self.problems.count(), _PROBLEMS_SHOWN) + px(4))
-        self.problem_words.setText(f"{count:,} problem" if count == 1 else f"{count:,} problems")
+        self.problem_words.setText(plural(count, "problem"))
         quotes = any("quote" in problem.message.lower() for problem in problems)
         self.problem_words.setVisible(count > 0)
         self.problems.setVisible(count > 0)

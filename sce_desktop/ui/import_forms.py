@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.types import TableOptions, TablePreview
 from sce_desktop.ui.dialog_parts import indent_number
+from sce_desktop.ui.label_edits import quoted
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ _USES = (  # words, what becomes of the labels, whether they are gold
     ("As your annotations", "They are the rows' answers, kept apart as imported.", False),
     (
         "As right answers (gold)",
-        "Rows stay open. Evaluate measures the models on them; Review, Agreement compares your answers.",
+        "Rows stay open and show the right answer once you have decided. Evaluate measures the models on "
+        "them; Review, Agreement compares your answers.",
         True,
     ),
 )
@@ -294,7 +296,7 @@ class ColumnsForm(QWidget):
         self.merge.setVisible(bool(alike))
         self.alike.setVisible(bool(alike))
         if alike:
-            groups = "; ".join(", ".join(f"“{name}”" for name in group) for group in alike[:3])
+            groups = "; ".join(quoted(group, len(group)) for group in alike[:3])
             more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
             self.alike.setText(f"{groups}{more}. Each group becomes its first one, which most rows have.")
             self.alike.setToolTip("\n".join(", ".join(map(repr, group)) for group in alike[:40]))

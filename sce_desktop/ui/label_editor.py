@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.colours import label_colours
 from sce_desktop.core.types import Label
-from sce_desktop.ui.colours import label_colours
 from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.keymap import plain_key, shown_key
 from sce_desktop.ui.keys_dialog import KeyField

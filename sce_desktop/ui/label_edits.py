@@ -12,8 +12,10 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
+from sce_desktop.core.words import plural
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.words import isolated
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
 
 def rows(count: int) -> str:
     """A number of rows in words."""
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+    return plural(count, "row")
 
 
 def quoted(names: Sequence[str], most: int = 3) -> str:
     """Label names in a sentence."""
-    told = ", ".join(f"“{name}”" for name in names[:most])
+    told = ", ".join(f"“{isolated(name)}”" for name in names[:most])
     return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
 
 

@@ -17,11 +17,12 @@ from PySide6.QtCore import (
     Slot,
 )
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import Label
+from sce_desktop.core.words import plural
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.labels_groups import Span, grouped, moved
 from sce_desktop.ui.preview_model import plain_tip
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 
 LabelRole = Qt.ItemDataRole.UserRole
@@ -167,7 +168,7 @@ class LabelsModel(QAbstractListModel):
         if role == PredictedRole:
             return self.counts(label)[1]
         if role == ColourRole:
-            return colour_of(label, self._session.labels)
+            return colour_of(label)
         if role == GroupRole:
             return self._groups[index.row()]
         if role == FoldedRole:
@@ -194,7 +195,7 @@ class LabelsModel(QAbstractListModel):
 
     def _spoken_group(self, group: Span) -> str:
         size = group.end - group.start
-        labels = "1 label" if size == 1 else f"{size} labels"
+        labels = plural(size, "label")
         return ", ".join((group.parent, f"folded group of {labels}", *_spoken_counts(*self.sums(group))))
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPush
 
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Change, Label
+from sce_desktop.core.words import were
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import label_edits, table_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
@@ -195,7 +196,7 @@ class LabelsPanel(QWidget):
         elif len(wanted) > 1:
             rest = len(wanted) - added
             there = f"; {rest} were there already or twice" if rest else ""
-            self._say(f"{added} labels were added{there}.", "muted")
+            self._say(f"{were(added, 'label')} added{there}.", "muted")
 
     def _add_dialog(self, title: str, *, checked: bool = True) -> AddLabelsDialog:
         dialog = AddLabelsDialog(self._session, title, checked=checked, parent=self.window())

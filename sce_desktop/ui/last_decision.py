@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from sce_desktop.core.words import plural
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
@@ -62,7 +63,7 @@ class LastDecision(QFrame):
         """Offer, beside what was said, to decide ``count`` undecided rows of the same text alike."""
         if not self._moment.isActive():
             return
-        same = "1 duplicate" if count == 1 else f"{count:,} duplicates"
+        same = plural(count, "duplicate")
         self.copies.setText(f"+{count:,}  {key}".rstrip())  # the panel is narrow
         self.copies.setToolTip(f"Decide {same} alike ({key})" if key else f"Decide {same} alike")
         self.copies.setAccessibleName(f"Decide {same} alike")

@@ -97,9 +97,13 @@ class MainWindow(QMainWindow):
         self.start_page.sampleAsked.connect(session.open_sample)
         session.told.connect(self.strip.show_message)
         session.offered.connect(self.strip.show_offer)
+        session.editing.connect(self.strip.end_news)
+        session.versionsChanged.connect(self.strip.end_offer)  # all offers go back to a version
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)
+        session.projectClosed.connect(self.strip.end_news)
+        session.projectClosed.connect(self.strip.end_offer)
         session.countsChanged.connect(self._show_counts)
         session.scorer.modelsChanged.connect(self._show_device)
         session.settled.connect(self._on_settled)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import NO_LABEL, SKIPPED, IdArray, Label, Run
 from sce_desktop.ui.map_legend import Entry
 from sce_desktop.ui.map_raster import Looks, Mark, argb
 from sce_desktop.ui.map_work import UNKNOWN, Facts
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.rows_text import NONE_FITS, label_of
 from sce_desktop.ui.rows_text import SKIPPED as SKIPPED_NAME
 from sce_desktop.ui.theme import tokens
@@ -71,5 +71,5 @@ def name_of(code: int, labels: tuple[Label, ...], run: Run | None, *, predicted:
 
 def _colour(code: int, labels: tuple[Label, ...], run: Run | None) -> str:
     if code > 0:
-        return colour_of(label_of(code, labels, run), labels)
+        return colour_of(label_of(code, labels, run))
     return tokens().ink if code == NO_LABEL else tokens().muted

@@ -76,6 +76,20 @@ class MessageStrip(QFrame):
         self._timer.stop()
 
     @Slot()
+    def end_news(self) -> None:
+        """Take away what was only told, because something newer happens; warnings and offers stay."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self.hide()
+
+    @Slot()
+    def end_offer(self) -> None:
+        """Take away an offer that has lost its ground."""
+        if self._do is not None:
+            self._do = None
+            self.hide()
+
+    @Slot()
     def _on_button(self) -> None:
         do, self._do = self._do, None
         self.hide()

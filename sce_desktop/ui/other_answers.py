@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from sce_desktop.core.types import Decision
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowState
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.keymap import shown_key
@@ -34,7 +35,7 @@ class _Answer(QWidget):
     def set_count(self, count: int | None) -> None:
         """Show how many rows have this answer."""
         self._count = count
-        told = "" if count is None else f", {count:,} rows"
+        told = "" if count is None else f", {plural(count, 'row')}"
         key = f", key {self._key}" if self._key else ""
         self.setAccessibleName(f"{self._name}{told}{key}")
         self.update()

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.ui.bulk_work import decide_many
 from sce_desktop.ui.icons import set_icon
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import MARK_RADIUS, px
 
@@ -73,7 +73,7 @@ class RowActions:
         return action
 
     def _add_label(self, menu: QMenu, label: Label, ids: Sequence[int]) -> None:
-        action = QAction(label_icon(colour_of(label, self._session.labels)), menu_text(label.name), menu)
+        action = QAction(label_icon(colour_of(label)), menu_text(label.name), menu)
         assert label.id is not None
         action.triggered.connect(
             lambda _=False, label_id=label.id: self._decide(ids, Decision.LABEL, (label_id,))

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
@@ -35,7 +36,6 @@ from sce_desktop.ui.row_labels import Bar, LabelLine, LazyLines, RowLabels
 from sce_desktop.ui.row_limit import RowLimit
 from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
-from sce_desktop.ui.rows_delegate import colour_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
@@ -154,7 +154,7 @@ class RowPanel(QWidget):
         self.last.copiesAsked.connect(self._copies.take)
         self.last.cleared.connect(self._copies.withdraw)
         self._copies.found.connect(self.last.offer_copies)
-        session.changed.connect(self.last.clear)
+        session.editing.connect(self.last.clear)  # its Undo would take back something else
         self.labels.left.connect(session.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.finderChanged.connect(self._fit)
@@ -243,7 +243,9 @@ class RowPanel(QWidget):
         marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
         self.decision.show_marks(marks)
         self.decision.show_decision(self._annotation, self._session.labels)
-        said = [] if self._session.blind else project.said_of(row.id)
+        # Before one has decided, a right answer or somebody else's would be copied, not checked.
+        answered = self._annotation is not None and self._annotation.decision is not Decision.SKIPPED
+        said = project.said_of(row.id) if answered and not self._session.blind else []
         self.others.setText(rows_text.said_by_others(said, self._session.labels))
         self.others.setVisible(bool(said))
 
@@ -263,7 +265,7 @@ class RowPanel(QWidget):
                 if not np.isnan(of_label[place])
             )
             key = self._label_keys.get(label.id, "")
-            return LabelLine(label.id, label.name, colour_of(label, labels), key, bars, label.id in chosen)
+            return LabelLine(label.id, label.name, colour_of(label), key, bars, label.id in chosen)
 
         best_first = np.argsort(-np.nan_to_num(shares[0]), kind="stable") if main else range(len(labels))
         self.labels.set_lines(LazyLines(line, [int(place) for place in best_first]), titles)

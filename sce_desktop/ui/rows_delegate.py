@@ -8,10 +8,10 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Q
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
+from sce_desktop.core.colours import colour_of
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.ui import rows_text
-from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.painting import draw_bar, draw_lines, draw_name, draw_square, mixed
 from sce_desktop.ui.rows_data import RowData
@@ -145,7 +145,7 @@ class RowsDelegate(QStyledItemDelegate):
         words = rows_text.yours(row, self._model.labels)
         if row.annotation.decision is Decision.LABEL:
             first = rows_text.label_of(row.annotation.label_ids[0], self._model.labels)
-            self._draw_label(painter, area, words, self._colour(first), colours.ink)
+            self._draw_label(painter, area, words, colour_of(first), colours.ink)
         else:
             self._draw_label(painter, area, words, None, colours.muted)
 
@@ -165,9 +165,9 @@ class RowsDelegate(QStyledItemDelegate):
             name.adjust(0, 0, -(size + px(4)), 0)
         unsure = score.confidence < self._model.threshold
         ink = colours.muted if score.stale or unsure else colours.ink
-        self._draw_label(painter, name, f"? {label.name}" if unsure else label.name, self._colour(label), ink)
+        self._draw_label(painter, name, f"? {label.name}" if unsure else label.name, colour_of(label), ink)
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
-        draw_bar(painter, box, score.confidence, self._colour(label), track)
+        draw_bar(painter, box, score.confidence, colour_of(label), track)
         painter.setPen(QColor(colours.muted))
         painter.drawText(area, _RIGHT, per_cent(score.confidence))
 
@@ -210,9 +210,6 @@ class RowsDelegate(QStyledItemDelegate):
         painter.setPen(QColor(ink))
         draw_name(painter, area.adjusted(px(LABEL_INDENT), 0, 0, 0), words)
 
-    def _colour(self, label: Label) -> str:
-        return colour_of(label, self._model.labels)
-
     # --- under the mouse -----------------------------------------------------------------------------------
 
     def helpEvent(
@@ -239,19 +236,11 @@ class RowsDelegate(QStyledItemDelegate):
         return None
 
 
-def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
-    """The colour of a label; one without a colour of its own gets it by its place."""
-    if label.colour:
-        return label.colour
-    place = rows_text.place_of(label.id, labels)
-    return label_colour(len(labels) if place is None else place)
-
-
 def colours_of_names(names: Sequence[str], labels: tuple[Label, ...]) -> list[str]:
     """The colour of each name: its label's, or that of its first child where labels are rolled up, or ""."""
     tops = roll_up(label.name for label in labels)
     by_name: dict[str, str] = {}
     for label in labels:
-        by_name.setdefault(tops[label.name], colour_of(label, labels))
-    by_name |= {label.name: colour_of(label, labels) for label in labels}
+        by_name.setdefault(tops[label.name], colour_of(label))
+    by_name |= {label.name: colour_of(label) for label in labels}
     return [by_name.get(name, "") for name in names]

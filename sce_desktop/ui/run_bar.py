@@ -10,11 +10,11 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
+from sce_desktop.ui.baselines import chosen_baselines
 from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.dialog_parts import ask_folder, open_dialog
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.row_actions import menu_text
-from sce_desktop.ui.scoring import chosen_baselines
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 

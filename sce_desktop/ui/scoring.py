@@ -29,12 +29,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
-from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import IdArray, ModelVersion, Run
-from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
-from sce_desktop.ui.baselines import Baselines
+from sce_desktop.ui.baselines import Baselines, chosen_baselines
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.words import duration
@@ -53,15 +51,6 @@ def window_threads() -> int:
     """Cores that torch may use while the window is open: all but one, so that the window breathes."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
     return max(1, available - 1)
-
-
-def chosen_baselines(settings: Settings) -> tuple[str, ...]:
-    """The baseline of the settings; one that is none is left out, as it must not keep a project shut."""
-    text = str(settings["baseline"]).strip()
-    try:
-        return (text,) if text and Baseline.parse(text) else ()
-    except UserError:
-        return ()
 
 
 class Scorer(Baselines):

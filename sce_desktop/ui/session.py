@@ -35,6 +35,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import USER, Label, LabelSet, Run, TableOptions
+from sce_desktop.core.words import were
 from sce_desktop.settings import Settings, Value
 from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
 from sce_desktop.ui import review_work, work
@@ -346,7 +347,7 @@ class Session(Edits):
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self.project is None:
             return
-        self.tell(" ".join((f"{report.rows:,} rows were added.", *warnings)))
+        self.tell(" ".join((f"{were(report.rows, 'row')} added.", *warnings)))
         self.rowsChanged.emit()
         self.reload_labels()
         self.annotationsChanged.emit(None)
@@ -379,7 +380,7 @@ class Session(Edits):
             title=f"Exporting {choices.path.name}",
         )
         job.warned.connect(lambda sentence: self.tell(sentence, "warn"))
-        job.finished.connect(lambda rows: self.tell(f"{rows:,} rows were written to {choices.path}."))
+        job.finished.connect(lambda rows: self.tell(f"{were(rows, 'row')} written to {choices.path}."))
         return job
 
     # --- counts ---------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ sentence. Whoever edits learns by signals what has changed, in both cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -16,8 +15,8 @@ from PySide6.QtCore import QObject, Signal
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Change, ChangeKind, Decision, Label, LabelSet, Origin
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowQuery
-from sce_desktop.ui.colours import free_colours
 from sce_desktop.ui.queries import queue_name
 from sce_desktop.ui.rows_text import NONE_FITS, SKIPPED
 
@@ -34,6 +33,7 @@ LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
 class Edits(QObject):
     """What `Session` does to the open project. Each edit tells by a signal what it changed."""
 
+    editing = Signal()  # an edit begins: what was said of those before is over
     labelsChanged = Signal()  # the label set is another one
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     decided = Signal(object, object)  # row ids and what was decided about them, in words
@@ -76,6 +76,7 @@ class Edits(QObject):
         """
         if self.project is None or self.refuses_edit():
             return False
+        self.editing.emit()
         if rows > LONG:
             self._write_behind(self.project, change, then, title)
             return True
@@ -105,12 +106,11 @@ class Edits(QObject):
     # --- labels --------------------------------------------------------------------------------------------
 
     def set_labels(self, labels: Sequence[Label], *, multi_label: bool | None = None) -> bool:
-        """Make ``labels`` the label set, giving a colour to those without one; scores follow by themselves.
+        """Make ``labels`` the label set; scores follow by themselves.
 
         Returns False, and tells why, if they cannot be taken.
         """
-        coloured = _coloured(labels)
-        return self.edit_labels(lambda p: p.set_labels(coloured, multi_label=multi_label))
+        return self.edit_labels(lambda p: p.set_labels(labels, multi_label=multi_label))
 
     def edit_labels(
         self,
@@ -157,10 +157,9 @@ class Edits(QObject):
     def split_label(
         self, label_id: int, parts: Sequence[Label], then: Callable[[], object] | None = None
     ) -> bool:
-        """Put ``parts``, with colours of their own, in the place of a label; see `edit_labels`."""
-        coloured = _coloured(parts, beside=self.label_set.labels if self.label_set else ())
+        """Put ``parts`` in the place of a label; see `edit_labels`."""
         return self.edit_labels(
-            lambda p: p.split_label(label_id, coloured),
+            lambda p: p.split_label(label_id, parts),
             rows=self.rows_with([label_id]),
             title="Splitting a label",
             then=then,
@@ -228,7 +227,7 @@ class Edits(QObject):
             self.historyChanged.emit()
             self.count_soon()
 
-        return self._write(change, follow, rows=len(row_ids), title=f"Changing {len(row_ids):,} rows")
+        return self._write(change, follow, rows=len(row_ids), title=f"Changing {plural(len(row_ids), 'row')}")
 
     # --- undo ----------------------------------------------------------------------------------------------
 
@@ -287,9 +286,3 @@ def make_change(project: Project, change: Callable[[Project], Any], *, progress:
 
 def _ids(label_set: LabelSet | None) -> set[int | None]:
     return {label.id for label in label_set.labels} if label_set else set()
-
-
-def _coloured(labels: Sequence[Label], *, beside: Sequence[Label] = ()) -> list[Label]:
-    """Give each of ``labels`` that has no colour one that neither they nor those ``beside`` have."""
-    free = free_colours(label.colour for label in (*beside, *labels) if label.colour)
-    return [label if label.colour else replace(label, colour=next(free)) for label in labels]

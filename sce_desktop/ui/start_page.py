@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.words import plural
 from sce_desktop.ui.icons import icon, set_icon
 from sce_desktop.ui.low_scroll import LowScroll
 from sce_desktop.ui.recent import RecentProject, RecentProjects
@@ -45,7 +46,7 @@ def state_of(project: RecentProject) -> str:
     """One line on where a project stands."""
     if not project.exists:
         return f"The file is not there any more: {project.path}"
-    parts = [f"{project.rows:,} rows"]
+    parts = [plural(project.rows, "row")]
     if project.scored:
         parts.append(f"{project.scored:,} scored")
     if project.labelled:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowState
 from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.icons import set_icon
@@ -66,7 +67,7 @@ class StatusBar(QStatusBar):
     def set_counts(self, counts: Counts | None) -> None:
         """Show how many rows there are, labelled and scored; nothing without a project."""
         self.counts.setText(
-            f"{counts.rows:,} rows    {counts.labelled:,} labelled    {counts.scored:,} scored"
+            f"{plural(counts.rows, 'row')}    {counts.labelled:,} labelled    {counts.scored:,} scored"
             if counts
             else ""
         )

@@ -7,7 +7,7 @@
     px(30)                                # a length of the sketch in logical pixels, by the system's font
     font("heading")                       # body, heading, column (of a table), text (of a row), strong
 
-Label colours are in `ui.colours`, icons in `ui.icons`, the style sheet in `ui.stylesheet`.
+Label colours are in `core.colours`, icons in `ui.icons`, the style sheet in `ui.stylesheet`.
 
 `tokens` reads the application's palette, so there is no theme to pass around, and a widget opened alone in a
 test is drawn right too.

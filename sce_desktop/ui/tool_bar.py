@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from sce_desktop.core.words import plural
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px, set_role
@@ -119,5 +120,5 @@ class ToolBar(QToolBar):
             name = self.fontMetrics().elidedText(project.name, Qt.TextElideMode.ElideRight, px(220))
             self.name.setText(name)
             self.name.setToolTip(str(project.path))
-            self.rows.setText(f"{project.row_count():,} rows")
+            self.rows.setText(plural(project.row_count(), "row"))
             self.search.setText(self._session.query.pattern or self._session.query.search)

@@ -55,12 +55,13 @@ def plan(
     known: KnownVectors | None,
     pace: AdapterPace | None = None,
     *,
+    epochs: int = 100,
     progress: Progress,
 ) -> Plan:
     """Look what a fine-tune would learn from and take."""
     from sce_desktop.tasks.training import plan
 
-    return plan(project, origins, known, pace, progress=progress)
+    return plan(project, origins, known, pace, epochs=epochs, progress=progress)
 
 
 def adapter_pace(
@@ -178,6 +179,9 @@ def export(
     progress: Progress,
 ) -> None:
     """Write the model of a version as a model folder."""
+    from sce_desktop.tasks.card import version_card
+
     shelf.open(choice, progress=progress)
     progress.check()
-    shelf.version_model(project, version).save_pretrained(folder)
+    model = shelf.version_model(project, version)
+    model.save_pretrained(folder, card=version_card(version, model))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import NamedTuple
 
 from sce_desktop.ui.jobs import Job, JobState
@@ -32,6 +33,16 @@ F1 = (
     "Precision and recall in one (their harmonic mean); 0: never right; –: no row has it and none is given it"
 )
 MEASURES = (ACCURACY, INTERVAL, MACRO_F1, ECE)
+
+
+_ISOLATE, _END = "\u2068", "\u2069"  # Unicode: FIRST STRONG ISOLATE, POP DIRECTIONAL ISOLATE
+
+
+def isolated(name: str) -> str:
+    """A name in a sentence: one that is written from right to left draws no number beside it to its side."""
+    if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in name):
+        return f"{_ISOLATE}{name}{_END}"
+    return name
 
 
 def per_cent(share: float) -> str:

@@ -25,7 +25,6 @@ from sce_desktop.core.types import (
 from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.models import MAIN_ALIAS, NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
-from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.garbage import importing
 from sce_desktop.ui.preload import MAPPING, preload_torch
 
@@ -100,7 +99,7 @@ class ModelShelf:
 
     def version_model(self, project: Project, version: ModelVersion) -> SCEModel:
         """Return the model of a version; its base is loaded if it is not here yet."""
-        from sce_desktop.tasks.versions import version_model
+        from sce_desktop.tasks.version_models import version_model
 
         assert self._session is not None
         label_set = project.label_set()
@@ -311,7 +310,7 @@ def import_sample(target: Path, *, progress: Progress) -> Project:
         target,
         folder / "parcel_feedback.csv",
         text_columns=[SAMPLE_TEXT_COLUMN],
-        labels=[Label(name, colour=label_colour(place)) for place, name in enumerate(filter(None, names))],
+        labels=[Label(name) for name in names if name],
         progress=progress,
     )
 

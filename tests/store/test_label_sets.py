@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.colours import FIRST_COLOURS, colour_of
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
@@ -20,7 +24,8 @@ def test_labels_come_back_as_they_are(project: Project, path: Path) -> None:
     ]
     made = project.set_labels([FULL, *odd], name="Topics", multi_label=True)
     assert (made.name, made.version, made.multi_label) == ("Topics", 1, True)
-    assert [replace(label, id=None) for label in made.labels] == [FULL, *odd]
+    assert made.labels[0] == replace(FULL, id=made.labels[0].id)
+    assert [replace(label, id=None, colour="") for label in made.labels[1:]] == odd
     assert len({label.id for label in made.labels}) == 8
     project.close()
     with Project.open(path) as opened:
@@ -159,3 +164,64 @@ def test_all_labels_may_be_removed(project: Project) -> None:
     label_set = project.set_labels([])
     assert (label_set.labels, project.annotation_counts()) == ((), {})
     assert project.verify() == []
+
+
+# --- colours
+
+
+def colours(project: Project) -> dict[str, str]:
+    labels = project.label_set()
+    return {label.name: label.colour for label in labels.labels} if labels else {}
+
+
+def test_a_label_keeps_its_colour_as_long_as_it_lives(project: Project) -> None:
+    ids = {label.name: label.id for label in project.set_labels([Label(name) for name in "abcdef"]).labels}
+    first = colours(project)
+    assert list(first.values()) == list(FIRST_COLOURS)
+    project.merge_labels([ids["b"]], ids["c"])
+    assert colours(project) == {name: first[name] for name in "acdef"}
+    project.delete_label(ids["a"])
+    project.split_label(ids["d"], [Label("d1"), Label("d2")])
+    now = colours(project)
+    assert list(now) == ["c", "d1", "d2", "e", "f"]
+    assert {name: now[name] for name in "cef"} == {name: first[name] for name in "cef"}
+    assert first["d"] not in (now["d1"], now["d2"])  # what has just gone is not taken for what has come
+    assert len(set(now.values())) == 5
+    for _ in range(3):
+        project.undo()
+    assert colours(project) == first
+    for _ in range(3):
+        project.redo()
+    assert colours(project) == now
+
+
+def test_new_labels_take_a_free_colour_and_a_label_that_is_back_its_own(project: Project) -> None:
+    project.set_labels([Label(name) for name in "abc"])
+    first = colours(project)
+    project.set_labels([Label("a"), Label("c")])
+    assert colours(project) == {name: first[name] for name in "ac"}  # typed anew, by name alone
+    project.set_labels([Label("a"), Label("b"), Label("c")])
+    assert colours(project) == first
+    project.set_labels([Label("a"), Label("c")])
+    project.set_labels([Label("a"), Label("c"), Label("x")])
+    assert colours(project)["x"] == first["b"]
+    project.set_labels([Label("a"), Label("c"), Label("x"), Label("b")])
+    assert len(set(colours(project).values())) == 4
+
+
+def test_labels_of_an_older_program_keep_the_colour_of_their_id(project: Project, path: Path) -> None:
+    a, b, c = project.set_labels([Label(name) for name in "abc"]).labels
+    project.close()
+    with closing(sqlite3.connect(path)) as plain, plain:
+        (stored,) = plain.execute("SELECT labels FROM label_sets").fetchone()
+        bare = [label | {"colour": ""} for label in json.loads(stored)]
+        plain.execute("UPDATE label_sets SET labels = ?", (json.dumps(bare),))
+    with Project.open(path) as opened:
+        assert set(colours(opened).values()) == {""}
+        before = [colour_of(label) for label in opened.label_set().labels]
+        opened.set_labels([*opened.label_set().labels, Label("d")])
+        assert opened.undo_text() == "Add label “d”"
+        assert list(colours(opened).values())[:3] == before == [a.colour, b.colour, c.colour]
+        opened.undo()
+        opened.delete_label(a.id)
+        assert [colour_of(label) for label in opened.label_set().labels] == before[1:]

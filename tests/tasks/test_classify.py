@@ -194,8 +194,27 @@ def test_labels_of_the_model_itself(tmp_path: Path) -> None:
 def test_cancel_leaves_what_was_there(tmp_path: Path, after: int) -> None:
     table = table_of(tmp_path, "text\n" + "damage\n" * 500)
     output = tmp_path / "out.csv"
-    output.write_text("older result", encoding="utf-8")
+    output.write_text("sce_label\nolder result", encoding="utf-8")
     with pytest.raises(Cancelled):
         classify(table, output, batch_rows=50, progress=StoppingProgress(after))
-    assert output.read_text(encoding="utf-8") == "older result"
+    assert output.read_text(encoding="utf-8") == "sce_label\nolder result"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet", "jsonl"])
+def test_an_older_result_is_replaced_and_nothing_else(tmp_path: Path, ending: str) -> None:
+    table = table_of(tmp_path, "id;text\n1;damage\n")
+    output = tmp_path / f"out.{ending}"
+    output.touch()  # as a script makes a file of its own
+    classify(table, output)
+    classify(table, output)
+    first = output.read_bytes()
+    for content in (b"id,text,mine\n1,damage,true\n", b"not a table \x00\xff", b'{"id": 1, "mine": true}\n'):
+        output.write_bytes(content)
+        with pytest.raises(UserError, match="is there already and no result of classify"):
+            classify(table, output)
+        assert output.read_bytes() == content
+    output.unlink()
+    classify(table, output)
+    if ending != "xlsx":  # which says when it was written
+        assert output.read_bytes() == first

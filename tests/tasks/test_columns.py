@@ -39,7 +39,7 @@ def test_of_several_columns_of_the_same_name_the_first_is_read_and_told() -> Non
 
 
 def test_a_missing_column_is_refused_with_what_there_is() -> None:
-    with pytest.raises(UserError, match="did you mean 'Text'"):
+    with pytest.raises(UserError, match=r"; did you mean 'Text'\?$"):
         find_column(("id", "Text"), "text", SilentProgress())
     with pytest.raises(UserError, match="the columns are 'id', 'x'"):
         find_column(("id", "x"), "comment", SilentProgress())

@@ -62,6 +62,13 @@ def test_a_plan_says_what_stands_in_the_way(project: Project, tmp_path: Path) ->
         assert "no labels yet" in found.problem
 
 
+def test_where_nothing_can_be_held_out_a_plan_says_why(project: Project) -> None:
+    decide(project, range(1, 2), 0)
+    decide(project, range(2, 3), 1)  # the others have none
+    found = plan(project, training.ORIGINS, None, progress=SilentProgress())
+    assert found.held_out == "None: no label has more than one example"
+
+
 def test_a_plan_says_what_is_held_out(project: Project) -> None:
     decide(project, range(1, 11), 0)
     decide(project, range(11, 12), 1)

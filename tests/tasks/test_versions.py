@@ -19,13 +19,11 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks import training
 from sce_desktop.tasks.scoring import score_project
 from sce_desktop.tasks.training import training_rows
+from sce_desktop.tasks.version_models import export_version, project_models, version_model
 from sce_desktop.tasks.versions import (
     NewVersion,
-    export_version,
     finetune_project,
     improve_project,
-    project_models,
-    version_model,
 )
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS, StopsAt
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -128,6 +126,38 @@ def test_a_version_is_used_in_place_of_its_base(project: Project, base: SCEModel
     export_version(project, made.version, OneModel(base), tmp_path / "out")
     again = SCEModel.from_pretrained(tmp_path / "out")
     np.testing.assert_allclose(again.probabilities(TEXTS, again.labels).probabilities, want, atol=0.02)
+
+
+def test_the_folder_of_a_version_says_where_it_comes_from(
+    project: Project, base: SCEModel, tmp_path: Path
+) -> None:
+    version = make(project, base).version
+    version = replace(version, base=str(tmp_path / "mine" / "our-base"))  # a folder of this machine
+    export_version(project, version, OneModel(base), tmp_path / "out")
+    readme = tmp_path / "out" / "README.md"
+    card = readme.read_text(encoding="utf-8")
+    before, after = version.metrics["before"], version.metrics["after"]
+    for said in (
+        "library_name: sce-desktop",
+        f"Fine-tuned from our-base (fingerprint {base.fingerprint[:12]}) on {version.created_at[:10]} by",
+        f"on {version.train_rows} labelled rows with {len(NAMES)} labels.",
+        "The folder is whole: our-base is not needed to use it.",
+        "- At most 30 epochs",
+        "- Rare labels count as much as frequent ones",
+        "- Text embedder as it was",
+        f"On {version.metrics['measured']} rows, each left out of training once:",
+        f"| Accuracy, % (95 %) | {100 * before['accuracy']:.1f} (",
+        f"| Macro-F1 | {before['macro_f1']:.3f} | {after['macro_f1']:.3f} |",
+        version.metrics["difference"]["sentence"],
+    ):
+        assert said in card
+    assert str(tmp_path) not in card
+    assert not any(text in card for text in TEXTS)
+    export_version(project, replace(version, created_at="2030-01-02"), OneModel(base), tmp_path / "out")
+    assert "on 2030-01-02 by" in readme.read_text(encoding="utf-8")  # no older card is left
+    readme.write_text("my card", encoding="utf-8")
+    export_version(project, version, OneModel(base), tmp_path / "out")
+    assert readme.read_text(encoding="utf-8") == "my card"
 
 
 def test_a_renamed_label_keeps_what_was_learned_and_a_namesake_does_not(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress, SilentProgress
@@ -24,7 +24,7 @@ from sce_desktop.ui.evaluate_panel import CONFUSIONS, EvaluatePanel
 from sce_desktop.ui.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.evaluate_work import Evaluation
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import px
+from sce_desktop.ui.theme import font, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import add_version, give_scores, open_in, settle
 
@@ -177,6 +177,27 @@ def test_names_over_confusions_are_cut_where_they_differ(show: Open) -> None:
     for place, name in enumerate(names):
         assert pairs.headerData(place, across, Qt.ItemDataRole.AccessibleTextRole) == name
         assert name in pairs.headerData(place, across, Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.mark.parametrize("width", [500, 640, 700, 830, 900, 1150, 1500])
+def test_no_name_over_confusions_is_seen_in_half(show: Open, width: int) -> None:
+    panel = show(labels=tuple(f"Label number {n}" for n in range(12)))
+    panel.tabs.setCurrentWidget(panel.confusions)
+    square = panel.confusions.square
+    square.resize(px(width), 200)
+    cell, room = panel.confusions.pairs.cell, square.viewport().width()
+    assert px(72) <= cell <= px(120)
+    assert 12 * cell <= room or room % cell < 12  # whole columns, but for what a division leaves over
+
+
+def test_the_headings_of_the_commonest_confusions_fit_a_narrow_panel(show: Open) -> None:
+    panel = show(labels=(*LABELS, *(f"Label {n}" for n in range(20))))
+    panel.tabs.setCurrentWidget(panel.confusions)
+    table = panel.confusions.list
+    table.resize(px(420), 200)
+    metrics = QFontMetrics(font("column"))
+    for column, heading in enumerate(table.figures.headings):
+        assert metrics.horizontalAdvance(heading.title) <= table.columnWidth(column) - px(12)
 
 
 def test_whose_figure_it_is_stands_on_a_line_of_its_own(show: Open) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision
+from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import filter_bar
@@ -62,7 +62,7 @@ def test_chips_show_how_many_rows_they_would_leave(qtbot: QtBot, session: Sessio
     qtbot.waitUntil(lambda: opened.unlabelled.text() == "Unlabelled 3")
     assert opened.flagged.text() == "Flagged 1"
     assert opened.disagree.accessibleName() == "Models disagree"
-    assert opened.flagged.accessibleDescription() == "1 rows"
+    assert opened.flagged.accessibleDescription() == "1 row"
 
 
 def test_a_chip_is_a_step_of_the_query_and_back(qtbot: QtBot, session: Session, opened: FilterBar) -> None:
@@ -163,6 +163,17 @@ def test_a_removed_label_leaves_the_filter(qtbot: QtBot, session: Session, opene
     session.scorer._edited.disconnect()
     session.set_labels(session.labels[:2])
     assert session.query.label_ids == ()
+
+
+def test_the_filter_of_a_split_goes_when_it_is_undone(session: Session, opened: FilterBar) -> None:
+    label_id = session.labels[0].id or 0
+    session.decide([1, 3], Decision.LABEL, [label_id])
+    waiting = RowQuery(former_ids=(label_id,))
+    session.split_label(label_id, [Label("one"), Label("two")], then=lambda: session.set_query(waiting))
+    assert opened.more.text().startswith("Of a label that is gone")
+    session.undo()
+    assert session.query == RowQuery()
+    assert "gone" not in opened.more.text()
 
 
 def test_an_ampersand_in_a_label_stays(

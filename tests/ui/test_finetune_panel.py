@@ -20,7 +20,7 @@ from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, TableO
 from sce_desktop.ml.finetune import Epoch
 from sce_desktop.ml.recipes import AdapterPace
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import versions
+from sce_desktop.tasks import card, version_models
 from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui import tuning_work, work
 from sce_desktop.ui.choices import ImportChoices, ModelChoice, TuneChoices
@@ -483,20 +483,21 @@ def test_a_version_is_exported(
 def test_an_export_leaves_the_vectors_of_the_window_alone(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    written: list[Path] = []
+    written: list[tuple[Path, str]] = []
 
     class Model:
-        def save_pretrained(self, folder: Path) -> None:
-            written.append(folder)
+        def save_pretrained(self, folder: Path, *, card: str) -> None:
+            written.append((folder, card))
 
     shelf = work.ModelShelf(cache_megabytes=1)
     known = shelf.known_vectors = KnownVectors("of the window", DictCache())
     monkeypatch.setattr(work.ModelShelf, "open", lambda *_, **__: None)
     monkeypatch.setattr(work.ModelShelf, "version_model", lambda *_: Model())
+    monkeypatch.setattr(card, "version_card", lambda version, _model: f"from {version.base}")
     version = make_version(project, base="another")
     choice = ModelChoice("another", (), "cpu", 1)
     tuning_work.export(project, shelf, choice, version, tmp_path / "out", progress=SilentProgress())
-    assert written == [tmp_path / "out"]
+    assert written == [(tmp_path / "out", "from another")]
     assert shelf.known_vectors is known
 
 
@@ -505,7 +506,7 @@ def test_a_project_of_the_same_name_gets_its_own_version(
 ) -> None:
     shelf = work.ModelShelf(cache_megabytes=1)
     shelf._session = object()  # type: ignore[assignment]
-    monkeypatch.setattr(versions, "version_model", lambda _project, version, _source: version)
+    monkeypatch.setattr(version_models, "version_model", lambda _project, version, _source: version)
     first = make_version(project)
     for other in (
         replace(first, data_hash="other"),
@@ -568,6 +569,22 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     start.adapt.setChecked(False)
     assert start.takes.text() == fast
     assert not start.choices.adapt_embedder
+
+
+def test_the_estimates_follow_the_epochs(
+    qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label_enough(qtbot, panel)
+    start = panel.start
+    unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.0, step_bytes=9_000_000))
+    before = start.slower
+    start.epochs.setValue(1)
+    qtbot.waitUntil(lambda: start.slower != before, timeout=10_000)
+    assert before is not None
+    assert start.slower is not None
+    assert before.adapt - start.slower.adapt == 6 * (40 - 2)  # two steps go through 20 rows once
+    assert start.cost is not None
+    assert start.cost.fit < before.fit
 
 
 def test_what_cannot_be_adapted_says_why(
@@ -688,6 +705,12 @@ def test_the_training_of_the_embedder_is_watched(
         assert watch.on_epoch(Epoch("adapting", step, loss, None, fold))
     told = "Adapting the text embedder without part 2 of the rows"
     qtbot.waitUntil(lambda: panel.start.problem.text() == told, timeout=10_000)
+    kept = "“Stop and keep” keeps the fast way's model, with the text embedder as it was."
+    assert panel.start.kept_note.isVisible()
+    assert panel.start.kept_note.text() == panel.start.keep_button.toolTip() == kept
+    watch.kept.append((1, 2.0))
+    qtbot.waitUntil(lambda: "text embedder to all rows" in panel.start.problem.text(), timeout=10_000)
+    assert "as it is by then where that was better" in panel.start.kept_note.text()
     panel._session.tuner.stop_and_keep()
     assert not watch.on_epoch(Epoch("adapting", 3, 1.0, None, 2))
     qtbot.waitUntil(lambda: panel._session.tuner.job is None, timeout=10_000)

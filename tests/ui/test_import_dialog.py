@@ -262,6 +262,17 @@ def test_a_label_column_becomes_imported_annotations(qtbot: QtBot, session: Sess
     assert {a.origin for a in project.annotations([1, 2, 3, 4]).values()} == {Origin.IMPORTED}
 
 
+def test_names_from_right_to_left_move_no_count(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "arabic.csv"
+    path.write_text("text,label\n" + "a,شكوى\nb,شكوى\nc,سؤال\nd,Late\n", encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    choose(dialog.columns.label_column, 1)
+    settle(qtbot, dialog)
+    (said,) = [text for text in dialog.facts.texts() if "labels" in text]
+    # each name is isolated: without that the bidi algorithm draws its count among the other name's letters
+    assert said == "3 labels: “\u2068شكوى\u2069” 2, “\u2068سؤال\u2069” 1, “Late” 1."
+
+
 def test_a_label_column_becomes_right_answers(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,Billing\nb,\nc,Refund\n", encoding="utf-8")

@@ -13,12 +13,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label, LabelEffect
 from sce_desktop.store.project import Project
 from sce_desktop.ui import label_edits, review_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
-from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.jobs import JobState
 from sce_desktop.ui.labels_hints import hint_for
 from sce_desktop.ui.labels_list import compact
@@ -94,7 +94,7 @@ def test_labels_of_the_command_line_have_colours_too(
 ) -> None:
     with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project("Another", labels=("Late", "Damaged")))
-    assert [label.colour for label in session.labels] == ["", ""]
+    assert [label.colour for label in session.labels] == [label_colour(0), label_colour(1)]
     image = panel.list.grab().toImage()
     colours = {image.pixelColor(x, y).name() for x in range(px(40)) for y in range(image.height())}
     assert {label_colour(0), label_colour(1)} <= colours
@@ -442,7 +442,7 @@ def test_counts_keys_and_words(qtbot: QtBot, session: Session, panel: LabelsPane
     assert (index.data(YoursRole), index.data(PredictedRole), index.data(KeyRole)) == (1, None, "")
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, yours 1 row"
     spoken = [answer.accessibleName() for answer in panel.answers.answers.values()]
-    assert spoken == ["None of these, 1 rows, key 0", "Skip, 0 rows, key S"]
+    assert spoken == ["None of these, 1 row, key 0", "Skip, 0 rows, key S"]
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,32 @@ def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path
     assert "not there any more" in window.strip.text.text()
 
 
+def test_what_was_told_ends_with_the_next_edit(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    session = open_in(qtbot, window, make_project())
+    session.decide([1], Decision.SKIPPED)
+    session.undo()
+    assert window.strip.text.text().startswith("Undone: ")
+    session.decide([2], Decision.SKIPPED)
+    assert window.strip.isHidden()
+    session.tell("2 rows decided in bulk.")
+    session.undo()
+    assert window.strip.text.text().startswith("Undone: ")
+    session.tell("The disk is full.", "warn")
+    session.decide([2], Decision.SKIPPED)
+    assert window.strip.isVisible()
+    session.offer("Version 2 is in use now.", "Go back", lambda: None)
+    session.decide([3], Decision.SKIPPED)
+    assert window.strip.isVisible()
+    session.versionsChanged.emit()
+    assert window.strip.isHidden()
+    session.tell("5 rows were added.")
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert window.strip.isHidden()
+
+
 def test_every_control_has_a_name(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
     open_in(qtbot, window, make_project())
     window.docks["Jobs and log"].show()

@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision
 from sce_desktop.store.project import Project
@@ -23,7 +24,6 @@ from sce_desktop.tasks import map as maps
 from sce_desktop.tasks.map import NO_UMAP
 from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui import map_raster, map_work
-from sce_desktop.ui.colours import label_colour
 from sce_desktop.ui.map_panel import MapPanel
 from sce_desktop.ui.map_raster import Looks, Mark, argb
 from sce_desktop.ui.map_view import MapView

@@ -302,7 +302,6 @@ def test_a_decision_about_chosen_rows_is_of_no_queue(session: Session, opened: B
 
 
 def test_the_parts_of_a_label_get_colours_of_their_own(session: Session, opened: Bench) -> None:
-    session.set_labels(session.labels)  # gives them colours
     assert session.split_label(session.labels[0].id or 0, [Label("one"), Label("two")])
     colours = [label.colour for label in session.labels]
     assert len(colours) == len(set(colours)) == len(LABELS) + 1

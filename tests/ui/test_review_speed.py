@@ -86,9 +86,9 @@ def test_lines_are_made_for_the_labels_that_are_shown(
     made: list[int | None] = []
     plain = row_panel.colour_of
 
-    def colour_of(label: Label, labels: tuple[Label, ...]) -> str:
+    def colour_of(label: Label) -> str:
         made.append(label.id)
-        return plain(label, labels)
+        return plain(label)
 
     monkeypatch.setattr(row_panel, "colour_of", colour_of)
     QTest.keyClick(many.rows.table, Qt.Key.Key_J)

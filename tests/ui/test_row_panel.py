@@ -208,6 +208,27 @@ def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
     assert session.current_row == 1
 
 
+def test_what_was_decided_is_said_until_the_next_edit(session: Session, opened: Bench) -> None:
+    session.decide([1], Decision.SKIPPED)
+    assert opened.panel.last.words.text() == "Row 1: Skipped"
+    session.set_marks([2], flag=True)  # its Undo would take back the flag
+    assert (opened.panel.last.words.text(), opened.panel.last.button.isHidden()) == ("", True)
+
+
+def test_what_others_answered_is_shown_once_one_has_decided(session: Session, opened: Bench) -> None:
+    assert session.project is not None
+    session.project.add_coder("gold", "column “topic”", {1: "Damaged", 2: "Late"})
+    session.set_current_row(2)
+    session.set_current_row(1)
+    assert not opened.panel.others.isVisible()
+    session.decide([1], Decision.SKIPPED)
+    assert not opened.panel.others.isVisible()
+    session.decide([1], Decision.NONE)
+    assert (opened.panel.others.isVisible(), opened.panel.others.text()) == (True, "gold: Damaged")
+    session.undo()
+    assert not opened.panel.others.isVisible()
+
+
 def test_several_labels_are_added_and_removed(qtbot: QtBot, session: Session, opened: Bench) -> None:
     session.scorer._edited.disconnect()
     assert session.set_labels(session.labels, multi_label=True)

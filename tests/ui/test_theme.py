@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from sce_desktop import paths
+from sce_desktop.core.colours import contrast
 from sce_desktop.ui import icons
-from sce_desktop.ui.colours import contrast
 from sce_desktop.ui.theme import DARK, LIGHT, ROLES, Theme, Tokens, font, px, set_role, tokens
 
 SVG = (

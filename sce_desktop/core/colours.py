@@ -1,5 +1,7 @@
 """Colours of labels: `label_colour(index)` gives "#rrggbb", always the same; `free_colours(used)` the others.
 
+A label gets its colour when it comes into a project and keeps it (`store.label_sets`).
+
 The first six were chosen by hand. The rest are found: of all colours that keep a contrast of 3:1 against both
 the light and the dark pane (WCAG 2.1, 1.4.11) and are neither grey nor shrill, always the one farthest from
 those before it in OKLab, where distance is close to what people see (B. Ottosson, "A perceptual color space
@@ -10,10 +12,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sce_desktop.core.types import Label
 
 FIRST_COLOURS = ("#3b6fd8", "#c2562d", "#8a63c9", "#2e8b6b", "#b8862b", "#b2497e")
 PANES = ("#ffffff", "#1b1f26")
@@ -88,16 +93,21 @@ def label_colours() -> tuple[str, ...]:
 
 
 def label_colour(index: int) -> str:
-    """The colour of the label at ``index`` (0-based) of a label set, where the user chose none."""
+    """The colour at ``index`` (0-based) of those that are given out; they begin again after the last."""
     if index < len(FIRST_COLOURS):
         return FIRST_COLOURS[index]
     colours = label_colours()
     return colours[index % len(colours)]
 
 
+def colour_of(label: Label) -> str:
+    """The colour of a label; one that an older program stored without gets it by its id, which stays."""
+    return label.colour or label_colour((label.id or 1) - 1)
+
+
 def free_colours(used: Iterable[str]) -> Iterator[str]:
-    """Give the label colours that are not among ``used`` in their order; then all, again and again."""
-    taken = {colour.lower() for colour in used}
-    yield from (colour for colour in FIRST_COLOURS if colour not in taken)
-    yield from (colour for colour in label_colours()[len(FIRST_COLOURS) :] if colour not in taken)
-    yield from itertools.cycle(label_colours())
+    """Give the label colours without end, always the first of those least used, ``used`` included."""
+    times = Counter(colour.lower() for colour in used)
+    for round_ in itertools.count():
+        yield from (colour for colour in FIRST_COLOURS if times[colour] <= round_)
+        yield from (colour for colour in label_colours()[len(FIRST_COLOURS) :] if times[colour] <= round_)

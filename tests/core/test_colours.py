@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from sce_desktop.ui.colours import (
+from sce_desktop.core.colours import (
     FIRST_COLOURS,
     LEAST_CONTRAST,
     PANES,

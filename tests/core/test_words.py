@@ -1,0 +1,23 @@
+"""Counts are said as people say them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sce_desktop.core.words import gigabytes, plural, were
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (2_000_000, "2,000,000 rows")]
+)
+def test_a_number_of_things(count: int, said: str) -> None:
+    assert plural(count, "row") == said
+
+
+def test_what_was_done_to_them() -> None:
+    assert (were(1, "label"), were(0, "row")) == ("1 label was", "0 rows were")
+
+
+@pytest.mark.parametrize(("count", "said"), [(1_300_000_000, "1.3 GB"), (90_400_000, "90 MB")])
+def test_a_number_of_bytes(count: int, said: str) -> None:
+    assert gigabytes(count) == said
