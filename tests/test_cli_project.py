@@ -67,6 +67,25 @@ def test_create_and_info(table: str, tmp_path: Path, capsys: pytest.CaptureFixtu
         assert database.execute("SELECT searchable_to FROM project").fetchone() == (4,)
 
 
+def test_score_with_the_whole_table_and_what_is_kept_of_it(
+    project: str, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown(*arguments: str) -> str:
+        scored = as_json(capsys, "score", project, "--model", model, *arguments)
+        (active,) = (run["model"] for run in scored["runs"] if run["active"])
+        return str(active)
+
+    assert shown() == model
+    assert shown("--whole-table") == f"{model}, whole table"
+    assert shown() == f"{model}, whole table"  # as the window goes on with it
+    assert shown("--no-whole-table") == model
+    assert shown() == model
+    assert shown("--whole-table") == f"{model}, whole table"
+    assert shown("--label", "damaged") == model  # one label is asked by itself
+    assert run("score", project, "--model", model, "--whole-table") == 2
+    assert "helps to choose between labels" in capsys.readouterr().err
+
+
 def test_create_with_right_answers(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "p.sce")
     made = as_json(capsys, "create", path, table, "--text", "text", "--gold", "topic", "--gold-as", "gold")

@@ -120,12 +120,14 @@ def given_labels(args: argparse.Namespace, progress: Progress) -> tuple[Label, .
     return labels
 
 
-def add_whole_table(parser: argparse.ArgumentParser) -> None:
-    """Add ``--whole-table``."""
+def add_whole_table(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
+    """Add ``--whole-table``; if it is ``kept``, ``--no-whole-table`` too, and None where neither is given."""
     parser.add_argument(
         "--whole-table",
-        action="store_true",
-        help="let the SCE count in what the table's other rows say, so that similar rows agree",
+        action=argparse.BooleanOptionalAction if kept else "store_true",
+        default=None if kept else False,
+        help="let the SCE count in what the table's other rows say, so that similar rows agree"
+        + ("; kept in the project" if kept else ""),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,9 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
+    from sce_desktop.core.types import Label, VectorCache
     from sce_desktop.store.project import Project
+    from sce_desktop.tasks.models import NamedModel
 
 EXIT_PROBLEMS = 2
 
@@ -44,7 +47,7 @@ def add_command(commands: options.Commands) -> None:
     action = _add(actions, "score", "score the rows that have no score yet", score)
     options.add_labels(action)
     options.add_models(action)
-    options.add_whole_table(action)
+    options.add_whole_table(action, kept=True)
 
     _add(actions, "info", "say what is in the project", info)
 
@@ -141,7 +144,6 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
     from sce_desktop.tasks.version_models import project_models
-    from sce_desktop.tasks.whole_table import knowing_project
 
     with _open(args.project) as project:
         source, baselines, cache = options.open_models(args)
@@ -149,16 +151,31 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             loaded = load_models(source, [args.model], baselines, progress)
         else:
             loaded = project_models(project, source, DEFAULT_MODEL, baselines, progress)
-        if args.whole_table:
-            loaded.models[0] = knowing_project(
-                loaded.models[0], project, labels, cache=cache, progress=progress
-            )
+        loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
         with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
         _tell(args, _facts(project), f"{args.project}: scored {text}.")
     return 0
+
+
+def _in_table(
+    args: argparse.Namespace,
+    project: Project,
+    named: NamedModel,
+    labels: Sequence[Label] | None,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> NamedModel:
+    """Return the model as it scores ``project``: knowing its rows if that is asked for now, or was before."""
+    from sce_desktop.tasks.whole_table import knowing_project, wanted_in
+
+    if args.whole_table or (args.whole_table is None and wanted_in(project, named, labels)):
+        named = knowing_project(named, project, labels, cache=cache, progress=progress)
+    if args.whole_table is not None:
+        project.use_whole_table(args.whole_table)
+    return named
 
 
 def info(args: argparse.Namespace, progress: Progress) -> int:

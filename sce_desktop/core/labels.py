@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
+from sce_desktop.core.types import Label, ModelKind
 
 PARENT_SIGN = " > "
 # "A1", "Q7", "x_12", "label 3", "Topic B": names that tell a language model nothing.
@@ -60,6 +60,18 @@ def asks_yes_no(labels: Sequence[Label], *, multi_label: bool) -> bool:
     A softmax over one label would always say 1.
     """
     return multi_label or len(labels) == 1
+
+
+def why_alone(labels: Sequence[Label], *, multi_label: bool, kind: ModelKind = "sce") -> str:
+    """Return why a model of ``kind`` reads each text alone, in a sentence; empty: other rows can help it."""
+    if kind == "llm":
+        return "A language model reads each text alone: the whole table helps an SCE only."
+    if asks_yes_no(labels, multi_label=multi_label):
+        return (
+            "The whole table helps to choose between labels: with one label, or several a row, each is asked "
+            "by itself."
+        )
+    return ""
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:

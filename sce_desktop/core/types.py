@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -185,6 +186,10 @@ class Coder:
 
 ModelKind = Literal["sce", "similarity", "llm"]
 
+WHOLE_TABLE: Final = "whole table"
+"""How the name of a run's model ends, after a comma, where the table's other rows were counted in."""
+_OF_A_VERSION = re.compile(r" \+ version \d+$")  # as `version_title` writes it
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -205,6 +210,21 @@ class Run:
     def label_names(self) -> tuple[str, ...]:
         """Names in the order of the probability vectors."""
         return tuple(label.name for label in self.labels)
+
+    @property
+    def whole_table(self) -> bool:
+        """Whether the table's other rows were counted in."""
+        return self.model.endswith(f", {WHOLE_TABLE}")
+
+    @property
+    def title(self) -> str:
+        """What its model is called, whether or not the table's other rows were counted in."""
+        return self.model.removesuffix(f", {WHOLE_TABLE}")
+
+    @property
+    def of_version(self) -> bool:
+        """Whether its model is a version of a project's own, which may have been deleted since."""
+        return _OF_A_VERSION.search(self.title) is not None
 
 
 def version_title(base: str, number: int) -> str:

@@ -119,17 +119,22 @@ class InTable:
         model: VectorModel,
         texts: Iterable[str],
         *,
+        before: InTable | None = None,
         cache: VectorCache | None = None,
         progress: Progress | None = None,
     ) -> InTable:
         """Return ``model`` in the table of which ``texts``, not blank, are rows; of many a `sample` counts.
 
+        What is known ``before`` is used again as far as it is of the same rows.
+
         Raises:
             ValueError: There are no texts.
         """
         standing = sample(texts)
-        rows = sha256(b"".join(map(_hash, standing))).hexdigest()
-        return cls(model, cached_encode(model.text_embedder, standing, cache, progress), rows=rows)
+        rows = rows_key(standing)
+        if before is None or (before.rows, before.text_embedder.key) != (rows, model.text_embedder.key):
+            return cls(model, cached_encode(model.text_embedder, standing, cache, progress), rows=rows)
+        return before if before.model is model else cls(model, before.vectors, rows=rows)
 
     @property
     def kind(self) -> ModelKind:
@@ -159,8 +164,7 @@ class InTable:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the model and of the rows that stand for the table, in any order."""
-        settings = (DRAWN, HELD, PASSES, NEIGHBOURS, SHARPNESS, SHARE, ENOUGH)
-        return sha256(repr((self.model.fingerprint, self.rows, settings)).encode()).hexdigest()
+        return fingerprint(self.model, self.rows)
 
     def probabilities(
         self,
@@ -228,6 +232,17 @@ class InTable:
             p = _answers(own, slice(None), q, drawn, level)[:, : len(labels)]
         answers = _answers(own, slice(None), q, drawn, level)
         return _Fit(drawn, level, share_of(answers[:, : len(labels)]), answers)
+
+
+def fingerprint(model: TextModel, rows: str) -> str:
+    """Return the fingerprint that ``model`` has in the table that ``rows`` of `rows_key` stand for."""
+    settings = (DRAWN, HELD, PASSES, NEIGHBOURS, SHARPNESS, SHARE, ENOUGH)
+    return sha256(repr((model.fingerprint, rows, settings)).encode()).hexdigest()
+
+
+def rows_key(standing: Iterable[str]) -> str:
+    """Return what tells the texts of a `sample` from others."""
+    return sha256(b"".join(map(_hash, standing))).hexdigest()
 
 
 def sample(texts: Iterable[str]) -> list[str]:

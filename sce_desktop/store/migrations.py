@@ -102,7 +102,15 @@ def _add_history_audits_coders(connection: sa.Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [_add_model_versions, _add_history_audits_coders]
+def _add_whole_table(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE project ADD COLUMN whole_table BOOLEAN NOT NULL DEFAULT '0'")
+
+
+MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
+    _add_model_versions,
+    _add_history_audits_coders,
+    _add_whole_table,
+]
 """The function at place i brings a file of version i + 1 to version i + 2."""
 
 

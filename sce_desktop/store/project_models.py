@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sqlalchemy as sa
+
 from sce_desktop.core.types import (
     ChangeKind,
     FloatArray,
@@ -15,7 +17,7 @@ from sce_desktop.core.types import (
     Run,
     Scores,
 )
-from sce_desktop.store import history, runs, select, versions
+from sce_desktop.store import history, runs, schema, select, versions
 from sce_desktop.store.database import Database
 from sce_desktop.store.runs import RowScore, RunArrays
 from sce_desktop.store.scored import ScoredRuns
@@ -110,6 +112,16 @@ class ModelMethods:
     def remove_run(self, run_id: int) -> None:
         """Remove a run and its scores for good."""
         runs.remove(self._database, run_id)
+
+    def whole_table(self) -> bool:
+        """Whether what scores is to count in the table's other rows, where they can tell something."""
+        with self._database.read() as connection:
+            return bool(connection.execute(sa.select(schema.project.c.whole_table)).scalar_one())
+
+    def use_whole_table(self, on: bool) -> None:
+        """Let what scores count in the table's other rows, or read each row alone; no step of the history."""
+        with self._database.write(durable=True) as connection:
+            connection.execute(schema.project.update().values(whole_table=on))
 
     # --- model versions
 

@@ -115,7 +115,10 @@ class _Salvage:
                         "UPDATE project SET name = ?, created_at = ?, columns = ?, text_columns = ?",
                         (record["name"], record["created_at"], record["columns"], record["text_columns"]),
                     )
-                    self._target.execute("UPDATE project SET label_set_id = ?", (record["label_set_id"],))
+                    self._target.execute(
+                        "UPDATE project SET label_set_id = ?, whole_table = ?",
+                        (record["label_set_id"], bool(record.get("whole_table"))),
+                    )
                     self._columns, self._texts = columns, texts
                     return
         # Without the record nobody knows the place of the text among the columns: it becomes the last one.

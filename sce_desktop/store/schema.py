@@ -32,6 +32,7 @@ project = sa.Table(
     sa.Column("text_columns", Json, nullable=False),  # 0-based places among them
     sa.Column("label_set_id", sa.Integer, sa.ForeignKey("label_sets.id")),  # the active one
     sa.Column("searchable_to", sa.Integer, nullable=False, server_default="0"),  # last row in row_search
+    sa.Column("whole_table", sa.Boolean, nullable=False, server_default="0"),  # what scores knows its rows
 )
 
 imports = sa.Table(

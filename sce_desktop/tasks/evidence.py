@@ -6,7 +6,6 @@ once, so that nothing that follows mixes them by mistake.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -24,7 +23,6 @@ from sce_desktop.tasks.coders import gold_coder
 
 UNDECIDED = -1
 _BATCH = 5000
-_VERSION_TITLE = re.compile(r" \+ version \d+$")  # as `core.types.version_title` writes it
 
 
 class Source(IntEnum):
@@ -115,6 +113,7 @@ class Evidence:
     learned_by: str = ""  # the model version that probabilities are of, if they are one's
     learned: IdArray = field(default_factory=lambda: np.zeros(0, np.int64))  # places it learned from
     gold: Gold | None = None  # where it was asked for, and there is any
+    whole_table: bool = False  # the table's other rows are counted in what a model says
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -201,6 +200,7 @@ def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None,
         learned_by,
         places_of(row_ids, learned),
         _gold(project, row_ids, place_of) if gold else None,
+        any(run is not None and run.whole_table for run in map(project.active_run, aliases)),
     )
 
 
@@ -304,10 +304,10 @@ def _learned(project: Project, aliases: Sequence[str]) -> tuple[str, IdArray]:
     by_title = {version.title: version for version in project.versions()} if aliases else {}
     for alias in aliases:
         run = project.active_run(alias)
-        if run is not None and (version := by_title.get(run.model)) is not None:
+        if run is not None and (version := by_title.get(run.title)) is not None:
             return version.name, version.learned
-        if run is not None and _VERSION_TITLE.search(run.model):
-            return run.model, np.zeros(0, dtype=np.int64)
+        if run is not None and run.of_version:
+            return run.title, np.zeros(0, dtype=np.int64)
     return "", np.zeros(0, dtype=np.int64)
 
 

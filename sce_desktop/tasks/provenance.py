@@ -23,7 +23,7 @@ def shown_runs(project: Project) -> list[Run]:
 
 def about_run(run: Run, versions: Sequence[ModelVersion]) -> str:
     """Say in a line which model a run is of, and which version: what leads to the same numbers again."""
-    version = next((one for one in versions if one.title == run.model), None)
+    version = next((one for one in versions if one.title == run.title), None)
     made = ""
     if version is not None:
         made = (

@@ -118,6 +118,7 @@ class Quality:
     waiting: int  # rows of the random sample that are still to be decided
     left_out: tuple[LeftOut, ...] = ()
     learned_by: str = ""  # the version that the scores are of
+    whole_table: bool = False  # the first model counts in the table's other rows
 
 
 def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusions: int = 20) -> Quality:
@@ -173,7 +174,14 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
         found = _gold_part(evidence, evidence.gold, part(evidence.on_gold(), Source.GOLD))
         sampled = any(one.source is Source.AUDIT for one in parts)
         parts.insert(int(sampled and not _is_whole(evidence)), found)  # what says most of the table is first
-    return Quality(evidence.names, tuple(parts), evidence.waiting, left_out, evidence.learned_by)
+    return Quality(
+        evidence.names,
+        tuple(parts),
+        evidence.waiting,
+        left_out,
+        evidence.learned_by,
+        evidence.whole_table,
+    )
 
 
 def _is_whole(evidence: Evidence) -> bool:

@@ -84,12 +84,14 @@ def _remove_older(project: Project, finished: Run, shown: set[int]) -> None:
     """Remove what label edits left behind; never an active run, nor one of ``shown``, which may be looked at.
 
     Runs of other models under the same alias stay: a fine-tuned version is compared with what was before it.
+    A model that knows the table is another one once rows are added, and goes with what label edits left.
     """
-    alike = [
-        run
-        for run in project.runs()
-        if (run.alias, run.fingerprint) == (finished.alias, finished.fingerprint)
-    ]
+
+    def is_alike(run: Run) -> bool:
+        grown = run.whole_table and run.model == finished.model
+        return run.alias == finished.alias and (run.fingerprint == finished.fingerprint or grown)
+
+    alike = [run for run in project.runs() if is_alike(run)]
     newest = [run.id for run in alike if run.finished_at is not None][-KEPT_RUNS:]
     for run in alike:
         if run.id not in {*newest, *shown, finished.id}:

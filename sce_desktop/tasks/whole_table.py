@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import asks_yes_no
+from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
+from sce_desktop.core.types import (
+    WHOLE_TABLE,
+    FloatArray,
+    IdArray,
+    Label,
+    TableOptions,
+    VectorCache,
+)
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
 from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import find_columns
 from sce_desktop.tasks.models import NamedModel
-from sce_desktop.tasks.progress import Unreported
+from sce_desktop.tasks.progress import PartProgress, Unreported
 
-SAID = "whole table"
+if TYPE_CHECKING:
+    from sce_desktop.ml.in_table import InTable
+
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
 
 
@@ -31,32 +40,36 @@ def can_know(named: NamedModel) -> bool:
 
 
 def knowing(
-    named: NamedModel, texts: Iterable[str], *, cache: VectorCache | None, progress: Progress
+    named: NamedModel,
+    texts: Iterable[str],
+    *,
+    before: InTable | None = None,
+    cache: VectorCache | None,
+    progress: Progress,
 ) -> NamedModel:
     """Return the model as it scores the table of which ``texts`` are the rows; of many a sample counts.
+
+    What is known ``before`` need not be found out again, as far as it is of the same rows.
 
     Raises:
         UserError: It is a language model.
         Cancelled: The user stopped.
     """
-    if not can_know(named):
-        raise UserError("A language model reads each text alone: the whole table helps an SCE only.")
+    if reason := why_alone((), multi_label=False, kind=named.model.kind):
+        raise UserError(reason)
     from sce_desktop.ml.in_table import InTable, sample
 
     standing = sample(text for text in texts if text.strip())
     if not standing:
         return named
     model: Any = named.model
-    return replace(named, model=InTable.of(model, standing, cache=cache, progress=progress))
+    return replace(named, model=InTable.of(model, standing, before=before, cache=cache, progress=progress))
 
 
 def check_choice(labels: Sequence[Label], *, multi_label: bool) -> None:
     """Raise UserError where rows have nothing to tell each other, since each label is asked by itself."""
-    if asks_yes_no(labels, multi_label=multi_label):
-        raise UserError(
-            "The whole table helps to choose between labels: with one label, or several a row, each is asked "
-            "by itself."
-        )
+    if reason := why_alone(labels, multi_label=multi_label):
+        raise UserError(reason)
 
 
 def knowing_file(
@@ -94,25 +107,56 @@ def knowing_project(
     project: Project,
     labels: Sequence[Label] | None = None,
     *,
+    before: InTable | None = None,
     cache: VectorCache | None,
     progress: Progress,
 ) -> NamedModel:
     """Return the model as it scores the rows of ``project``; its name says so, since runs are kept by it.
 
-    ``labels`` are those to come, None: the project's own.
+    ``labels`` are those to come, None: the project's own. ``before`` is as in `knowing`.
 
     Raises:
         UserError: It is a language model, or the labels are asked each by itself.
         Cancelled: The user stopped.
     """
+    present, multi_label = _labels_of(project)
+    check_choice(labels or present, multi_label=multi_label)
+    ids = project.row_ids(RowQuery(blank=False))
+    standing = standing_for(ids)
+    few = f"{len(standing):,} rows that stand for the table"
+    what = "the table" if len(standing) == len(ids) else few
+    texts = project.texts(standing)
+    reading = PartProgress(progress, start=0, total=len(texts), stage=f"reading {what}")
+    reading.report(0)
+    known = knowing(named, texts, before=before, cache=cache, progress=reading)
+    return replace(known, name=f"{named.name}, {WHOLE_TABLE}")
+
+
+def wanted_in(project: Project, named: NamedModel, labels: Sequence[Label] | None = None) -> bool:
+    """Whether the model is to know the rows of ``project``: it was asked for, and they can tell it something.
+
+    ``labels`` are those to come, None: the project's own.
+    """
+    present, multi_label = _labels_of(project)
+    alone = why_alone(labels or present, multi_label=multi_label, kind=named.model.kind)
+    return project.whole_table() and not alone
+
+
+def _labels_of(project: Project) -> tuple[tuple[Label, ...], bool]:
     label_set = project.label_set()
-    check_choice(
-        labels or (label_set.labels if label_set else ()),
-        multi_label=label_set is not None and label_set.multi_label,
-    )
-    texts = project.texts(standing_for(project.row_ids(RowQuery(blank=False))))
-    known = knowing(named, texts, cache=cache, progress=progress)
-    return replace(known, name=f"{named.name}, {SAID}")
+    return (label_set.labels, label_set.multi_label) if label_set is not None else ((), False)
+
+
+def fingerprint_in(project: Project, named: NamedModel) -> str:
+    """Return the fingerprint that the model has once it knows the rows of ``project``, before it does."""
+    from sce_desktop.ml.in_table import fingerprint, rows_key, sample
+
+    return fingerprint(named.model, rows_key(sample(standing_texts(project))))
+
+
+def standing_texts(project: Project) -> list[str]:
+    """Return the texts of the rows that stand for the table, as `standing_for` chooses them."""
+    return project.texts(standing_for(project.row_ids(RowQuery(blank=False))))
 
 
 def rows_as_table(

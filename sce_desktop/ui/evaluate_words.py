@@ -61,6 +61,8 @@ def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
     if other := part.decided - part.rows - part.none - part.learned - part.unknown:
         left.append(f"{other:,} without a score")
     said += f" (without {', '.join(left)}). " if left else ". "
+    if quality.whole_table:
+        said += f"{model_name(MAIN_ALIAS)} counts in the table's other rows. "
     if multi_label:
         said += "Of several labels a row, a model is right if it puts one of them first. "
     return said + part.worth

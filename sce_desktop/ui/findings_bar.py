@@ -12,12 +12,13 @@ from sce_desktop.core.types import Run
 from sce_desktop.tasks.periods import Unit
 from sce_desktop.ui.findings_work import Answer, View, Wanted
 from sce_desktop.ui.icons import set_icon
-from sce_desktop.ui.rows_text import alias_title
+from sce_desktop.ui.rows_text import run_title
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 
 _VIEWS: tuple[tuple[View, str], ...] = (("shares", "Shares"), ("column", "By column"), ("time", "Over time"))
 _NO_MODEL = "No model"
 _COMBO = 150  # pixels
+_MODEL = 220  # "With SCE, whole table" in full
 
 
 class FindingsBar(QWidget):
@@ -52,6 +53,7 @@ class FindingsBar(QWidget):
         self.counts.setAccessibleName("Show numbers of rows instead of shares")
         self.counts.setToolTip("How many rows each label has, estimated like its share")
         self.model = _combo("Whose probabilities help")
+        self.model.setMaximumWidth(px(_MODEL))
         self.model.setToolTip("Whose probabilities help to estimate the shares")
         self.rolled = QCheckBox("Sum up parents")
         self.rolled.setAccessibleName("Count labels named Parent > Child as their parent")
@@ -129,9 +131,7 @@ class FindingsBar(QWidget):
         """Offer the runs that are shown; none while the user decides blindly. Keep what was chosen."""
         self.model.clear()
         for run in () if blind else runs:
-            self.model.addItem(
-                "With SCE" if run.alias == "sce" else f"With {alias_title(run.alias)}", run.alias
-            )
+            self.model.addItem(f"With {run_title(run)}", run.alias)
         self.model.addItem(_NO_MODEL, "")
         self.model.setCurrentIndex(max(0, self.model.findData(self._alias)))
         self.model.setEnabled(self.model.count() > 1)

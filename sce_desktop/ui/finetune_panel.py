@@ -220,16 +220,20 @@ class FineTunePanel(QWidget):
         session = self._session
         if session.project is None:
             return
-        latest = {run.model: run.id for run in session.project.runs() if run.alias == MAIN_ALIAS}
+        runs = [run for run in session.project.runs() if run.alias == MAIN_ALIAS]
         names = {version.title: version.name for version in versions}
         if len(versions) == 1:
             names = {versions[0].base: "The model as it was"} | names
-        missing = [name for model, name in names.items() if model not in latest]
-        if missing:
-            session.tell(f"{missing[0]} has scored no rows yet: use it once, and they can be compared.")
-            return
-        ours, theirs = (latest[model] for model in names)
-        session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
+        on = session.scorer.table.on
+        for whole in (on, not on):  # like is compared with like
+            latest = {run.title: run.id for run in runs if run.whole_table == whole}
+            if latest.keys() >= names.keys():
+                ours, theirs = (latest[model] for model in names)
+                session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
+                return
+        scored = {run.title for run in runs if run.whole_table == on}
+        missing = next(name for model, name in names.items() if model not in scored)
+        session.tell(f"{missing} has scored no rows yet: use it once, and they can be compared.")
 
     @Slot()
     def _on_opened(self) -> None:

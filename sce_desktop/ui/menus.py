@@ -135,6 +135,10 @@ class Menus(QObject):
         self._add(menu, "&Score", session.scorer.start, keys="F5", icon="play", project=True)
         self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
         menu.addSeparator()
+        table = session.scorer.table.action(self._window)
+        table.setProperty("menu_name", "Run")
+        menu.addAction(table)
+        menu.setToolTipsVisible(True)
         self._add(menu, "&Models…", self._opener(ModelsDialog), icon="model")
 
     def _build_review(self, session: Session) -> None:

@@ -397,5 +397,5 @@ class RowPanel(QWidget):
 
 
 def _title(score: Score) -> str:
-    title = "SCE" if score.run.alias == "sce" else rows_text.alias_title(score.run.alias)
+    title = rows_text.run_title(score.run)
     return f"{title} (older)" if score.stale else title

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Annotation, FloatArray, IdArray, Label, RowMarks, Run
 from sce_desktop.store.query import RowQuery
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 PAGE = 64  # rows that are read at once
 SHOWN_CHARACTERS = 400  # more than two lines of a table ever hold
-_OF_A_VERSION = re.compile(r" \+ version \d+$")  # as `core.types.version_title` writes it
 _STRONG = {"L": False, "R": True, "AL": True}
 
 
@@ -84,11 +83,17 @@ def is_stale(run: Run, labels: Sequence[Label]) -> bool:
     return asked(run.labels) != asked(labels)
 
 
-def is_of_older_model(run: Run, title: str) -> bool:
-    """Whether ``run`` comes from another model version than the one in use, whose runs bear ``title``."""
+def is_of_older_model(run: Run, title: str, *, whole_table: bool) -> bool:
+    """Whether ``run`` comes from another model version than the one in use, whose runs bear ``title``.
+
+    So it does if it is to count in the ``whole_table`` by now, or no longer.
+    """
     if run.alias != MAIN_ALIAS:
         return False
-    return run.model != title if title else _OF_A_VERSION.search(run.model) is not None
+    if run.title != title if title else run.of_version:
+        return True
+    alone = why_alone(run.labels, multi_label=run.multi_label, kind=run.kind)
+    return not alone and run.whole_table != whole_table
 
 
 def find_rows(
@@ -155,7 +160,9 @@ def scores_of(
     """Return what ``run``, or where it says nothing yet the run before it, says about ``ids``, by row."""
     wanted = [int(row_id) for row_id in ids]
     stale = is_stale(run, labels)
-    other_model = not stale and is_of_older_model(run, project.active_title())
+    other_model = not stale and is_of_older_model(
+        run, project.active_title(), whole_table=project.whole_table()
+    )
     result = _scores(project, wanted, run, stale, other_model)
     missing = [row_id for row_id in wanted if row_id not in result]
     if missing and run.finished_at is None:

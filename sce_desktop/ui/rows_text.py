@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sce_desktop.core.types import Decision, Label, Run
+from sce_desktop.core.types import WHOLE_TABLE, Decision, Label, Run
 from sce_desktop.ui.rows_data import RowData, Score
 from sce_desktop.ui.words import per_cent
 
@@ -25,6 +25,12 @@ _SPOKEN = 8  # labels of a row that are told one by one
 def alias_title(alias: str) -> str:
     """The heading of a baseline."""
     return "LLM" if alias == "llm" else alias[:1].upper() + alias[1:]
+
+
+def run_title(run: Run) -> str:
+    """What the model of a run is called where its answers stand."""
+    title = "SCE" if run.alias == "sce" else alias_title(run.alias)
+    return f"{title}, {WHOLE_TABLE}" if run.whole_table else title
 
 
 def said_by_others(said: Sequence[tuple[str, frozenset[int | str]]], labels: tuple[Label, ...]) -> str:
@@ -187,18 +193,21 @@ def heading(column: int, labels: tuple[Label, ...], aliases: Sequence[str]) -> s
     return alias_title(aliases[column - 5]) if column - 5 < len(aliases) else "Similarity"
 
 
-def heading_tip(column: int, aliases: Sequence[str]) -> str:
+def heading_tip(column: int, runs: Sequence[Run]) -> str:
     """What a heading means and what a click on it does."""
+    main = f"The best label by {runs[0].model}." if runs else "The model's best label."
+    if runs and runs[0].whole_table:
+        main += " The table's other rows count in."
     fixed = (
         "Number of the row in the file. Click: order of the file",
         "Click: order by length of the text",
         "What you decided. Click: order by your label",
-        "The model's best label. Click: least certain first",
+        f"{main} Click: least certain first",
         "The model's probability of every label. Click: smallest margin first",
     )
     if column < len(fixed):
         return fixed[column]
-    name = heading(column, (), aliases)
+    name = heading(column, (), [run.alias for run in runs[1:]])
     return f"= where {name} gives the same label as SCE, ≠ where not. Click: where they disagree first"
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
+from sce_desktop.core.types import WHOLE_TABLE
 from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.baselines import chosen_baselines
 from sce_desktop.ui.choices import DEVICES
@@ -21,6 +22,7 @@ from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 SIMILARITY = "similarity"
 MOST_VERSIONS = 8  # the newest ones; the Fine-tune panel has all
 LLM = "llm"
+_TITLE, _TABLE_TITLE = 140, 190  # pixels for the model's name, alone and with what it knows
 _SIMILARITY_SHOWS = "Also show which label's wording is most similar to the text: to compare with"
 _LLM_SHOWS = "Also show what a language model answers when asked for the label: slow, to compare with"
 _LLM_ROWS = {"screen": "For the rows on the screen", "all": "For all rows"}
@@ -84,10 +86,13 @@ class RunBar(QWidget):
         self.score_button.setToolTip(reason or tip)
         set_icon(self.score_button, icon, "muted" if reason else "on_accent")
         name = scorer.title
-        shown = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, px(140))
-        self.model_button.setText(f"{shown} ▾")
+        table = f", {WHOLE_TABLE}" if scorer.table.used else ""
+        room = px(_TABLE_TITLE) - self.fontMetrics().horizontalAdvance(table) if table else px(_TITLE)
+        title = name.removesuffix(table)
+        shown = self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, room)
+        self.model_button.setText(f"{shown}{table} ▾")
         self.model_button.setAccessibleDescription(name)
-        self.model_button.setToolTip(f"Model that scores: {name if scorer.version else scorer.model}")
+        self.model_button.setToolTip(f"Model that scores: {name if scorer.version else scorer.model + table}")
         similarity = bool(self._similarity())
         self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
@@ -171,6 +176,9 @@ class RunBar(QWidget):
             self._choice(
                 menu, group, version.title, use, lambda id_=version.id: self._scorer.use_version(id_)
             )
+        menu.addSeparator()
+        menu.addAction(self._scorer.table.action(menu))
+        menu.setToolTipsVisible(True)
         embedders = [name for name, kind in self._models if kind == "similarity"]
         if embedders:
             menu.addSeparator()

@@ -4,6 +4,7 @@ scorer = session.scorer
 scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
 scorer.version, scorer.title                      the model version in use or None; what scores are from
 scorer.use_version(id or None)                    score with a version, or with the model as it was
+scorer.table                                      the switch "Use the whole table": see `ui.whole_table`
 scorer.runs                                       what is shown: the model's run, then the baselines'
 scorer.why_not()                                  why nothing can be scored now; empty if it can
 scorer.start()                                    the button and F5: what takes long is announced first
@@ -29,12 +30,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
-from sce_desktop.core.types import IdArray, ModelVersion, Run
+from sce_desktop.core.types import WHOLE_TABLE, IdArray, ModelVersion, Run
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
 from sce_desktop.ui.baselines import Baselines, chosen_baselines
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job, drop
+from sce_desktop.ui.whole_table import WholeTable
 from sce_desktop.ui.words import duration
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class Scorer(Baselines):
         self.llm_rows = str(settings["llm_rows"])
         self.runs: tuple[Run, ...] = ()
         self.version: ModelVersion | None = None
+        self.table = WholeTable(session, self)
         self.ready = False
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded
@@ -96,8 +99,9 @@ class Scorer(Baselines):
 
     @property
     def title(self) -> str:
-        """What scores are from, as people call it: "sce-mini", or "sce-mini + version 3"."""
-        return self.version.title if self.version is not None else Path(self.model).name or self.model
+        """What scores are from, as people call it: "sce-mini", or "sce-mini + version 3, whole table"."""
+        title = self.version.title if self.version is not None else Path(self.model).name or self.model
+        return f"{title}, {WHOLE_TABLE}" if self.table.used else title
 
     @property
     def base(self) -> str:
@@ -116,14 +120,19 @@ class Scorer(Baselines):
     def follow_version(self, *, score: bool = False) -> None:
         """Look which version the project uses now; ``score``: rows that have scores get new ones from it."""
         project = self._session.project
+        self.table.follow()
         found = project.active_version() if project is not None else None
         if found == self.version:
             return
         self.version = found
-        self.modelsChanged.emit()
         self._session.versionsChanged.emit()
-        self._session.scoresChanged.emit(None)  # those of an older model are marked
-        if score and self.runs and self._session.labels:
+        self.score_anew(score=score)
+
+    def score_anew(self, *, score: bool = True) -> None:
+        """Mark scores of a model that is no longer used; ``score``: rows that have some get new ones."""
+        self.modelsChanged.emit()
+        self._session.scoresChanged.emit(None)
+        if score and (self.runs or self.job is not None) and self._session.labels:
             self.follow()
 
     def set_device(self, device: str) -> None:
@@ -368,6 +377,8 @@ class Scorer(Baselines):
     def _on_progressed(self, done: int, _total: int | None, stage: str) -> None:
         self.ready = True
         before, self._stage = self._stage, stage
+        if done < self._shown:  # what was done was no scoring yet
+            self._shown = 0
         if done > self._shown and stage != before:  # a model has seen the rows on the screen, or all rows
             self._shown = done
             self._show.stop()

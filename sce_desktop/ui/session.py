@@ -347,7 +347,10 @@ class Session(Edits):
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self.project is None:
             return
-        self.tell(" ".join((f"{were(report.rows, 'row')} added.", *warnings)))
+        anew = ""
+        if self.runs and self.scorer.table.used:
+            anew = "Every row is scored anew, as each counts for the others."
+        self.tell(" ".join(filter(None, (f"{were(report.rows, 'row')} added.", anew, *warnings))))
         self.rowsChanged.emit()
         self.reload_labels()
         self.annotationsChanged.emit(None)

@@ -29,6 +29,7 @@ from sce_desktop.ui.garbage import importing
 from sce_desktop.ui.preload import MAPPING, preload_torch
 
 if TYPE_CHECKING:
+    from sce_desktop.ml.in_table import InTable
     from sce_desktop.ml.model import SCEModel
     from sce_desktop.ml.session import Device, ModelSession
     from sce_desktop.settings import Settings
@@ -49,6 +50,7 @@ class ModelShelf:
         self._cache: VectorCache | None = None
         self._seen: set[ModelChoice] = set()
         self._version: tuple[object, SCEModel] | None = None  # the last one that was put together
+        self._in_table: InTable | None = None  # the last table that was read
         self.known_vectors: KnownVectors | None = None  # of the main model, for any thread
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
@@ -60,7 +62,7 @@ class ModelShelf:
         place = (choice.device, choice.threads)
         if self._session is None or place != self._place:
             progress.report(0, None, stage="starting torch")
-            self._session = None  # the old device's memory first
+            self._session = self._in_table = None  # the old device's memory first
             preload_torch()
             self._session = open_session(*place)
             self._place = place
@@ -90,12 +92,24 @@ class ModelShelf:
         return models
 
     def load_for(self, project: Project, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
-        """Load the models of ``choice`` as `load` does, with the project's version in use as the main one."""
+        """Load the models of ``choice`` as `load` does, with the project's version in use as the main one.
+
+        None of them knows the rows of the project yet: see `in_table`.
+        """
         models = self.load(choice, progress=progress)
         version = project.active_version()
         if version is not None:
             models[0] = NamedModel(MAIN_ALIAS, version.title, self.version_model(project, version))
         return models
+
+    def in_table(self, project: Project, named: NamedModel, *, progress: Progress) -> NamedModel:
+        """Return the model as it scores the rows of ``project``; what it knows of them is kept."""
+        from sce_desktop.tasks.whole_table import knowing_project
+
+        known = knowing_project(named, project, before=self._in_table, cache=self.cache, progress=progress)
+        model: Any = known.model
+        self._in_table = model if model is not named.model else None  # no row has a text
+        return known
 
     def version_model(self, project: Project, version: ModelVersion) -> SCEModel:
         """Return the model of a version; its base is loaded if it is not here yet."""
@@ -153,8 +167,11 @@ def score(
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
     from sce_desktop.tasks.scoring import score_project
+    from sce_desktop.tasks.whole_table import wanted_in
 
     models = shelf.load_for(project, choice, progress=progress)
+    if wanted_in(project, models[0]):
+        models[0] = shelf.in_table(project, models[0], progress=progress)
     return score_project(
         project,
         models,
@@ -185,6 +202,8 @@ def estimate(
     project: Project, shelf: ModelShelf, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> float:
     """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
+    from sce_desktop.tasks.whole_table import fingerprint_in, wanted_in
+
     models = shelf.load_for(project, choice, progress=progress)
     few = [named.alias for named in _llms(models)] if choice.llm_on_screen else []
     label_set = project.label_set()
@@ -196,10 +215,10 @@ def estimate(
     for named in models:
         progress.check()
         run = project.active_run(named.alias)
-        same = run is not None and (run.fingerprint, run.labels) == (
-            named.model.fingerprint,
-            label_set.labels,
-        )
+        fingerprint = named.model.fingerprint
+        if named is models[0] and wanted_in(project, named):
+            fingerprint = fingerprint_in(project, named)
+        same = run is not None and (run.fingerprint, run.labels) == (fingerprint, label_set.labels)
         left = len(ids) - (run.scored if run is not None and same else 0)
         if named.alias in few:
             left = min(left, len(first_ids))

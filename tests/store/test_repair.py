@@ -35,6 +35,7 @@ def full(path: Path, project: Project) -> Path:
     p = np.random.default_rng(0).dirichlet([1.0, 1.0], COUNT).astype(np.float32)
     project.add_scores(run.id, range(1, COUNT + 1), Scores(p, p[:, 0]))
     project.build_search_index()
+    project.use_whole_table(True)
     project.close()
     return path
 
@@ -47,6 +48,7 @@ def everything(project: Project, ids: list[int]) -> list[object]:
         project.annotations(ids),
         project.marks(ids),
         project.label_set(),
+        project.whole_table(),
         [(id_, score.top, score.none) for id_, score in project.scores(1, ids).items()],
     ]
 

@@ -21,7 +21,7 @@ from sce_desktop.tasks.classify import ClassifyReport, classify_table
 from sce_desktop.tasks.evaluation import evaluate_table
 from sce_desktop.tasks.models import NamedModel
 from sce_desktop.tasks.scoring import score_project
-from sce_desktop.tasks.whole_table import SAID, can_know, knowing, knowing_project, standing_for
+from sce_desktop.tasks.whole_table import can_know, knowing, knowing_project, standing_for
 from tests.ml.tiny import DictCache, tiny_sce_model
 from tests.tasks.fakes import FakeModel
 
@@ -104,7 +104,7 @@ def test_a_file_a_project_and_python_agree(table: Path, tmp_path: Path, project:
         scores = project.scores(run.id, range(1, len(TEXTS) + 1))
         found = np.array([scores[row].probabilities for row in range(1, len(TEXTS) + 1)])
     np.testing.assert_allclose(found, from_python, atol=1e-5)
-    assert run.model == f"ours, {SAID}"
+    assert run.model == "ours, whole table"
 
 
 def test_one_by_one_they_are_what_they_were(table: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, TableO
 from sce_desktop.ml.finetune import Epoch
 from sce_desktop.ml.recipes import AdapterPace
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks import card, version_models
 from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui import tuning_work, work
@@ -428,6 +429,17 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     rename(session.project, {run.id: titles[run.fingerprint] for run in runs})
     click(qtbot, panel.result.differ_button)
     assert session.project.row_ids(session.query).tolist() == [2]
+    # With the whole table on, or off: the versions are compared as both have scored.
+    known = {run.id: f"{titles[run.fingerprint]}, whole table" for run in runs}
+    rename(session.project, dict([*known.items()][:1]))
+    with qtbot.waitSignal(session.told) as told:
+        click(qtbot, panel.result.differ_button)
+    assert told.args[0].startswith("version 1 has scored no rows yet")
+    rename(session.project, known)
+    session.set_query(RowQuery())
+    click(qtbot, panel.result.differ_button)
+    assert session.project.row_ids(session.query).tolist() == [2]
+    rename(session.project, {run.id: titles[run.fingerprint] for run in runs})
     give_scores(session.project, [0, 1, 1], fingerprint="base")  # of "sce-mini", the base of both
     panel.versions.select(two[1])
     click(qtbot, panel.result.differ_button)

@@ -1,0 +1,355 @@
+"""The switch "Use the whole table", in the program's own window with real models, tiny ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.app import make_window
+from sce_desktop.core.types import Decision, FloatArray, Label, ModelVersion, Run, TableOptions
+from sce_desktop.ml import in_table
+from sce_desktop.settings import Settings
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.evidence import gather
+from sce_desktop.tasks.models import MAIN_ALIAS
+from sce_desktop.tasks.provenance import about_run
+from sce_desktop.tasks.scoring import KEPT_RUNS
+from sce_desktop.ui.choices import ExportChoices, ImportChoices, TuneChoices
+from sce_desktop.ui.evaluate_panel import EvaluatePanel
+from sce_desktop.ui.findings_panel import FindingsPanel
+from sce_desktop.ui.jobs import Lanes
+from sce_desktop.ui.main_window import MainWindow
+from sce_desktop.ui.rows_data import scores_of
+from sce_desktop.ui.rows_model import RowsModel
+from sce_desktop.ui.run_bar import RunBar
+from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
+from tests.ml.tiny import tiny_sce_model
+from tests.tasks.test_whole_table import NAMES, ROWS, TEXTS
+from tests.ui.panels import open_in
+
+TITLE = "Use the whole table"
+PATIENCE_MS = 30_000
+Whole = tuple[MainWindow, Session]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model."""
+    folder = tmp_path_factory.mktemp("models") / "ours"
+    tiny_sce_model(says_none=True, name="ours").save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_project(tmp_path / "Parcels.sce", NAMES)
+
+
+def write_project(path: Path, names: Sequence[str], *, multi_label: bool = False) -> Path:
+    with Project.create(path) as project:
+        rows = [[str(place), text] for place, text in enumerate([*TEXTS, ""])]
+        project.add_rows(("ref", "text"), [rows], text_columns=[1], source={})
+        project.set_labels([Label(name) for name in names], multi_label=multi_label)
+    return path
+
+
+@pytest.fixture
+def window_on(qtbot: QtBot, theme: Theme, tmp_path: Path, models: Path) -> Iterator[Callable[[], Whole]]:
+    """Make the window as the program does; one after the other, each a start of the program."""
+    opened: list[Lanes] = []
+
+    def make() -> Whole:
+        settings = Settings(tmp_path / "settings.json")
+        settings["model"] = str(models)
+        settings["baseline"] = ""
+        lanes = Lanes()
+        opened.append(lanes)
+        session = Session(lanes, settings)
+        window = make_window(session, theme)
+        qtbot.addWidget(window, before_close_func=lambda _: close(qtbot, window, session))
+        window.resize(1280, 800)
+        window.show()
+        return window, session
+
+    yield make
+    for lanes in opened:
+        for lane in lanes:
+            lane.close()
+
+
+def close(qtbot: QtBot, window: MainWindow, session: Session) -> None:
+    if window.isVisible():
+        with qtbot.waitSignal(session.settled, timeout=PATIENCE_MS):
+            window.close()
+
+
+@pytest.fixture
+def whole(qtbot: QtBot, window_on: Callable[[], Whole], path: Path) -> Whole:
+    """The window with a project that is scored, each row alone."""
+    window, session = window_on()
+    open_in(qtbot, session, path)
+    scored(qtbot, session, session.scorer.score)
+    return window, session
+
+
+def scored(qtbot: QtBot, session: Session, do: Callable[[], object]) -> None:
+    """Do what makes rows be scored, and wait for the scores."""
+    do()
+    qtbot.waitUntil(lambda: session.scorer.job is None and bool(session.runs), timeout=PATIENCE_MS)
+
+
+def switch(window: MainWindow) -> QAction:
+    found = [one for one in window.menus.all_actions() if one.text().replace("&", "") == TITLE]
+    assert len(found) == 1
+    return found[0]
+
+
+def said(session: Session) -> FloatArray:
+    assert session.project is not None
+    return session.project.run_matrix(session.runs[0].id)[1]
+
+
+def main_runs(session: Session) -> list[Run]:
+    assert session.project is not None
+    return [run for run in session.project.runs() if run.alias == MAIN_ALIAS]
+
+
+def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
+    window, session = whole
+    alone, bar = said(session), window.findChild(RunBar)
+    assert not switch(window).isChecked()
+    scored(qtbot, session, switch(window).trigger)
+    assert switch(window).isChecked()
+    assert np.abs(said(session) - alone).max() > 0.01
+    (run,) = session.runs
+    assert (run.model, run.scored) == (f"{session.scorer.model}, whole table", len(TEXTS))
+    assert bar is not None
+    assert bar.model_button.text() == "ours, whole table ▾"
+    assert bar.model_button.toolTip().endswith(", whole table")
+    model = window.findChild(RowsModel)
+    assert model is not None
+    tip = model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert tip.startswith(f"The best label by {run.model}. The table's other rows count in.")
+    session.set_current_row(1)
+    legend = window.workspace.row.labels.legend
+    qtbot.waitUntil(lambda: legend.accessibleDescription() == "SCE, whole table")
+    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    window.docks["Evaluate"].bring()
+    evaluate = window.docks["Evaluate"].build()
+    assert isinstance(evaluate, EvaluatePanel)
+    counted = "SCE counts in the table's other rows."
+    qtbot.waitUntil(lambda: counted in evaluate.bar.basis.text(), timeout=PATIENCE_MS)
+    window.docks["Findings"].bring()
+    findings = window.docks["Findings"].build()
+    assert isinstance(findings, FindingsPanel)
+    qtbot.waitUntil(lambda: findings.bar.model.itemText(0) == "With SCE, whole table", timeout=PATIENCE_MS)
+    file = tmp_path / "out.csv"
+    job = session.export_table(ExportChoices(file, note=True))
+    assert job is not None
+    with qtbot.waitSignal(job.finished):
+        pass
+    assert ", whole table; 60 rows scored" in file.with_name("out.csv.about.txt").read_text()
+
+
+def test_off_the_old_scores_come_back_and_nothing_is_scored(
+    qtbot: QtBot, whole: Whole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, session = whole
+    (alone,) = session.runs
+    scored(qtbot, session, switch(window).trigger)
+    (known,) = session.runs
+    monkeypatch.setattr(Project, "add_scores", lambda *_: pytest.fail("scored again"))
+    scored(qtbot, session, switch(window).trigger)
+    assert (switch(window).isChecked(), session.runs[0].id) == (False, alone.id)
+    scored(qtbot, session, switch(window).trigger)
+    assert (switch(window).isChecked(), session.runs[0].id) == (True, known.id)
+
+
+def test_what_was_scored_the_other_way_is_marked_meanwhile(whole: Whole) -> None:
+    _, session = whole
+    (alone,) = session.runs
+    assert session.project is not None
+
+    def marked() -> bool:
+        assert session.project is not None
+        return scores_of(session.project, [1], alone, session.labels)[1].older_model
+
+    assert not marked()
+    session.project.use_whole_table(True)
+    assert marked()
+
+
+def test_without_scores_of_rows_alone_none_are_made(
+    qtbot: QtBot, window_on: Callable[[], Whole], path: Path
+) -> None:
+    window, session = window_on()
+    open_in(qtbot, session, path)
+    switch(window).trigger()
+    assert session.scorer.job is None  # nothing was scored before
+    stages: list[str] = []
+    job = session.scorer.score()
+    assert job is not None
+    job.progressed.connect(
+        lambda _done, _total, stage: stages.append(stage), Qt.ConnectionType.DirectConnection
+    )
+    scored(qtbot, session, lambda: None)
+    assert [run.model for run in main_runs(session)] == [f"{session.scorer.model}, whole table"]
+    assert "reading the table" in stages
+
+
+def test_it_is_kept_in_the_project(qtbot: QtBot, window_on: Callable[[], Whole], path: Path) -> None:
+    window, session = window_on()
+    open_in(qtbot, session, path)
+    scored(qtbot, session, session.scorer.score)
+    scored(qtbot, session, switch(window).trigger)
+    before = said(session)
+    close(qtbot, window, session)
+
+    window, session = window_on()
+    assert not switch(window).isEnabled()
+    assert switch(window).toolTip() == "Open a table or a project first."
+    open_in(qtbot, session, path)
+    assert switch(window).isChecked()
+    assert session.runs[0].whole_table
+    scored(qtbot, session, session.scorer.score)
+    assert len(main_runs(session)) == 2
+    np.testing.assert_array_equal(said(session), before)
+
+
+@pytest.mark.parametrize(
+    ("names", "several", "reason"),
+    [(NAMES, True, "several a row, each is asked"), (NAMES[:1], False, "with one label")],
+)
+def test_where_rows_cannot_help_it_is_grey_and_says_why(
+    qtbot: QtBot,
+    window_on: Callable[[], Whole],
+    tmp_path: Path,
+    names: list[str],
+    several: bool,
+    reason: str,
+) -> None:
+    window, session = window_on()
+    open_in(qtbot, session, write_project(tmp_path / "p.sce", names, multi_label=several))
+    assert session.project is not None
+    for entry in (switch(window), in_model_menu(window)):
+        assert not entry.isEnabled()
+        assert reason in entry.toolTip()
+    session.project.use_whole_table(True)  # it was on before labels went, or became several a row
+    session.scorer.follow_version()
+    scored(qtbot, session, session.scorer.score)
+    assert session.runs[0].model == session.scorer.model
+    assert session.scorer.title == "ours"
+    assert not switch(window).isChecked()
+
+
+def test_an_llm_cannot_know_the_table(qtbot: QtBot, whole: Whole) -> None:
+    window, session = whole
+    session.scorer.model = "llm:some"
+    session.scorer.modelsChanged.emit()
+    assert not switch(window).isEnabled()
+    assert switch(window).toolTip().startswith("A language model reads each text alone")
+
+
+def in_model_menu(window: MainWindow) -> QAction:
+    bar = window.findChild(RunBar)
+    assert bar is not None
+    (found,) = [one for one in bar.model_menu().actions() if one.text().replace("&", "") == TITLE]
+    return found
+
+
+def test_a_label_edit_reads_no_text_again(
+    qtbot: QtBot, whole: Whole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, session = whole
+    scored(qtbot, session, in_model_menu(window).trigger)
+    before = said(session)
+    monkeypatch.setattr(in_table, "cached_encode", only(in_table.cached_encode, most=len(TEXTS)))
+    labels = [*session.labels, Label("weather")]
+    scored(qtbot, session, lambda: session.set_labels(labels))
+    qtbot.waitUntil(lambda: said(session).shape == (len(TEXTS), 4) and session.scorer.job is None)
+    assert session.runs[0].whole_table
+    scored(qtbot, session, session.undo)
+    qtbot.waitUntil(lambda: said(session).shape == (len(TEXTS), 3) and session.scorer.job is None)
+    np.testing.assert_array_equal(said(session), before)
+
+
+def only(encode: Callable[..., FloatArray], *, most: int) -> Callable[..., FloatArray]:
+    """Embed ``most`` texts as before, those that are scored, and fail beyond: the table need not be read."""
+    seen = [0]
+
+    def cached_encode(embedder: object, texts: Sequence[str], *args: object) -> FloatArray:
+        seen[0] += len(texts)
+        assert seen[0] <= most, "the table was read again"
+        return encode(embedder, texts, *args)
+
+    return cached_encode
+
+
+def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
+    window, session = whole
+    scored(qtbot, session, switch(window).trigger)
+    before, told = session.runs[0], []
+    session.told.connect(lambda sentence, _tone: told.append(sentence))
+    more = tmp_path / "more.csv"
+    more.write_text("ref,text\n61,the parcel bill\n62,my login fee\n")
+    job = session.import_table(ImportChoices(more, TableOptions(), text_columns=(1,), append=True))
+    assert job is not None
+    with qtbot.waitSignal(session.rowsChanged, timeout=PATIENCE_MS):
+        pass
+    assert told[-1] == "2 rows were added. Every row is scored anew, as each counts for the others."
+    scored(qtbot, session, session.scorer.score)
+    (run,) = session.runs
+    assert (run.scored, run.model) == (len(TEXTS) + 2, before.model)
+    assert run.fingerprint != before.fingerprint
+    for number in range(3):  # what earlier tables left does not pile up
+        more.write_text(f"ref,text\n7{number},bill number {number}\n")
+        job = session.import_table(ImportChoices(more, TableOptions(), text_columns=(1,), append=True))
+        with qtbot.waitSignal(session.rowsChanged, timeout=PATIENCE_MS):
+            pass
+        scored(qtbot, session, session.scorer.score)
+    assert [run.whole_table for run in main_runs(session)].count(True) <= KEPT_RUNS + 1
+
+
+def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: Whole) -> None:
+    window, session = whole
+    project = session.project
+    assert project is not None
+    by_name = {label.name: label.id or 0 for label in session.labels}
+    for place, (_, name) in enumerate(ROWS):
+        if place % 2:
+            session.decide([place + 1], Decision.LABEL, [by_name[name]])
+
+    def made() -> ModelVersion:
+        with qtbot.waitSignal(session.tuner.made, timeout=PATIENCE_MS) as signal:
+            assert session.tuner.start(TuneChoices(epochs=20)) is not None
+        return signal.args[0]
+
+    alone = made()
+    scored(qtbot, session, switch(window).trigger)
+    known = made()
+    # What was measured and learned is of the model itself: the switch changes no figure.
+    same = ("before", "after", "measured", "losses")
+    assert {k: alone.metrics[k] for k in same} == {k: known.metrics[k] for k in same}
+    assert project.version_weights(alone.id) == project.version_weights(known.id)
+
+    scored(qtbot, session, lambda: session.scorer.use_version(known.id))
+    (run,) = session.runs
+    assert run.model == f"{known.title}, whole table"
+    assert run.scored == len(TEXTS)
+    found = scores_of(project, [1], run, session.labels)[1]
+    assert not found.stale
+    assert f"“{known.name}”, fine-tuned from" in about_run(run, project.versions())
+    evidence = gather(project, [MAIN_ALIAS])
+    assert (evidence.learned_by, len(evidence.learned)) == (known.name, len(TEXTS) // 2)
+    assert evidence.whole_table
+    scored(qtbot, session, lambda: session.scorer.use_version(None))
+    assert session.runs[0].model == f"{session.scorer.model}, whole table"
+    session.tuner.delete(known)
+    assert scores_of(project, [1], run, session.labels)[1].older_model
