@@ -25,6 +25,9 @@ _LOG = logging.getLogger(__name__)
 _BUSY_S: Final = 10.0
 _READER_CACHE: Final = "-16384"  # KiB
 _WRITER_CACHE: Final = "-65536"  # KiB: holds the inner pages of the indexes while a million rows come in
+_LOG_PAGES: Final = 1_000  # of the write-ahead log, about: more are brought into the file
+_LOG_BYTES: Final = 4_096 * _LOG_PAGES
+_MOST_LOG_PAGES: Final = 16 * _LOG_PAGES  # where nobody calls `Database.shorten_log`
 
 
 class Database:
@@ -102,9 +105,13 @@ class Database:
             raise UserError(self.read_only_reason)
         with known_failures(self.path), self._turns, self._writer.connect() as connection:
             self._check_open()
-            # Neither can be changed inside a transaction.
-            synchronous, keys = "FULL" if durable else "NORMAL", "ON" if foreign_keys else "OFF"
-            for name, value in (("synchronous", synchronous), ("foreign_keys", keys)):
+            # The first two cannot be changed inside a transaction. Somebody waits for what is durable: it is
+            # in the log when this returns, and `shorten_log` brings it from there into the file.
+            for name, value in (
+                ("synchronous", "FULL" if durable else "NORMAL"),
+                ("foreign_keys", "ON" if foreign_keys else "OFF"),
+                ("wal_autocheckpoint", _MOST_LOG_PAGES if durable else _LOG_PAGES),
+            ):
                 if connection.info.get(name) != value:
                     raw(connection).execute(f"PRAGMA {name}={value}")
                     connection.info[name] = value
@@ -116,6 +123,24 @@ class Database:
         assert self._writer is not None
         with known_failures(self.path), self._turns, self._writer.connect() as connection:
             raw(connection).execute("PRAGMA journal_mode=WAL")
+            raw(connection).execute("PRAGMA journal_size_limit=0")  # its size says how much is in it
+
+    def shorten_log(self) -> None:
+        """Bring what was written into the file, if the log has become long; nobody waits for that meanwhile.
+
+        Left to SQLite, the writer does it in the middle of a decision, which then takes ten times as long.
+        """
+        if self._writer is None or self._log_size() < _LOG_BYTES:
+            return
+        with known_failures(self.path), contextlib.closing(connect(self.path, "mode=rw")) as plain:
+            self._check_open()
+            plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def _log_size(self) -> int:
+        try:
+            return self.path.with_name(f"{self.path.name}-wal").stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def close(self) -> None:
         """Bring everything into the one file, give the file lock back. Harmless when repeated."""

@@ -209,6 +209,10 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
 
     # --- upkeep
 
+    def shorten_log(self) -> None:
+        """Bring what was decided into the file itself, if it is much by now. For a thread that may wait."""
+        self._database.shorten_log()
+
     def backup(self, copy: str | Path, progress: Progress | None = None) -> None:
         """Write a complete copy to ``copy`` while others go on writing; an existing file is replaced."""
         upkeep.backup(self._database, Path(copy).absolute(), progress or SilentProgress())

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.types import ModelVersion, version_title
 from sce_desktop.store import schema
+from sce_desktop.store.database import raw
 from sce_desktop.store.sql import insert, now
 
 _versions = schema.model_versions
@@ -62,9 +63,8 @@ def active(connection: sa.Connection) -> ModelVersion | None:
 
 def active_title(connection: sa.Connection) -> str:
     """Return what runs of the version in use are called; empty if it is a model as it was."""
-    chosen = sa.select(_versions.c.base, _versions.c.id).where(_versions.c.active == sa.true())
-    found = connection.execute(chosen).one_or_none()
-    return "" if found is None else version_title(found.base, found.id)
+    found = raw(connection).execute("SELECT base, id FROM model_versions WHERE active = 1").fetchone()
+    return "" if found is None else version_title(*found)
 
 
 def weights(connection: sa.Connection, version_id: int) -> bytes:

@@ -40,7 +40,8 @@ class OriginalCells(QWidget):
     def set_cells(self, columns: Sequence[str], cells: Sequence[Cell]) -> None:
         """Show these cells under these headers."""
         self._columns, self._cells = tuple(columns), tuple(cells)
-        self._show()
+        if self.button.isChecked():
+            self._show()
 
     @Slot()
     def _show(self) -> None:

@@ -194,9 +194,12 @@ class Legend(QWidget):
         self._titles: tuple[str, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Bars")
+        self.hide()
 
     def set_titles(self, titles: Sequence[str]) -> None:
         """Name the bars of a label from top to bottom."""
+        if self._titles == tuple(titles):
+            return
         self._titles = tuple(titles)
         self.setAccessibleDescription(", ".join(titles))
         self.setVisible(bool(titles))

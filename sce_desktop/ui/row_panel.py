@@ -387,7 +387,11 @@ class RowPanel(QWidget):
         project = self._session.project
         if project is None:
             return
-        who = f"Row {project.rows(row_ids)[0].position + 1:,}" if len(row_ids) == 1 else rows(len(row_ids))
+        who = rows(len(row_ids))
+        if len(row_ids) == 1:
+            shown = self._row  # by a key it is the one
+            row = shown if shown and shown.id == row_ids[0] else project.rows(row_ids)[0]
+            who = f"Row {row.position + 1:,}"
         self.last.show_words(f"{who}: {words}")
 
     @Slot(object, object)

@@ -160,9 +160,8 @@ def scores_of(
     """Return what ``run``, or where it says nothing yet the run before it, says about ``ids``, by row."""
     wanted = [int(row_id) for row_id in ids]
     stale = is_stale(run, labels)
-    other_model = not stale and is_of_older_model(
-        run, project.active_title(), whole_table=project.whole_table()
-    )
+    asks = not stale and run.alias == MAIN_ALIAS  # of a baseline there is no version
+    other_model = asks and is_of_older_model(run, project.active_title(), whole_table=project.whole_table())
     result = _scores(project, wanted, run, stale, other_model)
     missing = [row_id for row_id in wanted if row_id not in result]
     if missing and run.finished_at is None:

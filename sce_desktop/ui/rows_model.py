@@ -369,7 +369,7 @@ class RowsModel(QAbstractTableModel):
         else:
             self._aged_since = True
             self._stale.update(self._fetching)  # they may have been read before
-            places = np.flatnonzero(np.isin(self.ids, ids))
+            places = np.flatnonzero(np.isin(self.ids, ids, kind="sort"))  # for few: no table of all ids
             here = [divmod(int(place), PAGE) for place in places]
             here = [(number, at) for number, at in here if at < len(self._pages.get(number, ()))]
             rows = rows_data.reload_people(project, [self._pages[number][at] for number, at in here])

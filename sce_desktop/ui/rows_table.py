@@ -13,6 +13,7 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     Qt,
+    QTimer,
     Signal,
     Slot,
 )
@@ -31,6 +32,7 @@ from sce_desktop.ui.rows_model import Column, RowsModel
 from sce_desktop.ui.theme import ROW_HEIGHTS, px
 
 MOST_SELECTED = 10_000
+AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
 _LEAST_TEXT = 150
 _TEXT_SHARE = 0.42  # of the table: before the text has that, no name of a label gets more than it must
 _LEAST_NAME = {Column.YOURS: 60, Column.SCE: 78, Column.BASELINE: 56}  # of a label, in pixels
@@ -85,6 +87,8 @@ class RowsTable(QTableView):
         self.header.setSortIndicatorShown(True)
         self.header.setStretchLastSection(False)
         self.header.setFixedHeight(px(31))
+        self._ahead = QTimer(self, singleShot=True, interval=AHEAD_MS)
+        self._ahead.timeout.connect(self._scroll_ahead)
         self.header.sectionCountChanged.connect(self.fit_columns)
         self.verticalScrollBar().valueChanged.connect(self.scrolled)
         self.selectionModel().currentRowChanged.connect(self._on_current)
@@ -187,11 +191,12 @@ class RowsTable(QTableView):
 
     # --- rows ----------------------------------------------------------------------------------------------
 
-    def choose(self, place: int) -> None:
+    def choose(self, place: int, *, step_down: bool = False) -> None:
         """Make the row at ``place`` the only one selected, and bring it on the screen.
 
         Where it is not there yet the table scrolls half a page: one sees what comes, and most steps down the
-        list repaint two rows and not all of them.
+        list repaint two rows and not all of them. The half page is painted a moment after a step, not in it:
+        a key must not wait for that.
         """
         index = self.model().index(place, Column.TEXT)
         flags = (
@@ -201,8 +206,20 @@ class RowsTable(QTableView):
         )
         first, last = self.shown_places()
         if not first <= place < last:  # the last one may be cut
-            self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+            near = step_down and first <= place <= last + 1
+            hint = QAbstractItemView.ScrollHint
+            self.scrollTo(index, hint.EnsureVisible if near else hint.PositionAtCenter)
         self.selectionModel().setCurrentIndex(index, flags)
+        if step_down:
+            self._ahead.start()
+
+    @Slot()
+    def _scroll_ahead(self) -> None:
+        """Scroll half a page if the next step down would have to scroll."""
+        index = self.currentIndex()
+        first, last = self.shown_places()
+        if first <= index.row() <= last <= index.row() + 1:  # and not where the user has scrolled away
+            self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def scrollTo(
         self,

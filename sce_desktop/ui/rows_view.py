@@ -200,7 +200,7 @@ class RowsView(QWidget):
         here = self.model.place_of(self._session.current_row)
         place = self._keep_place if here is None else here + rows
         place = min(max(place, 0), count - 1)
-        self.table.choose(place)
+        self.table.choose(place, step_down=rows > 0)
         self._choose_row(place)
 
     @Slot()

@@ -282,6 +282,7 @@ def build_search_index(project: Project, *, progress: Progress) -> None:
 
 def count(project: Project, runs: Sequence[Run], *, progress: Progress) -> Counts:
     """Count the rows of ``project`` in every way; predictions are those of the first of ``runs``."""
+    project.shorten_log()  # this follows every edit, and nobody waits for it
     return Counts(
         states=project.state_counts(),
         labels=project.annotation_counts(),

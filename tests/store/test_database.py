@@ -20,11 +20,32 @@ def database(path: Path):
 
 
 def test_durable_writes_are_synced_and_others_are_not(database: Database) -> None:
-    levels = []
-    for durable in (True, False):
+    levels, pages = [], []
+    for durable in (True, False, True):
         with database.write(durable=durable) as connection:
             levels.append(raw(connection).execute("PRAGMA synchronous").fetchone()[0])
-    assert levels == [2, 1]  # FULL, NORMAL
+            pages.append(raw(connection).execute("PRAGMA wal_autocheckpoint").fetchone()[0])
+    assert levels == [2, 1, 2]  # FULL, NORMAL
+    assert pages == [16_000, 1_000, 16_000]  # who decides does not pay for the log
+
+
+def test_the_log_is_brought_into_the_file_behind_whoever_decides(database: Database, path: Path) -> None:
+    def write(*, durable: bool, characters: int) -> None:
+        with database.write(durable=durable) as connection:
+            connection.execute(schema.project.update().values(name="x" * characters))
+
+    small = path.stat().st_size
+    write(durable=True, characters=5_000_000)
+    write(durable=True, characters=1)
+    assert path.stat().st_size == small
+    log = database._log_size()
+    database.shorten_log()
+    assert path.stat().st_size > small
+    write(durable=True, characters=2)
+    assert database._log_size() < log / 100  # it begins anew, and is not written on the end
+    after = path.stat().st_mtime_ns
+    database.shorten_log()  # there is too little in it
+    assert path.stat().st_mtime_ns == after
 
 
 def test_settings_that_keep_a_file_from_acting_by_itself(database: Database) -> None:
