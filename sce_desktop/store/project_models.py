@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sqlalchemy as sa
-
 from sce_desktop.core.types import (
     ChangeKind,
     FloatArray,
@@ -18,7 +16,7 @@ from sce_desktop.core.types import (
     Scores,
 )
 from sce_desktop.store import history, runs, schema, select, versions
-from sce_desktop.store.database import Database
+from sce_desktop.store.database import Database, raw
 from sce_desktop.store.runs import RowScore, RunArrays
 from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
@@ -116,7 +114,7 @@ class ModelMethods:
     def whole_table(self) -> bool:
         """Whether what scores is to count in the table's other rows, where they can tell something."""
         with self._database.read() as connection:
-            return bool(connection.execute(sa.select(schema.project.c.whole_table)).scalar_one())
+            return bool(raw(connection).execute("SELECT whole_table FROM project").fetchone()[0])
 
     def use_whole_table(self, on: bool) -> None:
         """Let what scores count in the table's other rows, or read each row alone; no step of the history."""
