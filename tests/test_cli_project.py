@@ -86,6 +86,17 @@ def test_score_with_the_whole_table_and_what_is_kept_of_it(
     assert "helps to choose between labels" in capsys.readouterr().err
 
 
+def test_a_refused_choice_is_not_kept(
+    table: str, tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "p.sce")
+    assert run("create", path, table, "--text", "text") == 0
+    assert run("score", path, "--model", model, "--whole-table") == 2
+    assert "give at least one label" in capsys.readouterr().err
+    with Project.open(path, read_only=True) as project:
+        assert not project.whole_table()
+
+
 def test_create_with_right_answers(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "p.sce")
     made = as_json(capsys, "create", path, table, "--text", "text", "--gold", "topic", "--gold-as", "gold")

@@ -169,8 +169,11 @@ def _in_table(
     progress: Progress,
 ) -> NamedModel:
     """Return the model as it scores ``project``: knowing its rows if that is asked for now, or was before."""
+    from sce_desktop.tasks.models import labels_for
     from sce_desktop.tasks.whole_table import knowing_project, wanted_in
 
+    label_set = project.label_set()
+    labels = labels_for(named.model, labels or (label_set.labels if label_set else ()))  # or nothing is kept
     if args.whole_table or (args.whole_table is None and wanted_in(project, named, labels)):
         named = knowing_project(named, project, labels, cache=cache, progress=progress)
     if args.whole_table is not None:
