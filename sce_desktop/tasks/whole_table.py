@@ -129,6 +129,8 @@ def knowing_project(
     reading = PartProgress(progress, start=0, total=len(texts), stage=f"reading {what}")
     reading.report(0)
     known = knowing(named, texts, before=before, cache=cache, progress=reading)
+    if known is named:  # no row has a text
+        return named
     return replace(known, name=f"{named.name}, {WHOLE_TABLE}")
 
 

@@ -188,6 +188,14 @@ def test_a_table_without_texts_changes_nothing() -> None:
     assert classifier.predict_proba([], NAMES, whole_table=True).shape == (0, 3)
 
 
+def test_a_project_without_texts_keeps_no_run_that_claims_to_know_them(tmp_path: Path) -> None:
+    named = NamedModel("sce", "ours", TinySession().model("ours"))
+    with Project.create(tmp_path / "blank.sce") as project:
+        project.add_rows(["text"], [[(" ",)]], text_columns=[0], source={})
+        project.set_labels(LABELS)
+        assert knowing_project(named, project, cache=None, progress=SilentProgress()) == named
+
+
 def test_new_rows_make_another_model_of_it(project: Project) -> None:
     with project:
         main = NamedModel("sce", "ours", TinySession().model("ours"))
