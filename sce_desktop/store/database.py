@@ -128,13 +128,17 @@ class Database:
     def shorten_log(self) -> None:
         """Bring what was written into the file, if the log has become long; nobody waits for that meanwhile.
 
-        Left to SQLite, the writer does it in the middle of a decision, which then takes ten times as long.
+        Left to SQLite, the writer does it in the middle of a decision, which then takes ten times as long. As
+        there, a disk that is full is no failure: what was written is safe in the log.
         """
         if self._writer is None or self._log_size() < _LOG_BYTES:
             return
-        with known_failures(self.path), contextlib.closing(connect(self.path, "mode=rw")) as plain:
-            self._check_open()
-            plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        try:
+            with contextlib.closing(connect(self.path, "mode=rw")) as plain:
+                self._check_open()
+                plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except sqlite3.Error as error:
+            _LOG.warning("the log of %s was not shortened: %s", self.path.name, error)
 
     def _log_size(self) -> int:
         try:

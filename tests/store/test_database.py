@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -46,6 +47,20 @@ def test_the_log_is_brought_into_the_file_behind_whoever_decides(database: Datab
     after = path.stat().st_mtime_ns
     database.shorten_log()  # there is too little in it
     assert path.stat().st_mtime_ns == after
+
+
+def test_who_only_counts_is_not_stopped_by_a_log_that_cannot_be_brought_in(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.write(durable=True) as connection:
+        connection.execute(schema.project.update().values(name="x" * 5_000_000))
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("sce_desktop.store.database.connect", full)
+    database.shorten_log()
+    assert database._log_size() > 5_000_000  # nothing is lost
 
 
 def test_settings_that_keep_a_file_from_acting_by_itself(database: Database) -> None:
