@@ -157,15 +157,18 @@ class BenchmarkReport:
         sets = [one for one in self.sets if one.counted and one.plain and all(one.skewed.values())]
         if not sets:
             return []
+        names = [name for name in self.models if name in sets[0].plain]  # an LLM uses no table
         rows = {
             "mean, each row alone": lambda one, name: one.plain[name],
             "mean, skewed, each row alone": lambda one, name: one.skewed[name].plain,
             "mean, skewed, with the table": lambda one, name: one.skewed[name].with_table,
         }
         return [
-            f"| {title} | | | "
-            + " | ".join(f"{100 * np.mean([value(one, name) for one in sets]):.1f}" for name in self.models)
-            + " |"
+            f"| {title} | | |"
+            + "".join(
+                f" {100 * np.mean([value(one, name) for one in sets]):.1f} |" if name in names else " |"
+                for name in self.models
+            )
             for title, value in rows.items()
         ]
 

@@ -4,13 +4,15 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.core.metrics import mean_interval
+from sce_desktop.core.metrics import mean_interval, measure
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.tasks.benchmark import BenchmarkReport, benchmark
+from sce_desktop.tasks.benchmark import BenchmarkReport, SetResult, benchmark
 from sce_desktop.tasks.models import Baseline
+from sce_desktop.tasks.skew import Skewed
 from tests.tasks.fakes import FakeModel, FakeSession, StoppingProgress
 
 Row = tuple[str, str, str]  # text, label, split
@@ -161,6 +163,22 @@ def test_balancing_is_shown_on_skewed_resamples_too(data: Path) -> None:
     told = report.as_json()["sets"]["even"]["fake"]["skewed"]
     assert (told["resamples"], told["share"], told["plain"]) == (2, 0.8, 1.0)
     assert [line for line in report.as_markdown() if line.startswith("| mean, skewed, each row alone |")]
+
+
+def test_a_language_model_beside_the_whole_table_has_figures_of_its_own_alone() -> None:
+    right = measure(np.array([0, 1]), np.eye(2, dtype=np.float32))
+    one = SetResult(
+        "easy",
+        "benchmark",
+        2,
+        ["damage", "delay"],
+        {"ours": right, "llm": right},
+        seconds={"ours": 1.0, "llm": 1.0},
+        plain={"ours": 0.5},
+        skewed={"ours": Skewed(0.8, 2, 0.25, 0.75)},
+    )
+    page = BenchmarkReport([one], ["ours", "llm"], "ours", {}).as_markdown()
+    assert "| mean, each row alone | | | 50.0 | |" in page
 
 
 def test_max_rows(data: Path) -> None:
