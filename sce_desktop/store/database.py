@@ -52,6 +52,7 @@ class Database:
         self._closed = False
         self._lock = lock
         self._turns = _Turns()
+        self._shortening = threading.Lock()  # one file is left only by who is alone with it
         self._held = threading.local()  # the connection of a thread's `snapshot`
         self._readers = _engine(
             path, "mode=ro&immutable=1" if immutable else "mode=ro", begin="BEGIN", cache=_READER_CACHE
@@ -134,9 +135,10 @@ class Database:
         if self._writer is None or self._log_size() < _LOG_BYTES:
             return
         try:
-            with contextlib.closing(connect(self.path, "mode=rw")) as plain:
+            with self._shortening:
                 self._check_open()
-                plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                with contextlib.closing(connect(self.path, "mode=rw")) as plain:
+                    plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         except sqlite3.Error as error:
             _LOG.warning("the log of %s was not shortened: %s", self.path.name, error)
 
@@ -151,7 +153,7 @@ class Database:
         try:
             self._readers.dispose()
             if self._writer is not None and not self._closed:
-                with self._turns, self._writer.connect() as connection:
+                with self._shortening, self._turns, self._writer.connect() as connection:
                     self._closed = True
                     plain = raw(connection)
                     plain.execute("PRAGMA synchronous=FULL")

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.store import opening, schema
-from sce_desktop.store.database import Database, file_uri, raw
+from sce_desktop.store.database import Database, connect, file_uri, raw
 
 
 @pytest.fixture
@@ -61,6 +61,34 @@ def test_who_only_counts_is_not_stopped_by_a_log_that_cannot_be_brought_in(
     monkeypatch.setattr("sce_desktop.store.database.connect", full)
     database.shorten_log()
     assert database._log_size() > 5_000_000  # nothing is lost
+
+
+def test_closing_waits_for_the_log_that_is_being_brought_in(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.write(durable=True) as connection:
+        connection.execute(schema.project.update().values(name="x" * 5_000_000))
+    plain_connect, opened, go_on = connect, threading.Event(), threading.Event()
+
+    def slow(*arguments: str) -> sqlite3.Connection:
+        plain = plain_connect(*arguments)
+        plain.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        opened.set()
+        go_on.wait(5)
+        return plain
+
+    monkeypatch.setattr("sce_desktop.store.database.connect", slow)
+    shortening = threading.Thread(target=database.shorten_log)
+    shortening.start()
+    assert opened.wait(5)
+    closing = threading.Thread(target=database.close)
+    closing.start()
+    time.sleep(0.1)
+    go_on.set()
+    closing.join()
+    shortening.join()
+    assert not path.with_name(f"{path.name}-wal").exists()
+    assert path.read_bytes()[18] == 1  # no write-ahead logging: one file
 
 
 def test_settings_that_keep_a_file_from_acting_by_itself(database: Database) -> None:
