@@ -246,9 +246,10 @@ def rows_key(standing: Iterable[str]) -> str:
 
 
 def sample(texts: Iterable[str]) -> list[str]:
-    """Return at most `MOST_ROWS` of ``texts``, each as likely as any, in an order that is always the same.
+    """Return at most `MOST_ROWS` of ``texts``, in an order that is always the same.
 
-    A hash of the text says which ones, so that most stay when rows are added.
+    A hash of the text says which ones, so that most stay when rows are added: each text is as likely as any,
+    and all copies of one are in or out together.
     """
     return nsmallest(MOST_ROWS, texts, key=_hash)
 
