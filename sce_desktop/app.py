@@ -17,7 +17,6 @@ from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.models import set_offline
 from sce_desktop.ui.crashes import CrashHooks
-from sce_desktop.ui.garbage import importing
 from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.main_window import TITLE, MainWindow
 from sce_desktop.ui.parts import DockPart, Parts
@@ -68,14 +67,13 @@ def main(path: Path | None = None) -> int:
 
 def make_window(session: Session, theme: Theme) -> MainWindow:
     """Return the window with its real panels, as it was left the last time; it is not shown yet."""
-    with importing():  # the window and its libraries stay: looking for garbage among them would stop it
-        return MainWindow(
-            session,
-            real_parts(),
-            theme,
-            recent=RecentProjects(paths.data_dir() / "recent.json"),
-            state=QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat),
-        )
+    return MainWindow(
+        session,
+        real_parts(),
+        theme,
+        recent=RecentProjects(paths.data_dir() / "recent.json"),
+        state=QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat),
+    )
 
 
 def real_parts() -> Parts:
