@@ -9,11 +9,11 @@ from typing import Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import FloatArray, Label, VectorCache
+from sce_desktop.core.types import FloatArray, Label, TextModel, VectorCache
 from sce_desktop.ml import catalog
 from sce_desktop.ml.finetune import Settings, finetune
 from sce_desktop.ml.finetune_embedder import finetune_embedder
-from sce_desktop.ml.in_table import InTable
+from sce_desktop.ml.in_table import InTable, sample
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.session import choose_device
 
@@ -170,8 +170,9 @@ class SCEClassifier:
         if whole_table and multi_label:
             raise ValueError("With multi_label each label is asked by itself: the whole table cannot help.")
         chosen = self._labels(labels, multi_label=multi_label)
-        in_table = whole_table and len(texts)
-        model = InTable.of(self.model, texts, cache=cache, progress=progress) if in_table else self.model
+        model: TextModel = self.model
+        if whole_table and (standing := sample(texts)):
+            model = InTable.of(self.model, standing, cache=cache, progress=progress)
         return model.probabilities(
             texts, chosen, multi_label=multi_label, cache=cache, progress=progress
         ).probabilities

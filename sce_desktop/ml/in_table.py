@@ -33,7 +33,7 @@ from torch import Tensor
 
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, TextModel, VectorCache
+from sce_desktop.core.types import FloatArray, Label, Scores, TextModel, VectorCache
 from sce_desktop.ml.embedder import Embedder, cached_encode
 
 MOST_ROWS = 5_000
@@ -109,6 +109,8 @@ class InTable:
         if not len(vectors):
             raise ValueError("a table without rows tells nothing")
         self.model = model
+        self.kind, self.name, self.labels = model.kind, model.name, model.labels
+        self.max_tokens, self.text_embedder = model.max_tokens, model.text_embedder
         self.vectors = vectors
         self.rows = rows
         self._fitted: tuple[tuple[Label, ...], _Fit] | None = None
@@ -117,49 +119,23 @@ class InTable:
     def of(
         cls,
         model: VectorModel,
-        texts: Iterable[str],
+        standing: Sequence[str],
         *,
         before: InTable | None = None,
         cache: VectorCache | None = None,
         progress: Progress | None = None,
     ) -> InTable:
-        """Return ``model`` in the table of which ``texts``, not blank, are rows; of many a `sample` counts.
+        """Return ``model`` in the table that the texts of a `sample` of its rows stand for.
 
         What is known ``before`` is used again as far as it is of the same rows.
 
         Raises:
             ValueError: There are no texts.
         """
-        standing = sample(texts)
         rows = rows_key(standing)
         if before is None or (before.rows, before.text_embedder.key) != (rows, model.text_embedder.key):
             return cls(model, cached_encode(model.text_embedder, standing, cache, progress), rows=rows)
         return before if before.model is model else cls(model, before.vectors, rows=rows)
-
-    @property
-    def kind(self) -> ModelKind:
-        """Kind of the model inside."""
-        return self.model.kind
-
-    @property
-    def name(self) -> str:
-        """Name of the model inside."""
-        return self.model.name
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """Labels that the model inside carries."""
-        return self.model.labels
-
-    @property
-    def max_tokens(self) -> int:
-        """How far a text is read."""
-        return self.model.max_tokens
-
-    @property
-    def text_embedder(self) -> Embedder:
-        """What makes the text vectors."""
-        return self.model.text_embedder
 
     @cached_property
     def fingerprint(self) -> str:
@@ -217,19 +193,11 @@ class InTable:
         own = self.model.score(self.vectors, labels, progress=progress)
         names = self.model.label_directions(labels)
         q = torch.from_numpy(self.vectors)
-        q = q if names is None else q.to(names.device)
-        drawn, level = q.new_zeros(len(labels), q.shape[1]), q.new_zeros(len(labels))
-        p = torch.from_numpy(own.probabilities).to(q.device)
-        for _ in range(PASSES):
-            if names is None:
-                break
-            rows = p.sum(0).clamp_min(1e-6)
-            means = (p.T @ q) / rows[:, None]
-            share = (DRAWN * rows / (rows + HELD))[:, None]
-            towards = F.normalize((1 - share) * names + share * F.normalize(means, dim=1), dim=1)
-            drawn = self.model.sharpness * (towards - names) * names.any(1, keepdim=True)
-            level = (means * drawn).sum(1)
-            p = _answers(own, slice(None), q, drawn, level)[:, : len(labels)]
+        if names is None:
+            drawn, level = q.new_zeros(len(labels), q.shape[1]), q.new_zeros(len(labels))
+        else:
+            q = q.to(names.device)
+            drawn, level = _drawn(own, q, names, self.model.sharpness)
         answers = _answers(own, slice(None), q, drawn, level)
         return _Fit(drawn, level, share_of(answers[:, : len(labels)]), answers)
 
@@ -246,16 +214,31 @@ def rows_key(standing: Iterable[str]) -> str:
 
 
 def sample(texts: Iterable[str]) -> list[str]:
-    """Return at most `MOST_ROWS` of ``texts``, in an order that is always the same.
+    """Return at most `MOST_ROWS` of ``texts`` that are not blank, in an order that is always the same.
 
     A hash of the text says which ones, so that most stay when rows are added: each text is as likely as any,
     and all copies of one are in or out together.
     """
-    return nsmallest(MOST_ROWS, texts, key=_hash)
+    return nsmallest(MOST_ROWS, filter(str.strip, texts), key=_hash)
 
 
 def _hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _drawn(own: Scores, q: Tensor, names: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
+    """Return how far labels are drawn to the rows ``q`` (m, d_q), (K, d_q) and (K,), as a `_Fit` has it."""
+    p = torch.from_numpy(own.probabilities).to(q.device)
+    drawn, level = torch.zeros_like(names), q.new_zeros(len(names))
+    for _ in range(PASSES):
+        rows = p.sum(0).clamp_min(1e-6)
+        means = (p.T @ q) / rows[:, None]
+        share = (DRAWN * rows / (rows + HELD))[:, None]
+        towards = F.normalize((1 - share) * names + share * F.normalize(means, dim=1), dim=1)
+        drawn = sharpness * (towards - names) * names.any(1, keepdim=True)
+        level = (means * drawn).sum(1)
+        p = _answers(own, slice(None), q, drawn, level)[:, : len(names)]
+    return drawn, level
 
 
 def _answers(own: Scores, part: slice, q: Tensor, drawn: Tensor, level: Tensor) -> Tensor:

@@ -44,10 +44,9 @@ class SetResult:
     counted: bool = True
     seconds: dict[str, float] = field(default_factory=dict)
     orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
-    plain: dict[str, float] = field(
-        default_factory=dict
-    )  # accuracy as it is, where ``models`` uses the table
-    skewed: dict[str, Skewed | None] = field(default_factory=dict)  # likewise
+    # Where ``models`` uses the table: accuracy of each row alone, and of both on skewed resamples.
+    plain: dict[str, float] = field(default_factory=dict)
+    skewed: dict[str, Skewed | None] = field(default_factory=dict)
 
     def table_check(self, name: str) -> dict[str, Any]:
         """Return what stands beside figures that use the table: the plain one, both on skewed resamples."""

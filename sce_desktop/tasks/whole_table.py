@@ -59,7 +59,7 @@ def knowing(
         raise UserError(reason)
     from sce_desktop.ml.in_table import InTable, sample
 
-    standing = sample(text for text in texts if text.strip())
+    standing = sample(texts)
     if not standing:
         return named
     model: Any = named.model
@@ -121,11 +121,8 @@ def knowing_project(
     """
     present, multi_label = _labels_of(project)
     check_choice(labels or present, multi_label=multi_label)
-    ids = project.row_ids(RowQuery(blank=False))
-    standing = standing_for(ids)
-    few = f"{len(standing):,} rows that stand for the table"
-    what = "the table" if len(standing) == len(ids) else few
-    texts = project.texts(standing)
+    texts, rows = _standing(project)
+    what = "the table" if len(texts) == rows else f"{len(texts):,} rows that stand for the table"
     reading = PartProgress(progress, start=0, total=len(texts), stage=f"reading {what}")
     reading.report(0)
     known = knowing(named, texts, before=before, cache=cache, progress=reading)
@@ -153,12 +150,13 @@ def fingerprint_in(project: Project, named: NamedModel) -> str:
     """Return the fingerprint that the model has once it knows the rows of ``project``, before it does."""
     from sce_desktop.ml.in_table import fingerprint, rows_key, sample
 
-    return fingerprint(named.model, rows_key(sample(standing_texts(project))))
+    return fingerprint(named.model, rows_key(sample(_standing(project)[0])))
 
 
-def standing_texts(project: Project) -> list[str]:
-    """Return the texts of the rows that stand for the table, as `standing_for` chooses them."""
-    return project.texts(standing_for(project.row_ids(RowQuery(blank=False))))
+def _standing(project: Project) -> tuple[list[str], int]:
+    """Return the texts of the rows that stand for the table, and how many rows it has that have a text."""
+    ids = project.row_ids(RowQuery(blank=False))
+    return project.texts(standing_for(ids)), len(ids)
 
 
 def rows_as_table(
