@@ -26,11 +26,18 @@ def wait_for(what: str, ready: Callable[[], object], seconds: float) -> None:
     Raises:
         TimeoutError: It has not become so; says ``what``.
     """
+    if not wait_until(ready, seconds):
+        raise TimeoutError(f"{what} did not happen within {seconds:g} s")
+
+
+def wait_until(ready: Callable[[], object], seconds: float) -> bool:
+    """Ask ``ready`` until it is true, and return whether it has become so within ``seconds``."""
     end = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > end:
-            raise TimeoutError(f"{what} did not happen within {seconds:g} s")
+            return False
         time.sleep(0.1)
+    return True
 
 
 class Display:
@@ -93,8 +100,17 @@ class Display:
         Raises:
             TimeoutError: No window has this title.
         """
-        wait_for(f"a window {title!r}", lambda: self.windows(title), 30)
-        self.xdotool("windowfocus", "--sync", self.windows(title)[-1])
+        wait_for(f"a window {title!r}", lambda: self.focus_now(title), 60)
+
+    def focus_now(self, title: str) -> bool:
+        """Give a window the keyboard, and return whether one has this title and took it.
+
+        The windows are asked for once: between two questions a dialog may have closed itself.
+        """
+        if not (windows := self.windows(title)):
+            return False
+        self.xdotool("windowfocus", windows[-1])
+        return wait_until(lambda: self.xdotool("getwindowfocus", "-f") == windows[-1], 2)
 
     def press(self, *keys: str) -> None:
         """Press keys, each named as xdotool does."""

@@ -17,7 +17,12 @@ import pytest
 from tests.e2e import drag_source
 from tests.e2e.display import Display, wait_for
 
-pytestmark = [pytest.mark.outside, pytest.mark.model, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.outside,
+    pytest.mark.model,
+    pytest.mark.slow,
+    pytest.mark.timeout(400),  # each wait below has a limit of its own, for a machine that is busy
+]
 
 LABELS = ("Late delivery", "Damaged parcel", "Courier praise")
 TEXTS = (
@@ -75,7 +80,7 @@ def drag_onto_the_window(display: Display, table: Path, log: Path) -> None:
     command = [sys.executable, drag_source.__file__, str(table)]
     source = display.start(command, log=log)
     title = f"^{drag_source.TITLE}$"
-    wait_for("the window to drag from", lambda: display.windows(title), 20)
+    wait_for("the window to drag from", lambda: display.windows(title), 60)
     time.sleep(0.3)  # painted, and known to the other program
     for _ in range(TRIES):
         display.drag(display.middle(title), (500, 450))
@@ -100,43 +105,41 @@ def test_a_dropped_table_is_labelled_and_exported(
     project = home / "sce" / "data" / "projects" / "a table é.sce"
 
     def imported() -> bool:
-        if display.windows("Import a table"):  # Return does nothing until the table has been read
-            display.focus("Import a table")
+        if display.focus_now("Import a table"):  # Return does nothing until the table has been read
             display.press("Return")
         return asked(project, "SELECT sum(rows) FROM imports") == [(len(TEXTS),)]
 
-    wait_for("the import", imported, 20)
+    wait_for("the import", imported, 60)
     display.focus("^a table é – SCE Desktop$")
 
     for name in LABELS:  # the cursor is where labels are typed
         display.type(name)
         display.press("Return")
     active = "SELECT count(*) FROM labels WHERE active"
-    wait_for("labels from the keyboard", lambda: asked(project, active) == [(len(LABELS),)], 10)
+    wait_for("labels from the keyboard", lambda: asked(project, active) == [(len(LABELS),)], 30)
 
     display.press("F5")
     finished = "SELECT alias, scored FROM runs WHERE finished_at IS NOT NULL ORDER BY id"
     scored = [("sce", len(TEXTS) - 1), ("similarity", len(TEXTS) - 1)]
-    wait_for("the scoring", lambda: asked(project, finished) == scored, 40)
+    wait_for("the scoring", lambda: asked(project, finished) == scored, 90)
 
     display.xdotool("mousemove", 400, 205, "click", 1)  # in the table; there single keys decide
     display.press("ctrl+Home", "Down", "2")
     decided = "SELECT row_id FROM annotation_labels"
-    wait_for("a decision by a key", lambda: asked(project, decided) == [(2,)], 10)
+    wait_for("a decision by a key", lambda: asked(project, decided) == [(2,)], 30)
 
     out = home / "a table é labelled.csv"
     display.press("ctrl+e")
-    display.focus("^Export")
 
     def exported() -> bool:
-        if display.windows("^Export"):  # nor does it until the rows have been counted
+        if display.focus_now("^Export"):  # nor does it until the rows have been counted
             display.press("Return")
         return out.exists()
 
-    wait_for("the export", exported, 20)
+    wait_for("the export", exported, 60)
     display.focus("^a table é – SCE Desktop$")
     display.press("ctrl+q")
-    assert program.wait(20) == 0
+    assert program.wait(60) == 0
     assert (tmp_path / "program.txt").read_text(encoding="utf-8") == ""
     assert not Path(f"{project}-wal").exists()
     print(f"driven in {time.monotonic() - started:.1f} s")
