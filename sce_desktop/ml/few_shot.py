@@ -15,12 +15,12 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from threadpoolctl import threadpool_limits
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
+from sce_desktop.core.types import FloatArray, IdArray, Label, Scores, VectorCache
 from sce_desktop.ml.embedder import cached_encode
 from sce_desktop.ml.finetune import Settings, Trainer
 from sce_desktop.ml.finetune_embedder import finetune_embedder
 from sce_desktop.ml.fitting import Examples
-from sce_desktop.ml.in_table import MOST_ROWS, share_of, with_neighbours
+from sce_desktop.ml.in_table import answers_by, drawn_labels, share_of, with_neighbours
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.sce import LabelVectors
 from sce_desktop.ml.similarity import SCALE, SimilarityModel
@@ -51,6 +51,36 @@ class Draw:
 
 Learner = Callable[[Space, Draw, Progress], IdArray]
 """Returns the labels of the rows to measure by."""
+Scorer = Callable[[Space, Draw, IdArray, Progress], FloatArray]
+"""Returns the probabilities (m, K) of the rows (m,) asked for."""
+
+
+def alone(scorer: Scorer) -> Learner:
+    """Answer as ``scorer`` does, by each row alone."""
+
+    def answers(space: Space, draw: Draw, progress: Progress) -> IdArray:
+        return scorer(space, draw, draw.test, progress).argmax(1)
+
+    return answers
+
+
+def in_table(scorer: Scorer) -> Learner:
+    """Answer as ``scorer`` does in the whole table: all rows are there, few have a label (`ml.in_table`).
+
+    Labels are drawn to their rows for zero-shot alone: examples say better where a label lies.
+    """
+
+    def answers(space: Space, draw: Draw, progress: Progress) -> IdArray:
+        own = scorer(space, draw, np.arange(len(space.scores)), progress)
+        q, known = torch.from_numpy(space.vectors), torch.from_numpy(own)
+        if scorer is zero_shot:
+            drawn, level = drawn_labels(Scores(own, None), q, torch.from_numpy(space.labels), space.alpha)
+            known = answers_by(Scores(own, None), slice(None), q, drawn, level)
+        found = with_neighbours(known[draw.test], q[draw.test], q, known, share_of(known))
+        best: IdArray = found.argmax(1).numpy()
+        return best
+
+    return answers
 
 
 def space_of(
@@ -79,14 +109,14 @@ def space_of(
     )
 
 
-def zero_shot(space: Space, draw: Draw, progress: Progress) -> IdArray:
-    """Answer without looking at the rows to learn from."""
-    return space.scores[draw.test].argmax(1)
+def zero_shot(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> FloatArray:
+    """Score without looking at the rows to learn from."""
+    return _softmax(space.scores[rows])
 
 
-def fine_tune(space: Space, draw: Draw, progress: Progress) -> IdArray:
-    """Answer as our fine-tune does, the strength chosen by cross-validation on the rows to learn from."""
-    return (space.scores[draw.test] + correction(space, draw, draw.test, progress)).argmax(1)
+def fine_tune(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> FloatArray:
+    """Score as our fine-tune does, the strength chosen by cross-validation on the rows to learn from."""
+    return _softmax(space.scores[rows] + correction(space, draw, rows, progress))
 
 
 def correction(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> FloatArray:
@@ -109,34 +139,27 @@ def correction(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> F
     return added
 
 
-def fine_tune_in_table(space: Space, draw: Draw, progress: Progress) -> IdArray:
-    """Answer as our fine-tune does with the whole table (`ml.in_table`): all rows are there, few labelled."""
-    scores = space.scores + correction(space, draw, np.arange(len(space.scores)), progress)
-    answers = torch.softmax(torch.from_numpy(scores), 1)
-    vectors = torch.from_numpy(space.vectors)
-    standing = torch.from_numpy(np.random.default_rng(draw.seed).permutation(len(vectors))[:MOST_ROWS])
-    known = answers[standing]
-    found = with_neighbours(answers[draw.test], vectors[draw.test], vectors[standing], known, share_of(known))
-    best: IdArray = found.argmax(1).numpy()
-    return best
-
-
-def mix(space: Space, draw: Draw, progress: Progress) -> IdArray:
-    """Answer by the cosine with label vector plus sum of example vectors (issue 6)."""
+def mix(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> FloatArray:
+    """Score by the cosine with label vector plus sum of example vectors (issue 6)."""
     drawn = space.labels.copy()
     np.add.at(drawn, draw.gold, space.vectors[draw.train])
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-    return (space.vectors[draw.test] @ drawn.T).argmax(1)
+    return _softmax(SCALE * (space.vectors[rows] @ drawn.T))
+
+
+def _softmax(scores: FloatArray) -> FloatArray:
+    found: FloatArray = torch.softmax(torch.from_numpy(scores), 1).numpy()
+    return found
 
 
 class Logistic:
-    """Answers by scikit-learn's logistic regression; C is chosen once a size, on the first draw."""
+    """Scores by scikit-learn's logistic regression; C is chosen once a size, on the first draw."""
 
     def __init__(self) -> None:
         self.best: float | None = None
 
-    def __call__(self, space: Space, draw: Draw, progress: Progress) -> IdArray:
-        """Return the labels of the rows to measure by."""
+    def __call__(self, space: Space, draw: Draw, rows: IdArray, progress: Progress) -> FloatArray:
+        """Return the probabilities of ``rows``; 0 for labels without examples."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.model_selection import GridSearchCV
 
@@ -152,8 +175,9 @@ class Logistic:
                     self.best = float(search.fit(x, y).best_params_["C"])
                 progress.check()
             learner = LogisticRegression(C=self.best, max_iter=300, tol=1e-3).fit(x, y)
-        answers: IdArray = learner.predict(space.vectors[draw.test])
-        return answers
+        found = np.zeros((len(rows), space.scores.shape[1]), dtype=np.float32)
+        found[:, learner.classes_] = learner.predict_proba(space.vectors[rows])
+        return found
 
 
 class TrainedHead:
@@ -226,7 +250,7 @@ class AdaptedEmbedder:
         )
         assert tuned.adapted is not None
         if not tuned.adapted.kept:
-            return fine_tune(space, draw, progress)
+            return alone(fine_tune)(space, draw, progress)
         tested = [self.texts[row] for row in draw.test]
         answers: IdArray = tuned.model.probabilities(
             tested, self.labels, progress=progress
@@ -234,6 +258,18 @@ class AdaptedEmbedder:
         return answers
 
 
-def learners() -> Mapping[str, Learner]:
-    """Return what is compared on one model's vectors, by name; new ones for every set and size."""
-    return {"zero-shot": zero_shot, "fine-tune": fine_tune, "logistic": Logistic(), "mix": mix}
+def learners(*, whole_table: bool = False) -> Mapping[str, Learner]:
+    """Return what is compared on one model's vectors, by name; new ones for every set and size.
+
+    ``whole_table``: each of them in the whole table too.
+    """
+    scorers: dict[str, Scorer] = {
+        "zero-shot": zero_shot,
+        "fine-tune": fine_tune,
+        "logistic": Logistic(),
+        "mix": mix,
+    }
+    found = {name: alone(scorer) for name, scorer in scorers.items()}
+    if whole_table:
+        found |= {f"{name}, whole table": in_table(scorer) for name, scorer in scorers.items()}
+    return found

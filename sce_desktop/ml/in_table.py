@@ -178,7 +178,7 @@ class InTable:
         for start in range(0, len(vectors), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             q = torch.tensor(vectors[part], device=table.device)
-            answers = _answers(own, part, q, fit.drawn, fit.level)
+            answers = answers_by(own, part, q, fit.drawn, fit.level)
             found[part] = with_neighbours(answers, q, table, fit.answers, fit.share).cpu().numpy()
             if progress is not None:
                 progress.check()
@@ -197,8 +197,8 @@ class InTable:
             drawn, level = q.new_zeros(len(labels), q.shape[1]), q.new_zeros(len(labels))
         else:
             q = q.to(names.device)
-            drawn, level = _drawn(own, q, names, self.model.sharpness)
-        answers = _answers(own, slice(None), q, drawn, level)
+            drawn, level = drawn_labels(own, q, names, self.model.sharpness)
+        answers = answers_by(own, slice(None), q, drawn, level)
         return _Fit(drawn, level, share_of(answers[:, : len(labels)]), answers)
 
 
@@ -226,8 +226,14 @@ def _hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _drawn(own: Scores, q: Tensor, names: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
-    """Return how far labels are drawn to the rows ``q`` (m, d_q), (K, d_q) and (K,), as a `_Fit` has it."""
+def drawn_labels(own: Scores, q: Tensor, names: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
+    """Return how far labels are drawn to the rows ``q`` (m, d_q), times ``sharpness``.
+
+    ``own``: what the model says of these rows; ``names`` (K, d_q) as `VectorModel.label_directions` has them.
+
+    Returns:
+        d_k (K, d_q), and d_k.c_k (K,) with the means c_k of the labels' rows.
+    """
     p = torch.from_numpy(own.probabilities).to(q.device)
     drawn, level = torch.zeros_like(names), q.new_zeros(len(names))
     for _ in range(PASSES):
@@ -237,11 +243,11 @@ def _drawn(own: Scores, q: Tensor, names: Tensor, sharpness: float) -> tuple[Ten
         towards = F.normalize((1 - share) * names + share * F.normalize(means, dim=1), dim=1)
         drawn = sharpness * (towards - names) * names.any(1, keepdim=True)
         level = (means * drawn).sum(1)
-        p = _answers(own, slice(None), q, drawn, level)[:, : len(names)]
+        p = answers_by(own, slice(None), q, drawn, level)[:, : len(names)]
     return drawn, level
 
 
-def _answers(own: Scores, part: slice, q: Tensor, drawn: Tensor, level: Tensor) -> Tensor:
+def answers_by(own: Scores, part: slice, q: Tensor, drawn: Tensor, level: Tensor) -> Tensor:
     """Return the probabilities (n, K) of the rows ``part`` with drawn labels; that of none behind them."""
     p = torch.from_numpy(own.probabilities[part]).to(q.device)
     found = torch.softmax(p.clamp_min(1e-30).log() + q @ drawn.T - level, 1)

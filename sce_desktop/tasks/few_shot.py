@@ -132,7 +132,7 @@ def few_shot(
         setfit: Measure SetFit too, on the similarity baseline's embedder, at `SETFIT_SIZES` in the first
             `SETFIT_DRAWS` draws.
         adapt_embedder: Measure the slower fine-tune too, which adapts the text embedder.
-        whole_table: Measure the fine-tune also where it counts in what the rows without a label say.
+        whole_table: Measure every way also where it counts in what the rows without a label say.
         trained_head: Measure training the SCE's own weights too, instead of the correction and above it.
         cache: Of text vectors.
         progress: Told of draws; asked at every step whether to go on.
@@ -145,7 +145,6 @@ def few_shot(
         AdaptedEmbedder,
         Draw,
         TrainedHead,
-        fine_tune_in_table,
         learners,
         space_of,
     )
@@ -189,11 +188,9 @@ def few_shot(
             ways = {
                 (title, way): learner
                 for title in spaces
-                for way, learner in learners().items()
-                if title != "similarity" or way != "fine-tune"
+                for way, learner in learners(whole_table=whole_table).items()
+                if title != "similarity" or not way.startswith("fine-tune")
             }
-            if whole_table:
-                ways[ours.name, "fine-tune, whole table"] = fine_tune_in_table
             if trained_head:
                 ways[ours.name, "head"] = TrainedHead(ours, labels, corrected=False)
                 ways[ours.name, "fine-tune and head"] = TrainedHead(ours, labels, corrected=True)

@@ -11,12 +11,13 @@ import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.types import IdArray, Label
 from sce_desktop.ml import few_shot as few_shot_ml
 from sce_desktop.ml import finetune_embedder as adapting_ml
 from sce_desktop.ml import setfit_learner
 from sce_desktop.ml.few_shot import Draw
 from sce_desktop.ml.finetune import FineTuned, Settings
+from sce_desktop.ml.in_table import InTable
 from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.tasks.few_shot import FewShotReport, drawn, few_shot
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -91,9 +92,22 @@ def test_every_method_at_every_size(data: Path) -> None:
 
 
 def test_the_whole_table_can_be_measured_too(data: Path) -> None:
+    alone = run(data, sizes=(2,)).accuracies["many"][2]
     found = run(data, whole_table=True, sizes=(2,)).accuracies["many"][2]
-    assert len(found["ours fine-tune, whole table"]) == len(found["ours fine-tune"])
-    assert "similarity fine-tune, whole table" not in found
+    assert {name: found[name] for name in alone} == alone
+    assert set(found) == set(alone) | {f"{name}, whole table" for name in alone}
+    assert {len(draws) for draws in found.values()} == {3}
+
+
+def test_zero_shot_in_the_whole_table_is_what_a_model_in_its_table_says(data: Path) -> None:
+    model = tiny_sce_model(name="ours")
+    texts = [f"{word} {one}" for words in WORDS.values() for word in words for one in MORE]
+    labels = [Label(name) for name in WORDS]
+    space = few_shot_ml.space_of(model, texts, labels, cache=None, progress=SilentProgress())
+    draw = Draw(np.array([0, 95]), np.array([0, 1]), np.arange(1, 95), 0)
+    answers = few_shot_ml.in_table(few_shot_ml.zero_shot)(space, draw, SilentProgress())
+    told = InTable.of(model, texts).score(space.vectors, labels).probabilities
+    assert (answers == told.argmax(1)[1:95]).all()
 
 
 def test_rows_without_a_label_settle_what_the_fine_tune_leaves_open() -> None:
@@ -106,8 +120,8 @@ def test_rows_without_a_label_settle_what_the_fine_tune_leaves_open() -> None:
     names = np.eye(2, 16, dtype=np.float32)
     space = few_shot_ml.Space(vectors.astype(np.float32), names, scores, 1.0)
     draw = Draw(np.array([0, 199]), np.array([0, 1]), np.arange(1, 199), 0)
-    alone = few_shot_ml.fine_tune(space, draw, SilentProgress())
-    together = few_shot_ml.fine_tune_in_table(space, draw, SilentProgress())
+    alone = few_shot_ml.alone(few_shot_ml.fine_tune)(space, draw, SilentProgress())
+    together = few_shot_ml.in_table(few_shot_ml.fine_tune)(space, draw, SilentProgress())
     assert (together == gold[1:199]).mean() > (alone == gold[1:199]).mean() + 0.05
 
 
