@@ -17,6 +17,7 @@ from sce_desktop.core.types import (
     FloatArray,
     IdArray,
     Label,
+    ModelKind,
     TableOptions,
     VectorCache,
 )
@@ -131,13 +132,13 @@ def knowing_project(
     return replace(known, name=f"{named.name}, {WHOLE_TABLE}")
 
 
-def wanted_in(project: Project, named: NamedModel, labels: Sequence[Label] | None = None) -> bool:
-    """Whether the model is to know the rows of ``project``: it was asked for, and they can tell it something.
+def wanted_in(project: Project, kind: ModelKind = "sce", labels: Sequence[Label] | None = None) -> bool:
+    """Whether a model is to know the rows of ``project``: it was asked for, and they can tell it something.
 
     ``labels`` are those to come, None: the project's own.
     """
     present, multi_label = _labels_of(project)
-    alone = why_alone(labels or present, multi_label=multi_label, kind=named.model.kind)
+    alone = why_alone(labels or present, multi_label=multi_label, kind=kind)
     return project.whole_table() and not alone
 
 
