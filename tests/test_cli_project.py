@@ -87,6 +87,18 @@ def test_score_with_the_whole_table_and_what_is_kept_of_it(
     assert "helps to choose between labels" in capsys.readouterr().err
 
 
+def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
+    project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(tiny_sce(tmp_path, name="x, whole table"))
+    counted = []
+    for option in ("--no-whole-table", "--whole-table"):
+        found = as_json(capsys, "score", project, "--model", model, option)
+        counted.append((found["whole_table"], found["runs"][-1]["model"], found["runs"][-1]["whole_table"]))
+        assert as_json(capsys, "info", project) == found
+    assert counted == [(False, model, False), (True, f"{model}, whole table", True)]
+
+
 def test_info_says_whether_the_whole_table_counts(project: str, capsys: pytest.CaptureFixture[str]) -> None:
     for on, said in ((False, "not counted in"), (True, "counted in")):
         with Project.open(project) as opened:

@@ -293,7 +293,8 @@ def _facts(project: Project) -> dict[str, Any]:
         "runs": [
             {
                 "alias": run.alias,
-                "model": run.model,
+                "model": run.title,
+                "whole_table": run.whole_table,
                 "scored": run.scored,
                 "finished": run.finished_at is not None,
                 "active": run.id in active,
