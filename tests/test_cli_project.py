@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from sce_desktop import cli
+from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
 from tests.ml.tiny import tiny_sce
 
@@ -84,6 +85,30 @@ def test_score_with_the_whole_table_and_what_is_kept_of_it(
     assert shown("--label", "damaged") == model  # one label is asked by itself
     assert run("score", project, "--model", model, "--whole-table") == 2
     assert "helps to choose between labels" in capsys.readouterr().err
+
+
+def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
+    project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(tiny_sce(tmp_path, name="x, whole table"))
+    counted = []
+    for option in ("--no-whole-table", "--whole-table"):
+        found = as_json(capsys, "score", project, "--model", model, option)
+        counted.append((found["whole_table"], found["runs"][-1]["model"], found["runs"][-1]["whole_table"]))
+        assert as_json(capsys, "info", project) == found
+    assert counted == [(False, model, False), (True, f"{model}, whole table", True)]
+
+
+def test_info_says_whether_the_whole_table_counts(project: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for on, said in ((False, "not counted in"), (True, "counted in")):
+        with Project.open(project) as opened:
+            opened.use_whole_table(on)
+        assert as_json(capsys, "info", project)["whole_table"] is on
+        assert run("info", project) == 0
+        assert f"\nwhole table: {said}\n" in capsys.readouterr().out
+    with Project.open(project) as opened:
+        opened.set_labels([Label("damaged")])  # is asked by itself
+    assert as_json(capsys, "info", project)["whole_table"] is False
 
 
 def test_a_refused_choice_is_not_kept(

@@ -174,7 +174,7 @@ def _in_table(
 
     label_set = project.label_set()
     labels = labels_for(named.model, labels or (label_set.labels if label_set else ()))  # or nothing is kept
-    if args.whole_table or (args.whole_table is None and wanted_in(project, named, labels)):
+    if args.whole_table or (args.whole_table is None and wanted_in(project, named.model.kind, labels)):
         named = knowing_project(named, project, labels, cache=cache, progress=progress)
     if args.whole_table is not None:
         project.use_whole_table(args.whole_table)
@@ -189,6 +189,7 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
         f"{facts['name']}: {plural(facts['rows'], 'row')} ({facts['blank']:,} without text, "
         f"{facts['duplicates']:,} repeated), text from {', '.join(map(repr, facts['text_columns']))}",
         f"labels: {', '.join(map(repr, facts['labels'])) or 'none yet'}",
+        f"whole table: {'counted in' if facts['whole_table'] else 'not counted in'}",
         "decided: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
     ]
     lines += [f"answers of {name}: {plural(rows, 'row')}" for name, rows in facts["coders"].items()]
@@ -270,6 +271,7 @@ def _open(path: Path, *, read_only: bool = False) -> Project:
 
 def _facts(project: Project) -> dict[str, Any]:
     from sce_desktop.store.query import RowState
+    from sce_desktop.tasks.whole_table import wanted_in
 
     counts = project.state_counts()
     decided = (RowState.LABELLED, RowState.NONE, RowState.SKIPPED)
@@ -285,12 +287,14 @@ def _facts(project: Project) -> dict[str, Any]:
         "text_columns": [project.columns[place] for place in project.text_columns],
         "labels": [label.name for label in label_set.labels] if label_set else [],
         "multi_label": label_set is not None and label_set.multi_label,
+        "whole_table": wanted_in(project),
         "coders": {coder.name: coder.rows for coder in project.coders()},
         "decided": {state.value: counts[state] for state in decided},
         "runs": [
             {
                 "alias": run.alias,
-                "model": run.model,
+                "model": run.title,
+                "whole_table": run.whole_table,
                 "scored": run.scored,
                 "finished": run.finished_at is not None,
                 "active": run.id in active,

@@ -186,8 +186,6 @@ class Coder:
 
 ModelKind = Literal["sce", "similarity", "llm"]
 
-WHOLE_TABLE: Final = "whole table"
-"""How the name of a run's model ends, after a comma, where the table's other rows were counted in."""
 _OF_A_VERSION = re.compile(r" \+ version \d+$")  # as `version_title` writes it
 
 
@@ -205,6 +203,7 @@ class Run:
     created_at: str
     finished_at: str | None = None
     scored: int = 0
+    whole_table: bool = False  # the table's other rows were counted in
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -212,19 +211,19 @@ class Run:
         return tuple(label.name for label in self.labels)
 
     @property
-    def whole_table(self) -> bool:
-        """Whether the table's other rows were counted in."""
-        return self.model.endswith(f", {WHOLE_TABLE}")
-
-    @property
     def title(self) -> str:
-        """What its model is called, whether or not the table's other rows were counted in."""
-        return self.model.removesuffix(f", {WHOLE_TABLE}")
+        """What people read of it: its model, and that the table's other rows were counted in."""
+        return model_title(self.model, whole_table=self.whole_table)
 
     @property
     def of_version(self) -> bool:
         """Whether its model is a version of a project's own, which may have been deleted since."""
-        return _OF_A_VERSION.search(self.title) is not None
+        return _OF_A_VERSION.search(self.model) is not None
+
+
+def model_title(name: str, *, whole_table: bool) -> str:
+    """What people read of a model that scores, as in "sce-mini, whole table"."""
+    return f"{name}, whole table" if whole_table else name
 
 
 def version_title(base: str, number: int) -> str:

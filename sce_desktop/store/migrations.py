@@ -103,7 +103,8 @@ def _add_history_audits_coders(connection: sa.Connection) -> None:
 
 
 def _add_whole_table(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("ALTER TABLE project ADD COLUMN whole_table BOOLEAN NOT NULL DEFAULT '0'")
+    for table in ("project", "runs"):
+        connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN whole_table BOOLEAN NOT NULL DEFAULT '0'")
 
 
 MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [

@@ -38,11 +38,12 @@ class ModelMethods:
         fingerprint: str,
         labels: Sequence[Label],
         multi_label: bool = False,
+        whole_table: bool = False,
     ) -> Run:
         """Return the run to put scores into; the first of its alias is active from the start.
 
         It is the one that there is, finished or not, if alias, fingerprint, labels (ids, names, descriptions,
-        synonyms, order) and ``multi_label`` are the same. ValueError if a label carries no id.
+        synonyms, order), ``multi_label`` and ``whole_table`` are the same. ValueError if a label has no id.
         """
         with self._database.write(durable=True) as connection:
             return runs.open_run(
@@ -53,6 +54,7 @@ class ModelMethods:
                 fingerprint=fingerprint,
                 labels=labels,
                 multi_label=multi_label,
+                whole_table=whole_table,
             )
 
     def add_scores(self, run_id: int, row_ids: Ids, scores: Scores) -> None:

@@ -293,9 +293,10 @@ class _Salvage:
 
 
 def _check_types(table: str, record: Record) -> None:
-    """Raise TypeError if a damaged record holds something else than its columns can."""
-    for column in schema.metadata.tables[table].columns:
-        value = record.get(column.name)
+    """Raise TypeError if a damaged record holds something else than its columns can; old ones lack some."""
+    columns = schema.metadata.tables[table].columns
+    for name, value in record.items():
+        column = columns[name]
         if value is None and column.nullable:
             continue
         if not isinstance(value, _STORED_AS[type(column.type)]):

@@ -23,8 +23,8 @@ _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may ha
 _BATCH_REMOVE: Final = 5_000
 _STORED: Final = np.dtype("<f4")
 _RUN: Final = (
-    "SELECT id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored"
-    " FROM runs"
+    "SELECT id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored,"
+    " whole_table FROM runs"
 )
 _runs = schema.runs
 _scores = schema.scores
@@ -59,6 +59,7 @@ def open_run(
     fingerprint: str,
     labels: Sequence[Label],
     multi_label: bool,
+    whole_table: bool,
 ) -> Run:
     """Return the run that has given, or would give, the same numbers under ``alias``; else a new one.
 
@@ -73,6 +74,7 @@ def open_run(
             _runs.c.fingerprint == fingerprint,
             _runs.c.labels_key == key,
             _runs.c.multi_label == multi_label,
+            _runs.c.whole_table == whole_table,
         )
     ).scalar()
     if found is None:
@@ -89,6 +91,7 @@ def open_run(
             created_at=now(),
             active=active(connection, alias) is None,
             scored=0,
+            whole_table=whole_table,
         )
     return get(connection, found)
 
@@ -240,7 +243,8 @@ def _vector(blob: bytes) -> FloatArray:
 
 
 def _run(found: tuple[Any, ...]) -> Run:
-    run_id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored = found
+    run_id, alias, kind, model, fingerprint, labels, multi_label, *rest = found
+    created_at, finished_at, scored, whole_table = rest
     return Run(
         id=run_id,
         alias=alias,
@@ -252,4 +256,5 @@ def _run(found: tuple[Any, ...]) -> Run:
         created_at=created_at,
         finished_at=finished_at,
         scored=scored,
+        whole_table=bool(whole_table),
     )

@@ -137,6 +137,7 @@ runs = sa.Table(
     sa.Column("finished_at", sa.Text),
     sa.Column("active", sa.Boolean, nullable=False),  # the one that is shown under its alias
     sa.Column("scored", sa.Integer, nullable=False),  # how many records it has in scores
+    sa.Column("whole_table", sa.Boolean, nullable=False, server_default="0"),  # other rows were counted in
 )
 
 scores = sa.Table(

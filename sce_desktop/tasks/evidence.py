@@ -304,10 +304,10 @@ def _learned(project: Project, aliases: Sequence[str]) -> tuple[str, IdArray]:
     by_title = {version.title: version for version in project.versions()} if aliases else {}
     for alias in aliases:
         run = project.active_run(alias)
-        if run is not None and (version := by_title.get(run.title)) is not None:
+        if run is not None and (version := by_title.get(run.model)) is not None:
             return version.name, version.learned
         if run is not None and run.of_version:
-            return run.title, np.zeros(0, dtype=np.int64)
+            return run.model, np.zeros(0, dtype=np.int64)
     return "", np.zeros(0, dtype=np.int64)
 
 

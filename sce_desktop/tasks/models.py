@@ -97,6 +97,7 @@ class NamedModel:
     alias: str
     name: str
     model: TextModel
+    whole_table: bool = False  # it knows the rows of the table
 
 
 @dataclass(slots=True)

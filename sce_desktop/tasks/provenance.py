@@ -23,7 +23,7 @@ def shown_runs(project: Project) -> list[Run]:
 
 def about_run(run: Run, versions: Sequence[ModelVersion]) -> str:
     """Say in a line which model a run is of, and which version: what leads to the same numbers again."""
-    version = next((one for one in versions if one.title == run.title), None)
+    version = next((one for one in versions if one.title == run.model), None)
     made = ""
     if version is not None:
         made = (
@@ -32,7 +32,7 @@ def about_run(run: Run, versions: Sequence[ModelVersion]) -> str:
         )
     rows = plural(run.scored, "row")
     return (
-        f"{run.alias}: {run.model}{made}; {rows} scored with {plural(len(run.labels), 'label')} from "
+        f"{run.alias}: {run.title}{made}; {rows} scored with {plural(len(run.labels), 'label')} from "
         f"{run.created_at[:10]} on; fingerprint {run.fingerprint}"
     )
 

@@ -56,7 +56,13 @@ def score_project(
     runs, waiting = [], []
     for named in models:
         run = project.open_run(
-            named.alias, named.model.kind, named.name, named.model.fingerprint, known, multi_label
+            named.alias,
+            named.model.kind,
+            named.name,
+            named.model.fingerprint,
+            known,
+            multi_label=multi_label,
+            whole_table=named.whole_table,
         )
         project.activate(run.id)  # scores show as they come
         ids = project.unscored_ids(run.id)
@@ -88,7 +94,7 @@ def _remove_older(project: Project, finished: Run, shown: set[int]) -> None:
     """
 
     def is_alike(run: Run) -> bool:
-        grown = run.whole_table and run.model == finished.model
+        grown = run.whole_table and finished.whole_table and run.model == finished.model
         return run.alias == finished.alias and (run.fingerprint == finished.fingerprint or grown)
 
     alike = [run for run in project.runs() if is_alike(run)]

@@ -12,14 +12,7 @@ import numpy as np
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import (
-    WHOLE_TABLE,
-    FloatArray,
-    IdArray,
-    Label,
-    TableOptions,
-    VectorCache,
-)
+from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, TableOptions, VectorCache
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
@@ -63,7 +56,8 @@ def knowing(
     if not standing:
         return named
     model: Any = named.model
-    return replace(named, model=InTable.of(model, standing, before=before, cache=cache, progress=progress))
+    known = InTable.of(model, standing, before=before, cache=cache, progress=progress)
+    return replace(named, model=known, whole_table=True)
 
 
 def check_choice(labels: Sequence[Label], *, multi_label: bool) -> None:
@@ -111,7 +105,7 @@ def knowing_project(
     cache: VectorCache | None,
     progress: Progress,
 ) -> NamedModel:
-    """Return the model as it scores the rows of ``project``; its name says so, since runs are kept by it.
+    """Return the model as it scores the rows of ``project``.
 
     ``labels`` are those to come, None: the project's own. ``before`` is as in `knowing`.
 
@@ -125,19 +119,16 @@ def knowing_project(
     what = "the table" if len(texts) == rows else f"{len(texts):,} rows that stand for the table"
     reading = PartProgress(progress, start=0, total=len(texts), stage=f"reading {what}")
     reading.report(0)
-    known = knowing(named, texts, before=before, cache=cache, progress=reading)
-    if known is named:  # no row has a text
-        return named
-    return replace(known, name=f"{named.name}, {WHOLE_TABLE}")
+    return knowing(named, texts, before=before, cache=cache, progress=reading)
 
 
-def wanted_in(project: Project, named: NamedModel, labels: Sequence[Label] | None = None) -> bool:
-    """Whether the model is to know the rows of ``project``: it was asked for, and they can tell it something.
+def wanted_in(project: Project, kind: ModelKind = "sce", labels: Sequence[Label] | None = None) -> bool:
+    """Whether a model is to know the rows of ``project``: it was asked for, and they can tell it something.
 
     ``labels`` are those to come, None: the project's own.
     """
     present, multi_label = _labels_of(project)
-    alone = why_alone(labels or present, multi_label=multi_label, kind=named.model.kind)
+    alone = why_alone(labels or present, multi_label=multi_label, kind=kind)
     return project.whole_table() and not alone
 
 

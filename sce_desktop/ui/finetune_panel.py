@@ -226,12 +226,12 @@ class FineTunePanel(QWidget):
             names = {versions[0].base: "The model as it was"} | names
         on = session.scorer.table.on
         for whole in (on, not on):  # like is compared with like
-            latest = {run.title: run.id for run in runs if run.whole_table == whole}
+            latest = {run.model: run.id for run in runs if run.whole_table == whole}
             if latest.keys() >= names.keys():
                 ours, theirs = (latest[model] for model in names)
                 session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
                 return
-        scored = {run.title for run in runs if run.whole_table == on}
+        scored = {run.model for run in runs if run.whole_table == on}
         missing = next(name for model, name in names.items() if model not in scored)
         session.tell(f"{missing} has scored no rows yet: use it once, and they can be compared.")
 

@@ -90,7 +90,7 @@ def is_of_older_model(run: Run, title: str, *, whole_table: bool) -> bool:
     """
     if run.alias != MAIN_ALIAS:
         return False
-    if run.title != title if title else run.of_version:
+    if run.model != title if title else run.of_version:
         return True
     alone = why_alone(run.labels, multi_label=run.multi_label, kind=run.kind)
     return not alone and run.whole_table != whole_table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sce_desktop.core.types import WHOLE_TABLE, Decision, Label, Run
+from sce_desktop.core.types import Decision, Label, Run, model_title
 from sce_desktop.ui.rows_data import RowData, Score
 from sce_desktop.ui.words import per_cent
 
@@ -30,7 +30,7 @@ def alias_title(alias: str) -> str:
 def run_title(run: Run) -> str:
     """What the model of a run is called where its answers stand."""
     title = "SCE" if run.alias == "sce" else alias_title(run.alias)
-    return f"{title}, {WHOLE_TABLE}" if run.whole_table else title
+    return model_title(title, whole_table=run.whole_table)
 
 
 def said_by_others(said: Sequence[tuple[str, frozenset[int | str]]], labels: tuple[Label, ...]) -> str:
@@ -195,7 +195,7 @@ def heading(column: int, labels: tuple[Label, ...], aliases: Sequence[str]) -> s
 
 def heading_tip(column: int, runs: Sequence[Run]) -> str:
     """What a heading means and what a click on it does."""
-    main = f"The best label by {runs[0].model}." if runs else "The model's best label."
+    main = f"The best label by {runs[0].title}." if runs else "The model's best label."
     if runs and runs[0].whole_table:
         main += " The table's other rows count in."
     fixed = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
-from sce_desktop.core.types import WHOLE_TABLE
+from sce_desktop.core.types import model_title
 from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.baselines import chosen_baselines
 from sce_desktop.ui.choices import DEVICES
@@ -85,14 +86,14 @@ class RunBar(QWidget):
         tip = "Stop; scored rows keep their scores (Shift+F5)" if running else "Score every row (F5)"
         self.score_button.setToolTip(reason or tip)
         set_icon(self.score_button, icon, "muted" if reason else "on_accent")
-        name = scorer.title
-        table = f", {WHOLE_TABLE}" if scorer.table.used else ""
-        room = px(_TABLE_TITLE) - self.fontMetrics().horizontalAdvance(table) if table else px(_TITLE)
-        title = name.removesuffix(table)
-        shown = self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, room)
-        self.model_button.setText(f"{shown}{table} ▾")
-        self.model_button.setAccessibleDescription(name)
-        self.model_button.setToolTip(f"Model that scores: {name if scorer.version else scorer.model + table}")
+        titled = partial(model_title, whole_table=scorer.table.used)
+        metrics = self.fontMetrics()
+        room = px(_TABLE_TITLE if scorer.table.used else _TITLE) - metrics.horizontalAdvance(titled(""))
+        shown = metrics.elidedText(scorer.title, Qt.TextElideMode.ElideMiddle, room)
+        full = scorer.title if scorer.version else scorer.model
+        self.model_button.setText(f"{titled(shown)} ▾")
+        self.model_button.setAccessibleDescription(titled(scorer.title))
+        self.model_button.setToolTip(f"Model that scores: {titled(full)}")
         similarity = bool(self._similarity())
         self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))

@@ -2,7 +2,7 @@
 
 scorer = session.scorer
 scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
-scorer.version, scorer.title                      the model version in use or None; what scores are from
+scorer.version, scorer.title                      the model version in use or None; the name of what scores
 scorer.use_version(id or None)                    score with a version, or with the model as it was
 scorer.table                                      the switch "Use the whole table": see `ui.whole_table`
 scorer.runs                                       what is shown: the model's run, then the baselines'
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
-from sce_desktop.core.types import WHOLE_TABLE, IdArray, ModelVersion, Run
+from sce_desktop.core.types import IdArray, ModelVersion, Run
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import work
 from sce_desktop.ui.baselines import Baselines, chosen_baselines
@@ -99,9 +99,8 @@ class Scorer(Baselines):
 
     @property
     def title(self) -> str:
-        """What scores are from, as people call it: "sce-mini", or "sce-mini + version 3, whole table"."""
-        title = self.version.title if self.version is not None else Path(self.model).name or self.model
-        return f"{title}, {WHOLE_TABLE}" if self.table.used else title
+        """The model that scores are from, as people call it: "sce-mini", or "sce-mini + version 3"."""
+        return self.version.title if self.version is not None else Path(self.model).name or self.model
 
     @property
     def base(self) -> str:

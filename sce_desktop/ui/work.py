@@ -170,7 +170,7 @@ def score(
     from sce_desktop.tasks.whole_table import wanted_in
 
     models = shelf.load_for(project, choice, progress=progress)
-    if wanted_in(project, models[0]):
+    if wanted_in(project, models[0].model.kind):
         models[0] = shelf.in_table(project, models[0], progress=progress)
     return score_project(
         project,
@@ -216,7 +216,7 @@ def estimate(
         progress.check()
         run = project.active_run(named.alias)
         fingerprint = named.model.fingerprint
-        if named is models[0] and wanted_in(project, named):
+        if named is models[0] and wanted_in(project, named.model.kind):
             fingerprint = fingerprint_in(project, named)
         same = run is not None and (run.fingerprint, run.labels) == (fingerprint, label_set.labels)
         left = len(ids) - (run.scored if run is not None and same else 0)

@@ -85,6 +85,28 @@ def test_migrated_first_format_equals_a_new_project(path: Path, tmp_path: Path) 
     assert shape_of(path) == shape_of(tmp_path / "new.sce")
 
 
+def test_format_3_knows_no_whole_table_whatever_its_models_are_called(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_first(path)
+    with monkeypatch.context() as before:
+        before.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
+        engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=sa.NullPool)
+        with engine.begin() as connection:
+            migrations.migrate(connection, 1)
+    assert version(path) == 3
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
+        plain.execute("UPDATE runs SET model = 'x, whole table'")
+    with Project.open(path) as project:
+        (run,) = project.runs()
+        assert (run.model, run.title, run.whole_table) == ("x, whole table", "x, whole table", False)
+        assert not project.whole_table()
+        known = project.open_run("sce", "sce", "x", "known", run.labels, whole_table=True)
+    assert version(path) == FORMAT
+    with Project.open(path) as project:
+        assert project.runs() == (run, known)
+
+
 # --- the ladder itself, with steps that do not exist yet
 
 NOW = migrations.MIGRATIONS.copy()

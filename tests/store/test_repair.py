@@ -15,6 +15,7 @@ from sce_desktop.store.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 from tests.store.test_importing import CancelAfter
+from tests.store.test_migrations import make_first
 
 COUNT = 1_500
 
@@ -31,7 +32,7 @@ def full(path: Path, project: Project) -> Path:
         project.decide(range(start, COUNT, 6), Decision.LABEL, [label.id or 0])
     project.decide([2], Decision.NONE)
     project.set_marks(5, note="mind", flag=True)
-    run = project.open_run("sce", "sce", "m", "f", labels)
+    run = project.open_run("sce", "sce", "m", "f", labels, whole_table=True)
     p = np.random.default_rng(0).dirichlet([1.0, 1.0], COUNT).astype(np.float32)
     project.add_scores(run.id, range(1, COUNT + 1), Scores(p, p[:, 0]))
     project.build_search_index()
@@ -164,6 +165,15 @@ def test_missing_table_is_told(full: Path, tmp_path: Path) -> None:
     with Project.open(tmp_path / "copy.sce") as new:
         assert new.verify() == []
         assert (new.row_count(), new.label_set()) == (COUNT, None)
+
+
+def test_runs_of_the_first_format_are_rescued(tmp_path: Path) -> None:
+    make_first(tmp_path / "first.sce")
+    report = Project.repair_file(tmp_path / "first.sce", tmp_path / "copy.sce")
+    assert (report.rows, report.scores, report.problems) == (2, 1, ())
+    with Project.open(tmp_path / "copy.sce") as new:
+        assert [(run.model, run.whole_table, run.scored) for run in new.runs()] == [("sce-mini", False, 1)]
+        assert new.verify() == []
 
 
 def test_database_programs_stay_behind(full: Path, tmp_path: Path) -> None:

@@ -44,6 +44,19 @@ def test_run_is_described(project: Project, labels: tuple[Label, ...], path: Pat
         assert opened.runs() == (run,)
 
 
+def test_what_people_read_of_a_run_is_not_what_it_is(
+    project: Project, labels: tuple[Label, ...], path: Path
+) -> None:
+    known = open_run(project, labels, model="x", fingerprint="f2", whole_table=True)
+    named_so = open_run(project, labels, model="x, whole table")
+    assert (known.title, named_so.title) == ("x, whole table", "x, whole table")
+    assert (known.whole_table, named_so.whole_table) == (True, False)
+    assert open_run(project, labels, model="x", fingerprint="f2", whole_table=True) == known
+    project.close()
+    with Project.open(path) as opened:
+        assert opened.runs() == (known, named_so)
+
+
 def test_same_question_goes_on_with_the_same_run(project: Project, labels: tuple[Label, ...]) -> None:
     run = open_run(project, labels)
     assert open_run(project, labels) == run
@@ -60,6 +73,7 @@ def test_same_question_goes_on_with_the_same_run(project: Project, labels: tuple
         {"alias": "other"},
         {"fingerprint": "f2"},
         {"multi_label": True},
+        {"whole_table": True},
         {"labels": lambda labels: labels[::-1]},
         {"labels": lambda labels: labels[:2]},
         {"labels": lambda labels: (replace(labels[0], name="A"), *labels[1:])},
@@ -67,7 +81,7 @@ def test_same_question_goes_on_with_the_same_run(project: Project, labels: tuple
         {"labels": lambda labels: (replace(labels[0], synonyms=("x",)), *labels[1:])},
         {"labels": lambda labels: (replace(labels[0], id=7), *labels[1:])},
     ],
-    ids=["alias", "model", "multi", "order", "fewer", "name", "description", "synonyms", "id"],
+    ids=["alias", "model", "multi", "whole table", "order", "fewer", "name", "description", "synonyms", "id"],
 )
 def test_other_question_is_another_run(project: Project, labels: tuple[Label, ...], changes: dict) -> None:
     first = open_run(project, labels)

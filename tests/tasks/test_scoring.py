@@ -169,6 +169,23 @@ def test_runs_that_label_edits_left_behind_are_removed(project: Project) -> None
     assert project.verify() == []
 
 
+def test_runs_of_a_model_that_is_called_so_stay(project: Project) -> None:
+    """Of one that knows the table those are removed that knew fewer rows; its name makes no model one."""
+    for fingerprint in "abcd":
+        model = NamedModel("sce", "x, whole table", FakeModel(fingerprint=fingerprint))
+        score_project(project, [model], progress=SilentProgress())
+    assert [run.fingerprint for run in project.runs()] == [*"abcd"]
+    for fingerprint in "efgh":
+        model = NamedModel("sce", "x", FakeModel(fingerprint=fingerprint), whole_table=True)
+        score_project(project, [model], progress=SilentProgress())
+    kept = [run.fingerprint for run in project.runs() if run.whole_table]
+    assert kept == [*"gh"]
+    assert len(project.runs()) == 4 + len(kept)
+    alone = NamedModel("sce", "x", FakeModel(fingerprint="i"))
+    score_project(project, [alone], progress=SilentProgress())
+    assert [run.fingerprint for run in project.runs()] == [*"abcdghi"]
+
+
 def test_a_run_that_is_looked_at_stays_until_the_next_one(project: Project) -> None:
     """It is active when the scoring begins, and the window may still show it when that ends."""
     model = named(FakeModel())

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, TableOptions
+from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, Run, TableOptions
 from sce_desktop.ml.finetune import Epoch
 from sce_desktop.ml.recipes import AdapterPace
 from sce_desktop.store.project import Project
@@ -425,36 +425,35 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     runs = [
         give_scores(session.project, tops, fingerprint=f"f{n}") for n, tops in enumerate(([0, 1], [0, 2]))
     ]
-    titles = {f"f{n}": version.title for n, version in enumerate(two)}
-    rename(session.project, {run.id: titles[run.fingerprint] for run in runs})
+    for run, version in zip(runs, two, strict=True):
+        describe(session.project, run, model=version.title)
     click(qtbot, panel.result.differ_button)
     assert session.project.row_ids(session.query).tolist() == [2]
     # With the whole table on, or off: the versions are compared as both have scored.
-    known = {run.id: f"{titles[run.fingerprint]}, whole table" for run in runs}
-    rename(session.project, dict([*known.items()][:1]))
+    describe(session.project, runs[0], whole_table=True)
     with qtbot.waitSignal(session.told) as told:
         click(qtbot, panel.result.differ_button)
     assert told.args[0].startswith("version 1 has scored no rows yet")
-    rename(session.project, known)
+    describe(session.project, runs[1], whole_table=True)
     session.set_query(RowQuery())
     click(qtbot, panel.result.differ_button)
     assert session.project.row_ids(session.query).tolist() == [2]
-    rename(session.project, {run.id: titles[run.fingerprint] for run in runs})
+    for run in runs:
+        describe(session.project, run, whole_table=False)
     give_scores(session.project, [0, 1, 1], fingerprint="base")  # of "sce-mini", the base of both
     panel.versions.select(two[1])
     click(qtbot, panel.result.differ_button)
     assert session.project.row_ids(session.query).tolist() == [2]
 
 
-def rename(project: Project, models: dict[int, str]) -> None:
-    """Let runs be of other models: what really scores them needs one."""
+def describe(project: Project, run: Run, **said: object) -> None:
+    """Let a run be of another model: what really scores with it needs one."""
     import sqlalchemy as sa
 
     from sce_desktop.store import schema
 
     with project._database.write() as connection:
-        for run_id, model in models.items():
-            connection.execute(sa.update(schema.runs).where(schema.runs.c.id == run_id).values(model=model))
+        connection.execute(sa.update(schema.runs).where(schema.runs.c.id == run.id).values(**said))
 
 
 def test_a_version_is_deleted_after_a_question(qtbot: QtBot, panel: FineTunePanel) -> None:

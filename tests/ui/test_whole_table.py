@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from sce_desktop.ui.jobs import Lanes
 from sce_desktop.ui.main_window import MainWindow
 from sce_desktop.ui.rows_data import scores_of
 from sce_desktop.ui.rows_model import RowsModel
+from sce_desktop.ui.rows_text import run_title
 from sce_desktop.ui.run_bar import RunBar
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
@@ -129,14 +131,14 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     assert switch(window).isChecked()
     assert np.abs(said(session) - alone).max() > 0.01
     (run,) = session.runs
-    assert (run.model, run.scored) == (f"{session.scorer.model}, whole table", len(TEXTS))
+    assert (run.title, run.scored) == (f"{session.scorer.model}, whole table", len(TEXTS))
     assert bar is not None
     assert bar.model_button.text() == "ours, whole table ▾"
     assert bar.model_button.toolTip().endswith(", whole table")
     model = window.findChild(RowsModel)
     assert model is not None
     tip = model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-    assert tip.startswith(f"The best label by {run.model}. The table's other rows count in.")
+    assert tip.startswith(f"The best label by {run.title}. The table's other rows count in.")
     session.set_current_row(1)
     legend = window.workspace.row.labels.legend
     qtbot.waitUntil(lambda: legend.accessibleDescription() == "SCE, whole table")
@@ -200,8 +202,33 @@ def test_without_scores_of_rows_alone_none_are_made(
         lambda _done, _total, stage: stages.append(stage), Qt.ConnectionType.DirectConnection
     )
     scored(qtbot, session, lambda: None)
-    assert [run.model for run in main_runs(session)] == [f"{session.scorer.model}, whole table"]
+    assert [run.title for run in main_runs(session)] == [f"{session.scorer.model}, whole table"]
     assert "reading the table" in stages
+
+
+def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
+    qtbot: QtBot, window_on: Callable[[], Whole], path: Path, models: Path
+) -> None:
+    folder = shutil.copytree(models, path.parent / "ours, whole table")
+    window, session = window_on()
+    session.scorer.set_model(str(folder))
+    open_in(qtbot, session, path)
+    scored(qtbot, session, session.scorer.score)
+    bar, model = window.findChild(RunBar), window.findChild(RowsModel)
+    assert bar is not None
+    assert model is not None
+
+    def shown() -> tuple[str, str, bool, bool]:
+        tip = model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        (run,) = session.runs
+        older = scores_of(session.project, [1], run, session.labels)[1].older_model
+        return bar.model_button.accessibleDescription(), run_title(run), "other rows count in" in tip, older
+
+    assert shown() == ("ours, whole table", "SCE", False, False)
+    scored(qtbot, session, switch(window).trigger)
+    assert shown() == ("ours, whole table, whole table", "SCE, whole table", True, False)
+    scored(qtbot, session, switch(window).trigger)
+    assert shown() == ("ours, whole table", "SCE", False, False)
 
 
 def test_it_is_kept_in_the_project(qtbot: QtBot, window_on: Callable[[], Whole], path: Path) -> None:
@@ -244,8 +271,10 @@ def test_where_rows_cannot_help_it_is_grey_and_says_why(
     session.project.use_whole_table(True)  # it was on before labels went, or became several a row
     session.scorer.follow_version()
     scored(qtbot, session, session.scorer.score)
-    assert session.runs[0].model == session.scorer.model
-    assert session.scorer.title == "ours"
+    assert session.runs[0].title == session.scorer.model
+    bar = window.findChild(RunBar)
+    assert bar is not None
+    assert bar.model_button.text() == "ours ▾"
     assert not switch(window).isChecked()
 
 
@@ -341,7 +370,7 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
 
     scored(qtbot, session, lambda: session.scorer.use_version(known.id))
     (run,) = session.runs
-    assert run.model == f"{known.title}, whole table"
+    assert run.title == f"{known.title}, whole table"
     assert run.scored == len(TEXTS)
     found = scores_of(project, [1], run, session.labels)[1]
     assert not found.stale
@@ -350,6 +379,6 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
     assert (evidence.learned_by, len(evidence.learned)) == (known.name, len(TEXTS) // 2)
     assert evidence.whole_table
     scored(qtbot, session, lambda: session.scorer.use_version(None))
-    assert session.runs[0].model == f"{session.scorer.model}, whole table"
+    assert session.runs[0].title == f"{session.scorer.model}, whole table"
     session.tuner.delete(known)
     assert scores_of(project, [1], run, session.labels)[1].older_model
