@@ -162,6 +162,44 @@ def test_score_and_export(
     assert as_json(capsys, "export", project, "-o", str(out), "--only", "labelled")["rows"] == 0
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet", "jsonl"])
+def test_an_older_export_is_replaced_and_nothing_else(
+    project: str, model: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / f"out.{ending}"
+    out.touch()  # as a script makes a file of its own
+    for options in ([], ["--only", "labelled"], ["--excel-safe"]):  # the second has no rows
+        assert run("export", project, "-o", str(out), *options) == 0
+    assert run("score", project, "--model", model) == 0
+    assert run("export", project, "-o", str(out)) == 0
+    assert run("export", project, "-o", str(out)) == 0
+    capsys.readouterr()
+    mine = (TABLE.encode(), b"not a table \x00\xff", b'{"id": 1, "label": "mine"}\n', b"sce_label\nmine\n")
+    for content in mine:
+        out.write_bytes(content)
+        assert run("export", project, "-o", str(out)) == 2
+        said = f"{out} is there already and no export of a project: choose another name, or remove it first."
+        assert said in capsys.readouterr().err
+        assert out.read_bytes() == content
+    assert sorted(path.name for path in tmp_path.iterdir() if "out" in path.name) == [out.name]
+    out.unlink()
+    assert run("export", project, "-o", str(out)) == 0
+
+
+def test_a_note_replaces_a_note_and_nothing_else(
+    project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, about = tmp_path / "out.csv", tmp_path / "out.csv.about.txt"
+    assert run("export", project, "-o", str(out), "--note") == 0
+    assert run("export", project, "-o", str(out), "--note") == 0
+    before = out.read_bytes()
+    about.write_text("What I found out.", encoding="utf-8")
+    assert run("export", project, "-o", str(out), "--note", "--only", "labelled") == 2
+    assert f"{about} is there already and no note of an export" in capsys.readouterr().err
+    assert (out.read_bytes(), about.read_text(encoding="utf-8")) == (before, "What I found out.")
+    assert run("export", project, "-o", str(out), "--only", "labelled") == 0  # nothing is written there
+
+
 def test_a_project_gives_the_same_numbers_as_classify(
     project: str, table: str, model: str, tmp_path: Path
 ) -> None:

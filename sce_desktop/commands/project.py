@@ -52,7 +52,14 @@ def add_command(commands: options.Commands) -> None:
     _add(actions, "info", "say what is in the project", info)
 
     action = _add(actions, "export", "write the rows to a table", export)
-    action.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="where they go")
+    action.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="OUT",
+        help="where they go; its ending says which kind of table; an older export is replaced",
+    )
     action.add_argument(
         "--only",
         choices=("all", "labelled", "unlabelled", "flagged"),
@@ -211,9 +218,11 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
 def export(args: argparse.Namespace, progress: Progress) -> int:
     """Write rows to a table."""
     from sce_desktop.tasks.export import export_table
+    from sce_desktop.tasks.replaceable import check_export
 
     stopped = options.if_stopped("Nothing was written.")
     with _open(args.project, read_only=True) as project, stopped:
+        check_export(args.output, note=args.note)
         rows = export_table(
             project,
             args.output,

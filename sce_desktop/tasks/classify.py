@@ -25,6 +25,7 @@ from sce_desktop.tasks.models import (
     load_models,
 )
 from sce_desktop.tasks.progress import PartProgress, Unreported
+from sce_desktop.tasks.replaceable import check_replaceable, is_export
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
 from sce_desktop.tasks.whole_table import check_choice, knowing_file
@@ -77,7 +78,7 @@ def classify_table(
     """
     started = time.perf_counter()
     table = open_table(table_path, options or TableOptions())
-    _check_replaceable(output, table_path)
+    _check_replaceable(output, table_path, table)
     texts_at = find_columns(table.columns, text_columns, progress)
     if labels:
         check_scorable(labels)  # before the model takes its seconds
@@ -136,22 +137,16 @@ def classify_table(
     )
 
 
-def _check_replaceable(output: Path, table_path: Path) -> None:
-    """Refuse to replace what no run could bring back. Scripts run again: an older output of ours may go."""
-    if not output.exists():
-        return
-    if output.samefile(table_path):
+def _check_replaceable(output: Path, table_path: Path, table: Table) -> None:
+    """Refuse to replace the table itself, and what is no older result."""
+    if output.exists() and output.samefile(table_path):
         raise UserError("The output would replace the table itself: choose another name for it.")
-    if not output.is_file() or not output.stat().st_size:  # what is no file is refused where it is written
-        return
-    try:
-        columns = open_table(output, TableOptions()).columns
-    except UserError:  # no table at all
-        columns = ()
-    if not any(f"{MAIN_ALIAS}_label" in name for name in columns):
-        raise UserError(
-            f"{output} is there already and no result of classify: choose another name, or remove it first."
-        )
+
+    def ours(columns: Sequence[str]) -> bool:  # an export has our columns too, and a result of an export its
+        scored = any(f"{MAIN_ALIAS}_label" in name for name in columns)
+        return scored and (is_export(table.columns) or not is_export(columns))
+
+    check_replaceable(output, ours, "result of classify")
 
 
 def says_none(model: TextModel, labels: Sequence[Label], *, multi_label: bool) -> bool:

@@ -13,6 +13,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks.models import MAIN_ALIAS
 
 ABOUT_ENDING = ".about.txt"
+_BEGINNING = "Written by SCE Desktop"
 
 
 def shown_runs(project: Project) -> list[Run]:
@@ -41,19 +42,30 @@ def about(project: Project) -> list[str]:
     """Return what has to be said beside an exported table, a line each."""
     versions = project.versions()
     runs = shown_runs(project)
-    said = [f"Written by SCE Desktop {__version__}"]  # and no name: the same rows make the same file again
+    said = [f"{_BEGINNING} {__version__}"]  # and no name: the same rows make the same file again
     if not runs:
         return [*said, "No model has scored the rows."]
     return [*said, "Models, by the beginning of their columns:", *(about_run(run, versions) for run in runs)]
 
 
+def about_path(table: Path) -> Path:
+    """Return where is said what ``table`` is made of: beside it, under its name and `ABOUT_ENDING`."""
+    return table.with_name(table.name + ABOUT_ENDING)
+
+
+def is_about(path: Path) -> bool:
+    """Whether the file at ``path`` was written by `write_about`."""
+    with path.open("rb") as file:
+        return file.read(len(_BEGINNING)) == _BEGINNING.encode()
+
+
 def write_about(table: Path, lines: Sequence[str]) -> Path:
-    """Write ``lines`` beside ``table``, under its name and `ABOUT_ENDING`.
+    """Write ``lines`` to `about_path`.
 
     Raises:
         UserError: The place cannot be written.
     """
-    path = table.with_name(table.name + ABOUT_ENDING)
+    path = about_path(table)
     with replacing(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

@@ -14,15 +14,15 @@ _LEAST = 24
 class ElidedLabel(QLabel):
     """Plain text; the whole of it is its tip and what screen readers say."""
 
-    _whole = ""  # its font is set while Qt makes it
+    _whole = _tip = ""  # its font is set while Qt makes it
 
     def __init__(self) -> None:
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
 
-    def setText(self, text: str) -> None:
-        """Show as much of ``text`` as there is room for."""
-        self._whole = text
+    def setText(self, text: str, tip: str = "") -> None:
+        """Show as much of ``text`` as there is room for; ``tip`` is what else there is to say of it."""
+        self._whole, self._tip = text, tip
         self.setAccessibleDescription(text)
         self.updateGeometry()
         self._fit()
@@ -35,7 +35,7 @@ class ElidedLabel(QLabel):
         shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
         if shown != self.text():
             super().setText(shown)
-        self.setToolTip(self._whole if shown != self._whole else "")
+        self.setToolTip("\n".join(filter(None, (self._whole if shown != self._whole else "", self._tip))))
 
     def sizeHint(self) -> QSize:
         """Return the size of the whole text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
@@ -15,6 +15,7 @@ from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.baselines import chosen_baselines
 from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.dialog_parts import ask_folder, open_dialog
+from sce_desktop.ui.elided_button import ElidedButton
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.session import Session
@@ -23,10 +24,12 @@ from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 SIMILARITY = "similarity"
 MOST_VERSIONS = 8  # the newest ones; the Fine-tune panel has all
 LLM = "llm"
-_TITLE, _TABLE_TITLE = 140, 190  # pixels for the model's name, alone and with what it knows
+_MODEL = 280  # pixels for the model at most: a folder's name may be of any length
 _SIMILARITY_SHOWS = "Also show which label's wording is most similar to the text: to compare with"
 _LLM_SHOWS = "Also show what a language model answers when asked for the label: slow, to compare with"
 _LLM_ROWS = {"screen": "For the rows on the screen", "all": "For all rows"}
+
+Button = TypeVar("Button", bound=QToolButton)
 
 
 class RunBar(QWidget):
@@ -43,15 +46,16 @@ class RunBar(QWidget):
         self.score_button.setAccessibleName("Score")
         set_role(self.score_button, "primary")
         self.score_button.clicked.connect(self._on_button)
-        self.model_button = self._button("Model", self._open_models)
+        self.model_button = self._button("Model", self._open_models, ElidedButton())
+        self.model_button.setMaximumWidth(px(_MODEL))
         self.baseline_button = QPushButton()
         self.baseline_button.setCheckable(True)
         set_role(self.baseline_button, "chip")
         self.baseline_button.clicked.connect(self._toggle_baseline)
-        self.llm_button = self._button("LLM baseline", self._open_llm)
+        self.llm_button = self._button("LLM baseline", self._open_llm, QToolButton())
         self.llm_button.setCheckable(True)
         set_role(self.llm_button, "chip")
-        self.device_button = self._button("Device", self._open_devices)
+        self.device_button = self._button("Device", self._open_devices, QToolButton())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         layout.setSpacing(px(SPACE_S))
@@ -66,8 +70,7 @@ class RunBar(QWidget):
         self._scorer.modelsChanged.connect(self._show)
         self._show()
 
-    def _button(self, name: str, do: Callable[[], None]) -> QToolButton:
-        button = QToolButton()
+    def _button(self, name: str, do: Callable[[], None], button: Button) -> Button:
         button.setAccessibleName(name)
         button.clicked.connect(lambda _=False: do())
         return button
@@ -87,11 +90,8 @@ class RunBar(QWidget):
         self.score_button.setToolTip(reason or tip)
         set_icon(self.score_button, icon, "muted" if reason else "on_accent")
         titled = partial(model_title, whole_table=scorer.table.used)
-        metrics = self.fontMetrics()
-        room = px(_TABLE_TITLE if scorer.table.used else _TITLE) - metrics.horizontalAdvance(titled(""))
-        shown = metrics.elidedText(scorer.title, Qt.TextElideMode.ElideMiddle, room)
         full = scorer.title if scorer.version else scorer.model
-        self.model_button.setText(f"{titled(shown)} ▾")
+        self.model_button.show_name(scorer.title, f"{titled('')} ▾")
         self.model_button.setAccessibleDescription(titled(scorer.title))
         self.model_button.setToolTip(f"Model that scores: {titled(full)}")
         similarity = bool(self._similarity())

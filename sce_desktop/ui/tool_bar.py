@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from sce_desktop.core.words import plural
+from sce_desktop.ui.elided_label import ElidedLabel
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px, set_role
 
 _TYPING_MS = 250
+_SEARCH, _LEAST_SEARCH = 220, 120  # pixels
+_NAME, _PROBLEM = 220, 260  # pixels at most
+_WIDE = 1100  # pixels; below, the number of rows is left to the status bar
+
+
+class _SearchBox(QLineEdit):
+    """Gives way where the window is narrow."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholderText="Search texts…  Ctrl+F", clearButtonEnabled=True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(px(_LEAST_SEARCH))
+
+    def sizeHint(self) -> QSize:
+        """Return the size where there is room."""
+        return QSize(px(_SEARCH), super().sizeHint().height())
 
 
 class ToolBar(QToolBar):
@@ -27,16 +45,15 @@ class ToolBar(QToolBar):
         self.setMovable(False)
         self.toggleViewAction().setVisible(False)
         self._session = session
-        self.name = QLabel()
-        self.name.setTextFormat(Qt.TextFormat.PlainText)
+        self.name = ElidedLabel()
+        self.name.setMaximumWidth(px(_NAME))
         self.name.setAccessibleName("Project")
         set_role(self.name, "title")
         self.rows = QLabel()
         self.rows.setAccessibleName("Number of rows")
         set_role(self.rows, "muted")
-        self.search = QLineEdit(placeholderText="Search texts…  Ctrl+F", clearButtonEnabled=True)
+        self.search = _SearchBox()
         self.search.setAccessibleName("Search texts")
-        self.search.setFixedWidth(px(220))
         for button in self.search.findChildren(QToolButton):
             button.setAccessibleName("Clear the search")
         self.pattern = QToolButton()
@@ -46,8 +63,9 @@ class ToolBar(QToolBar):
         self.pattern.setToolTip("Search by a regular expression")
         set_role(self.pattern, "quiet")
         self.pattern.toggled.connect(self._search)
-        self.problem = QLabel()
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem = ElidedLabel()
+        self.problem.setMinimumWidth(1)  # the window must not grow while one types: the box says it too
+        self.problem.setMaximumWidth(px(_PROBLEM))
         self.problem.setAccessibleName("What is wrong with the search")
         set_role(self.problem, "warn")
         self.export_button = QPushButton("Export…")
@@ -57,7 +75,9 @@ class ToolBar(QToolBar):
         gap = QWidget()
         gap.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         find = (self.search, self.pattern, self.problem)
-        for widget in (self.name, self.rows, run_bar, *find, gap, self.export_button):
+        self.addWidget(self.name)
+        self._rows_shown = self.addWidget(self.rows)
+        for widget in (run_bar, *find, gap, self.export_button):
             self.addWidget(widget)
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._search)
@@ -68,6 +88,22 @@ class ToolBar(QToolBar):
         session.queryFailed.connect(self._show_problem)
         session.projectOpened.connect(self._show_project)
         session.rowsChanged.connect(self._show_project)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size that shows all; Qt hides behind an arrow what the screen cannot hold."""
+        layout = self.layout()
+        assert layout is not None
+        items = [item for place in range(layout.count()) if (item := layout.itemAt(place)) is not None]
+        widths = [item.minimumSize().width() for item in items if item.widget() is not self.rows]
+        margins = layout.contentsMargins()
+        width = sum(widths) + layout.spacing() * (len(widths) - 1) + margins.left() + margins.right()
+        width = min(width, self.screen().availableSize().width())
+        return QSize(width, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show less where there is less room."""
+        super().resizeEvent(event)
+        self._rows_shown.setVisible(event.size().width() >= px(_WIDE))
 
     @Slot()
     def focus_search(self) -> None:
@@ -106,8 +142,8 @@ class ToolBar(QToolBar):
 
     @Slot(object)
     def _show_problem(self, sentence: str) -> None:
-        self.problem.setText(self.fontMetrics().elidedText(sentence, Qt.TextElideMode.ElideRight, px(260)))
-        self.problem.setToolTip(sentence)
+        self.problem.setText(sentence)
+        self.search.setToolTip(sentence)
         if bool(sentence) != bool(self.search.property("wrong")):
             self.search.setProperty("wrong", bool(sentence))
             self.search.style().unpolish(self.search)
@@ -117,8 +153,6 @@ class ToolBar(QToolBar):
     def _show_project(self) -> None:
         project = self._session.project
         if project is not None:
-            name = self.fontMetrics().elidedText(project.name, Qt.TextElideMode.ElideRight, px(220))
-            self.name.setText(name)
-            self.name.setToolTip(str(project.path))
+            self.name.setText(project.name, str(project.path))
             self.rows.setText(plural(project.row_count(), "row"))
             self.search.setText(self._session.query.pattern or self._session.query.search)

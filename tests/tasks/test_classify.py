@@ -218,3 +218,17 @@ def test_an_older_result_is_replaced_and_nothing_else(tmp_path: Path, ending: st
     classify(table, output)
     if ending != "xlsx":  # which says when it was written
         assert output.read_bytes() == first
+
+
+def test_an_export_is_no_result_unless_of_one(tmp_path: Path) -> None:
+    exported = "id,text,label,decided,unsure,flag,note,decided_at"
+    table, output = table_of(tmp_path, "id,text\n1,damage\n"), tmp_path / "out.csv"
+    output.write_text(f"{exported},sce_label\n1,damage,damage,hand,0,0,,,damage\n", encoding="utf-8")
+    before = output.read_bytes()
+    with pytest.raises(UserError, match="no result of classify"):
+        classify(table, output)
+    assert output.read_bytes() == before
+    output.unlink()
+    table.write_text(f"{exported}\n1,damage,damage,hand,0,0,,\n", encoding="utf-8")
+    classify(table, output)
+    classify(table, output)

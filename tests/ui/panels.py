@@ -42,11 +42,11 @@ def give_scores(
     return run
 
 
-def add_version(project: Project, settings: Mapping[str, Any]) -> ModelVersion:
+def add_version(project: Project, settings: Mapping[str, Any], *, base: str = "sce-mini") -> ModelVersion:
     """Keep a version of the model, which is not in use yet."""
     return project.add_version(
         name="",
-        base="sce-mini",
+        base=base,
         base_fingerprint="f",
         data_hash="h",
         train_rows=1,
