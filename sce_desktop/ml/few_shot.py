@@ -67,14 +67,16 @@ def alone(scorer: Scorer) -> Learner:
 def in_table(scorer: Scorer) -> Learner:
     """Answer as ``scorer`` does in the whole table: all rows are there, few have a label (`ml.in_table`).
 
-    Labels are drawn to their rows for zero-shot alone: examples say better where a label lies.
+    Labels are drawn to their rows where `InTable` would: by a model that has label vectors of its own.
     """
 
     def answers(space: Space, draw: Draw, progress: Progress) -> IdArray:
         own = scorer(space, draw, np.arange(len(space.scores)), progress)
         q, known = torch.from_numpy(space.vectors), torch.from_numpy(own)
-        if scorer is zero_shot:
-            drawn, level = drawn_labels(Scores(own, None), q, torch.from_numpy(space.labels), space.alpha)
+        if scorer in (zero_shot, fine_tune):
+            taught = np.bincount(draw.gold, minlength=own.shape[1]) * (scorer is fine_tune)
+            names, examples = torch.from_numpy(space.labels), torch.from_numpy(taught)
+            drawn, level = drawn_labels(Scores(own, None), q, names, examples, space.alpha)
             known = answers_by(Scores(own, None), slice(None), q, drawn, level)
         found = with_neighbours(known[draw.test], q[draw.test], q, known, share_of(known))
         best: IdArray = found.argmax(1).numpy()

@@ -315,6 +315,7 @@ def finetune(
         model,
         [label.name for label in known],
         last.weights[0] * model.config.temperature,
+        examples=torch.bincount(every.gold).tolist(),
         labels=labels,
         temperature=model.config.temperature * strength.temperature,
     )

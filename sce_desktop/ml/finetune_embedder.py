@@ -277,6 +277,7 @@ class _Work:
             tuned,
             known,
             last.weights[0] * tuned.config.temperature,
+            examples=torch.bincount(examples.gold).tolist(),
             labels=self.labels,
             temperature=tuned.config.temperature * strength.temperature,
         )

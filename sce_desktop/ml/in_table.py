@@ -5,8 +5,8 @@ table say more: what "Support" is *here*, and which rows belong together. Two st
 vectors and scores alone (docs/whole-table.md has what was measured):
 
 1. Each label's vector is drawn to the rows that the model gives it, by expectation and maximisation as in a
-   mixture of directions (Banerjee et al. 2005, JMLR 6); not where a fine-tune has had examples of the label,
-   which say better where it lies. The score of label k changes by
+   mixture of directions (Banerjee et al. 2005, JMLR 6); less far where a fine-tune has had examples of the
+   label, which say better where it lies. The score of label k changes by
    alpha d_k.(q - c_k), where c_k is the mean of its rows, weighted by their probability, and d_k is how far
    the label was drawn. It is 0 for the label's own rows on the whole: which rows a label gets may change,
    its room does not, so that a rare label is not pushed up as if all were equally frequent (what
@@ -42,6 +42,8 @@ DRAWN = 0.5
 """How far a label with many rows is drawn to them: 0 stays at its name, 1 ends at their mean."""
 HELD = 20.0
 """A label with so many rows is drawn half as far."""
+TAUGHT = 2.0
+"""A label of which a fine-tune has had so many examples is drawn half as far."""
 PASSES = 3
 NEIGHBOURS = 10
 SHARPNESS = 20.0
@@ -66,10 +68,10 @@ class VectorModel(TextModel, Protocol):
         """By how much a cosine with a label's vector changes its log-probability."""
 
     def label_directions(self, labels: Sequence[Label]) -> Tensor | None:
-        """Return label vectors (K, d_q) of unit length among the text vectors; None: it has none.
+        """Return label vectors (K, d_q) of unit length among the text vectors; None: it has none."""
 
-        A label whose examples have told where its rows lie has zeros, and stays there.
-        """
+    def label_examples(self, labels: Sequence[Label]) -> Tensor:
+        """Return how many rows (K,) it has learned each label from."""
 
     def score(
         self,
@@ -197,14 +199,15 @@ class InTable:
             drawn, level = q.new_zeros(len(labels), q.shape[1]), q.new_zeros(len(labels))
         else:
             q = q.to(names.device)
-            drawn, level = drawn_labels(own, q, names, self.model.sharpness)
+            examples = self.model.label_examples(labels)
+            drawn, level = drawn_labels(own, q, names, examples, self.model.sharpness)
         answers = answers_by(own, slice(None), q, drawn, level)
         return _Fit(drawn, level, share_of(answers[:, : len(labels)]), answers)
 
 
 def fingerprint(model: TextModel, rows: str) -> str:
     """Return the fingerprint that ``model`` has in the table that ``rows`` of `rows_key` stand for."""
-    settings = (DRAWN, HELD, PASSES, NEIGHBOURS, SHARPNESS, SHARE, ENOUGH)
+    settings = (DRAWN, HELD, TAUGHT, PASSES, NEIGHBOURS, SHARPNESS, SHARE, ENOUGH)
     return sha256(repr((model.fingerprint, rows, settings)).encode()).hexdigest()
 
 
@@ -226,22 +229,25 @@ def _hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def drawn_labels(own: Scores, q: Tensor, names: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
+def drawn_labels(
+    own: Scores, q: Tensor, names: Tensor, examples: Tensor, sharpness: float
+) -> tuple[Tensor, Tensor]:
     """Return how far labels are drawn to the rows ``q`` (m, d_q), times ``sharpness``.
 
-    ``own``: what the model says of these rows; ``names`` (K, d_q) as `VectorModel.label_directions` has them.
+    ``own``: what the model says of these rows; ``names`` (K, d_q), ``examples`` (K,): the `VectorModel`'s.
 
     Returns:
         d_k (K, d_q), and d_k.c_k (K,) with the means c_k of the labels' rows.
     """
     p = torch.from_numpy(own.probabilities).to(q.device)
     drawn, level = torch.zeros_like(names), q.new_zeros(len(names))
+    freedom = DRAWN * TAUGHT / (TAUGHT + examples)
     for _ in range(PASSES):
         rows = p.sum(0).clamp_min(1e-6)
         means = (p.T @ q) / rows[:, None]
-        share = (DRAWN * rows / (rows + HELD))[:, None]
+        share = (freedom * rows / (rows + HELD))[:, None]
         towards = F.normalize((1 - share) * names + share * F.normalize(means, dim=1), dim=1)
-        drawn = sharpness * (towards - names) * names.any(1, keepdim=True)
+        drawn = sharpness * (towards - names)
         level = (means * drawn).sum(1)
         p = answers_by(own, slice(None), q, drawn, level)[:, : len(names)]
     return drawn, level

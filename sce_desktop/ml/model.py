@@ -14,6 +14,7 @@ where there is a description, "name: description".
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -273,15 +274,14 @@ class SCEModel(
         return LabelVectors(torch.stack([h for h, _ in pairs]), torch.stack([g for _, g in pairs]))
 
     def label_directions(self, labels: Sequence[Label]) -> Tensor | None:
-        """Return g(label) (K, d_q), of unit length; None for the paper's architecture.
+        """Return g(label) (K, d_q), of unit length; None for the paper's architecture."""
+        return self.label_vectors(labels).sentence
 
-        Zeros for labels that a fine-tune has had examples of: those say where the label's rows lie.
-        """
-        names = self.label_vectors(labels).sentence
-        if names is None or self.correction is None:
-            return names
-        learned = torch.tensor([label.name in self.correction.names for label in labels], device=names.device)
-        return names.masked_fill(learned[:, None], 0)
+    def label_examples(self, labels: Sequence[Label]) -> Tensor:
+        """Return of how many rows (K,) fine-tunes have learned each label; infinite where nobody counted."""
+        names = self.config.corrected
+        known = dict(zip(names, self.config.examples or (math.inf,) * len(names), strict=True))
+        return torch.tensor([float(known.get(label.name, 0)) for label in labels], device=self.device)
 
     def _token_table(self) -> Tensor:
         return self.label_tokens.weight if self.config.token_table == "own" else self.embedder.tokens.weight

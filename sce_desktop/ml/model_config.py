@@ -44,7 +44,8 @@ class ModelConfig:
     "lower_case": false}`` or ``{"kind": "sentence-transformers", "model": id or folder, "prompt": ...,
     "task": ...}``. ``token_table`` "embedder": the label tokens E are the embedder's own; "own": they lie in
     the weights as ``label_tokens.weight`` with their own tokenizer. ``labels`` come from a fine-tune, and so
-    do ``corrected``: names of the labels that have a `Correction`, in the order of its rows.
+    do ``corrected``: names of the labels that have a `Correction`, in the order of its rows; ``examples``: of
+    how many rows each of them was learned, empty where an older program made it.
     """
 
     name: str
@@ -56,6 +57,7 @@ class ModelConfig:
     none: YesNo = field(default_factory=lambda: YesNo(1.0, 0.0))
     labels: tuple[Label, ...] = ()
     corrected: tuple[str, ...] = ()
+    examples: tuple[int, ...] = ()
 
     @classmethod
     def native(
@@ -68,6 +70,9 @@ class ModelConfig:
     @classmethod
     def from_dict(cls, config: Mapping[str, Any]) -> ModelConfig:
         """Read what `to_dict` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        corrected, examples = (tuple(config.get(key) or ()) for key in ("corrected", "examples"))
+        if examples and len(examples) != len(corrected):
+            raise ValueError(f"examples of {len(examples)} labels, and {len(corrected)} corrected ones")
         return cls(
             name=str(config["name"]),
             sce=SCEConfig.from_dict(config["sce"]),
@@ -80,7 +85,8 @@ class ModelConfig:
                 Label(**{**label, "synonyms": tuple(label.get("synonyms", ()))})
                 for label in config.get("labels", ())
             ),
-            corrected=tuple(config.get("corrected", ())),
+            corrected=corrected,
+            examples=tuple(map(int, examples)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,6 +104,7 @@ class ModelConfig:
             "none": asdict(self.none),
             "labels": labels,
             **({"corrected": list(self.corrected)} if self.corrected else {}),
+            **({"examples": list(self.examples)} if self.examples else {}),
         }
 
 

@@ -129,6 +129,10 @@ class SimilarityModel:
         """Return the vectors (K, d) of ``labels``, of unit length."""
         return torch.from_numpy(self.label_vectors(labels))
 
+    def label_examples(self, labels: Sequence[Label]) -> Tensor:
+        """Return zeros (K,): it learns from no rows."""
+        return torch.zeros(len(labels))
+
     def label_vectors(self, labels: Sequence[Label]) -> FloatArray:
         """Return the vectors (K, d) of ``labels``, of unit length."""
         wordings = [wordings_of(label) for label in labels]

@@ -25,10 +25,17 @@ from sce_desktop.ml.model_config import ModelConfig
 _WEIGHT = "correction.weight"
 _ADAPTER = "adapter."  # before the names of an adapter's matrices, which end in .A and .B
 _SETTINGS = ("labels", "corrected", "temperature")  # of config.json, that a fine-tune changes
+_EXAMPLES = "examples"  # another one, which older versions lack
 
 
 def with_correction(
-    base: SCEModel, names: Sequence[str], weight: Tensor, *, labels: Sequence[Label], temperature: float
+    base: SCEModel,
+    names: Sequence[str],
+    weight: Tensor,
+    *,
+    examples: Sequence[int],
+    labels: Sequence[Label],
+    temperature: float,
 ) -> SCEModel:
     """Return ``base`` with ``weight`` (C, d_q) added to the corrections of the labels ``names``.
 
@@ -38,6 +45,7 @@ def with_correction(
         base: What was fine-tuned.
         names: Labels that had examples, one for each row of ``weight``.
         weight: What to add to their scores, before the temperature.
+        examples: How many each of these labels had.
         labels: What the model carries from now on.
         temperature: Divides all scores.
     """
@@ -46,12 +54,16 @@ def with_correction(
         if base.correction is None
         else dict(zip(base.correction.names, base.correction.weight.data, strict=True))
     )
-    for name, row in zip(names, weight.to(base.device), strict=True):
+    counts = dict(zip(base.config.corrected, base.config.examples, strict=False))
+    counted = len(counts) == len(rows)  # else an older program made the base, and nobody knows
+    for name, row, count in zip(names, weight.to(base.device), examples, strict=True):
         rows[name] = rows[name] + row if name in rows else row
+        counts[name] = counts.get(name, 0) + count
     config = replace(
         base.config,
         labels=tuple(replace(label, id=None) for label in labels),
         corrected=tuple(rows),
+        examples=tuple(counts[name] for name in rows) if counted else (),
         temperature=temperature,
     )
     return _put_together(base, config, torch.stack(list(rows.values())))
@@ -61,7 +73,9 @@ def changed_weights(tuned: SCEModel) -> bytes:
     """Return what a fine-tune changed as a safetensors blob, for `with_changes`."""
     assert tuned.correction is not None
     config = tuned.config.to_dict()
-    header = {"sce": json.dumps({key: config.get(key) for key in _SETTINGS}, ensure_ascii=False)}
+    header = {
+        "sce": json.dumps({key: config.get(key) for key in (*_SETTINGS, _EXAMPLES)}, ensure_ascii=False)
+    }
     tensors: dict[str, Tensor] = {_WEIGHT: tuned.correction.weight}
     for name, (a, b) in tuned.adapter.items():
         tensors |= {f"{_ADAPTER}{name}.A": a, f"{_ADAPTER}{name}.B": b}
@@ -90,7 +104,8 @@ def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = 
             pairs = {n: (tensors[f"{_ADAPTER}{n}.A"], tensors[f"{_ADAPTER}{n}.B"]) for n in names_of_maps}
             base = adapted(base, pairs)
         changes = _header(blob)
-        config = ModelConfig.from_dict(base.config.to_dict() | {key: changes[key] for key in _SETTINGS})
+        changed = {key: changes[key] for key in _SETTINGS} | {_EXAMPLES: changes.get(_EXAMPLES)}
+        config = ModelConfig.from_dict(base.config.to_dict() | changed)
         if weight.shape != (len(config.corrected), config.sce.text_width):
             raise ValueError(f"weights of shape {tuple(weight.shape)}")
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
@@ -103,6 +118,7 @@ def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = 
         config = replace(
             config,
             corrected=tuple(names[config.corrected[place]] for place in kept),
+            examples=tuple(config.examples[place] for place in kept) if config.examples else (),
             labels=tuple(replace(one, name=names[one.name]) for one in config.labels if one.name in names),
         )
     return _put_together(base, config, weight)

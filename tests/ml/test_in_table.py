@@ -1,5 +1,8 @@
 """A model that knows the table, on vectors whose right answers are known."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +12,10 @@ from torch import Tensor
 from sce_desktop.core.scoring import softmax
 from sce_desktop.core.types import FloatArray, IdArray, Label, Scores
 from sce_desktop.ml import in_table
-from sce_desktop.ml.correction import Correction
 from sce_desktop.ml.in_table import InTable, sample, share_of
+from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.model_config import ModelConfig
+from sce_desktop.ml.versions import changed_weights, with_changes, with_correction
 from tests.ml.tiny import tiny_sce_model
 
 LABELS = [Label("a"), Label("b"), Label("c")]
@@ -34,6 +39,10 @@ class Directions:
     def label_directions(self, labels: object) -> Tensor | None:
         """Axes."""
         return torch.eye(len(labels), 8) if self.directed else None  # type: ignore[arg-type]
+
+    def label_examples(self, labels: object) -> Tensor:
+        """None were learned from."""
+        return torch.zeros(len(labels))  # type: ignore[arg-type]
 
     def score(self, vectors: FloatArray, labels: object, **_: object) -> Scores:
         """Softmax of 20 times the cosine."""
@@ -155,32 +164,64 @@ def test_copies_tell_nothing_new() -> None:
     np.testing.assert_allclose(InTable(model, many).score(many, LABELS).probabilities[:1], own, atol=1e-6)
 
 
-def test_labels_whose_examples_have_spoken_are_not_drawn() -> None:
-    rows, _ = clusters([40, 30, 20], drift=0.6)
+def test_the_more_examples_a_label_had_the_less_it_is_drawn() -> None:
+    rows, _ = clusters([40, 40, 40], drift=0.6)
 
     class Learned(Directions):
-        def label_directions(self, labels: object) -> Tensor | None:
-            names = torch.eye(3, 8)
-            names[0] = 0
-            return names
+        examples = torch.zeros(3)
 
-    fit = InTable(Learned(), rows)._fit(LABELS, None)
-    assert fit.drawn[0].abs().max() == 0
+        def label_examples(self, labels: object) -> Tensor:
+            return self.examples
+
+    model = Learned()
+    lengths = []
+    for examples in (0, 1, 4, 16, torch.inf):
+        model.examples = torch.tensor([examples, 0, 0])
+        fit = InTable(model, rows)._fit(LABELS, None)
+        lengths.append(float(fit.drawn[0].norm()))
+        assert fit.drawn[1:].abs().max() > 1
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > 2 * lengths[2] > 4 * lengths[3]
+    assert lengths[-1] == 0
     assert fit.level[0] == 0
-    assert fit.drawn[1:].abs().max() > 1
 
 
-def test_a_fine_tuned_model_says_which_labels_its_examples_told() -> None:
-    model = tiny_sce_model()
-    labels = [Label("wet"), Label("blue")]
-    found = model.label_directions(labels)
+def test_a_fine_tuned_model_says_how_many_examples_a_label_had() -> None:
+    base = tiny_sce_model()
+    labels = [Label("wet"), Label("blue"), Label("fast")]
+    found = base.label_directions(labels)
     assert found is not None
-    torch.testing.assert_close(found.norm(dim=1), torch.ones(2))
-    model.correction = Correction(["blue"], found.shape[1])
-    learned = model.label_directions(labels)
-    assert learned is not None
-    torch.testing.assert_close(learned[0], found[0])
-    assert learned[1].abs().max() == 0
+    torch.testing.assert_close(found.norm(dim=1), torch.ones(3))
+    assert base.label_examples(labels).tolist() == [0, 0, 0]
+
+    def taught(model: SCEModel, **examples: int) -> SCEModel:
+        weight = torch.zeros(len(examples), found.shape[1])
+        counts = list(examples.values())
+        return with_correction(model, list(examples), weight, examples=counts, labels=labels, temperature=1.0)
+
+    once = taught(base, blue=3)
+    assert once.label_examples(labels).tolist() == [0, 3, 0]
+    twice = taught(once, fast=2, blue=5)
+    assert twice.label_examples(labels).tolist() == [0, 8, 2]
+    again = with_changes(base, changed_weights(twice), {"fast": "quick", "blue": "blue"})
+    assert again.label_examples([Label("quick"), Label("blue")]).tolist() == [2, 8]
+    # made by an older program: nobody counted, and examples hold their label
+    once.config = replace(once.config, examples=())
+    older = with_changes(base, changed_weights(once))
+    assert older.label_examples(labels).tolist() == [0, torch.inf, 0]
+    assert taught(older, fast=2).label_examples(labels).tolist() == [0, torch.inf, torch.inf]
+
+
+def test_a_folder_keeps_how_many_examples_labels_had(tmp_path: Path) -> None:
+    base = tiny_sce_model()
+    width = base.config.sce.text_width
+    tuned = with_correction(base, ["wet"], torch.zeros(1, width), examples=[4], labels=[], temperature=1.0)
+    tuned.save_pretrained(tmp_path / "tuned")
+    again = SCEModel.from_pretrained(tmp_path / "tuned")
+    assert again.label_examples([Label("wet"), Label("dry")]).tolist() == [4, 0]
+    config = tuned.config.to_dict() | {"examples": [4, 4]}
+    with pytest.raises(ValueError, match="examples of 2 labels"):
+        ModelConfig.from_dict(config)
 
 
 def test_labels_asked_by_themselves_stay_as_they_are() -> None:
