@@ -222,11 +222,13 @@ class DecisionMethods:
         with self._database.read() as connection:
             return coders.of_row(connection, row_id)
 
-    def coder_answers(self, coder_id: int) -> dict[int, frozenset[int | str]]:
+    def coder_answers(
+        self, coder_id: int, *, origin: Origin | None = None
+    ) -> dict[int, frozenset[int | str]]:
         """Return what a coder (0: the user) answered, by row in file order, without skipped rows.
 
         An answer holds the ids of labels in use and the names of others; it is empty for none of these.
-        KeyError if there is none of that id.
+        Of the user's answers those of ``origin`` alone, if given. KeyError if there is none of that id.
         """
         with self._database.read() as connection:
-            return coders.answers(connection, coder_id)
+            return coders.answers(connection, coder_id, origin=origin)
