@@ -70,3 +70,11 @@ def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:
             **columns,  # type: ignore[arg-type]
         )
     assert not (tmp_path / "o").exists()
+    before = sorted(base.iterdir())
+    with pytest.raises(UserError, match="holds other files"):  # it has no adapter to be replaced
+        finetune_llm(table, base, model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+    (tmp_path / "hers").mkdir()
+    (tmp_path / "hers" / "adapter_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UserError, match="no result of a fine-tune"):
+        finetune_llm(table, tmp_path / "hers", model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+    assert sorted(base.iterdir()) == before
