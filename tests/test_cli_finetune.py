@@ -100,6 +100,17 @@ def test_a_fine_tuned_model_goes_on_learning(table: str, model: str, tmp_path: P
     assert SCEModel.from_pretrained(tmp_path / "two").config.corrected == tuple(NAMES)
 
 
+def test_labels_that_could_not_be_measured_are_named(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(text, NAMES[place]) for text, place in zip(TEXTS, GOLD, strict=True)]
+    table = write(tmp_path / "one.csv", [*rows, ("team", "alone")])
+    assert finetune(table, tmp_path / "mine", model) == 0
+    assert "\nNot measured for want of examples: “alone”.\n" in capsys.readouterr().out
+    assert finetune(table, tmp_path / "mine", model, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["untested_labels"] == ["alone"]
+
+
 def test_only_the_result_of_a_fine_tune_is_replaced(
     table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,7 @@ class LoraReport:
     quantised: bool
     epochs: int
     seconds: dict[str, float]
+    untested: tuple[str, ...] = ()  # labels with examples, none of which was held out
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values, in the shape of every fine-tune."""
@@ -59,6 +60,7 @@ class LoraReport:
             "labels": self.labels,
             "before": plain(self.before),
             "after": plain(self.after),
+            "untested_labels": list(self.untested),
             "losses": self.losses,
             "trainable_parameters": self.trainable,
             "quantised": self.quantised,
@@ -174,6 +176,7 @@ def finetune_llm(
         quantised=training.quantised,
         epochs=settings.epochs,
         seconds={"train": training.seconds, "total": time.perf_counter() - started},
+        untested=tuple(chosen[k].name for k in np.setdiff1d(answers, answers[held])),
     )
 
 
