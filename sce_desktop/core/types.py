@@ -121,6 +121,7 @@ class ChangeKind(StrEnum):
 
     DECIDE = "decide"
     BULK = "bulk"
+    BULK_PART = "bulk part"  # what there is as yet of one that goes on, or that broke off
     IMPORT = "import"
     CLEAR = "clear"
     MARKS = "marks"

@@ -320,6 +320,7 @@ class Session(Edits):
         if project.read_only:
             self.tell(self.why_not(), "warn")
             return
+        self.tell_interrupted()
         self.submit(work.build_search_index, project, title="Building the search index")
         if score and not self.runs:
             QTimer.singleShot(0, self.scorer, self.scorer.follow)  # the table says first which rows it shows

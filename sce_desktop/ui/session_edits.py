@@ -57,6 +57,10 @@ class Edits(QObject):
         """Show one sentence in the message strip."""
         raise NotImplementedError
 
+    def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+        """Show one sentence in the message strip, with a button beside it."""
+        raise NotImplementedError
+
     def count_soon(self) -> None:
         """Count again in a moment."""
         raise NotImplementedError
@@ -241,6 +245,28 @@ class Edits(QObject):
         if (project := self.project) is not None:
             title = f"Doing “{project.redo_text()}” again"
             self._turn(lambda p: p.redo(), "Done again", project.redo_rows(), title)
+
+    def tell_interrupted(self) -> None:
+        """Tell, once, that the program ended in the middle of a bulk action, and offer to take it back."""
+        project = self.project
+        assert project is not None
+        reached, newest = project.interrupted()
+        if not reached:
+            return
+        project.end_parts()
+        step = (project.undo_text(), project.undo_rows())
+        said = f"The program ended in the middle of a bulk action: it reached {plural(reached, 'row')}."
+
+        def take_back() -> None:
+            if project is self.project and (project.undo_text(), project.undo_rows()) == step:
+                self.undo()
+            else:
+                self.tell("Something else was done since then: Ctrl+Z takes it back first.", "warn")
+
+        if newest:
+            self.offer(said, "Undo", take_back)
+        else:
+            self.tell(f"{said} Ctrl+Z, pressed more than once, takes that back.", "warn")
 
     def _turn(self, turn: Callable[[Project], Change | None], words: str, rows: int, title: str) -> None:
         self._write(turn, lambda change: self._turned(change, words), rows=rows, title=title)

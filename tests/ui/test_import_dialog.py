@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Origin
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables import export_table
 from sce_desktop.ui import table_work
@@ -328,11 +328,46 @@ def test_our_own_export_comes_back(
     assert dialog.columns.take_back.isVisible()
     assert dialog.columns.take_back.isChecked()
     assert dialog.columns.text_list.count() == 2
-    assert not dialog.columns.label_column.isVisible()
+    assert dialog.columns.label is None  # no column is gold unless one is chosen
     project = imported(qtbot, session, dialog)
     assert project.columns == ("ref", "text")
+    assert project.coders() == ()
     assert project.annotations([1])[1].origin is Origin.HAND
     assert project.marks([4])[4].flag
+
+
+def test_a_column_is_gold_beside_our_own_that_come_back(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    out = tmp_path / "again.csv"
+    with Project.create(tmp_path / "p.sce") as project:
+        rows = [("one", "Late"), ("two", "Lost"), ("three", "")]
+        project.add_rows(("text", "topic"), [rows], text_columns=[0], source={})
+        project.set_labels([Label("Late"), Label("Damaged")])
+        project.decide([1], Decision.LABEL, [2])
+        export_table(project, out, progress=SilentProgress())
+    dialog = show(qtbot, session, out)
+    check(dialog, 0)
+    columns = dialog.columns
+    assert columns.label_words.text() == "Right answers (gold)"
+    items = [columns.label_column.itemText(place) for place in range(columns.label_column.count())]
+    assert items == ["None", "text", "topic"]
+    choose(columns.label_column, 1)
+    settle(qtbot, dialog)
+    assert columns.use_words.text().startswith("Rows stay open")
+    assert not columns.use.isVisible()
+    columns.take_back.setChecked(False)
+    assert columns.label_column.count() > 3
+    columns.take_back.setChecked(True)
+    assert columns.label is None
+    choose(columns.label_column, 1)
+    settle(qtbot, dialog)
+    project = imported(qtbot, session, dialog)
+    assert [label.name for label in session.labels] == ["Damaged", "Late", "Lost"]
+    ids = {label.name: label.id or 0 for label in session.labels}
+    assert project.annotations([1])[1].label_ids == (ids["Damaged"],)
+    (gold,) = project.coders()
+    assert project.coder_answers(gold.id) == {1: {ids["Late"]}, 2: {ids["Lost"]}}
 
 
 def test_names_of_projects(qtbot: QtBot, session: Session, parcels: Path, make_project: MakeProject) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.tasks.queues import Queue
@@ -286,6 +286,30 @@ def test_agreement_is_shown_and_leads_to_the_rows(qtbot: QtBot, session: Session
     assert session.project.coders() == ()
     session.undo()
     assert [coder.name for coder in session.project.coders()] == ["Ann"]
+
+
+def test_what_was_accepted_in_bulk_is_no_agreement_of_the_user(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    assert session.project is not None
+    late, lost = session.labels[0], session.labels[1]
+    session.decide([1], Decision.LABEL, [late.id or 0])
+    session.decide([3, 5], Decision.LABEL, [late.id or 0], origin=Origin.BULK)
+    session.project.add_coder("gold", "column gold", {1: lost.name, 3: late.name, 5: late.name})
+    dialog = AgreementDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == 2, timeout=60_000)  # scikit-learn is imported
+    hand, bulk = (dialog.list.topLevelItem(place) for place in range(2))
+    assert hand is not None
+    assert bulk is not None
+    assert [hand.text(at) for at in range(4)] == ["gold: you, by hand", "3", "1", "0 %"]
+    assert [bulk.text(at) for at in range(4)] == ["gold: you, accepted in bulk", "", "2", "100 %"]
+    assert "You, by hand, and gold agree on 0 % of 1 row" in dialog.sentence.text()
+    dialog.list.setCurrentItem(bulk)
+    assert "You, accepted in bulk, and gold agree on 100 % of 2 rows" in dialog.sentence.text()
+    dialog.show_button.click()
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [1])
 
 
 def test_similar_rows_need_vectors(qtbot: QtBot, session: Session, opened: Bench) -> None:
