@@ -172,6 +172,12 @@ class LabelDelegate(QStyledItemDelegate):
         editor.setAccessibleName(f"New name of {index.data()}")
         return editor
 
+    def setEditorData(self, editor: QWidget, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Fill in the name once: the view asks for it again whenever the counts of a lone label change."""
+        assert isinstance(editor, QLineEdit)
+        if not editor.isModified() and editor.text() != index.data():
+            super().setEditorData(editor, index)
+
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -340,7 +346,10 @@ class LabelsList(QListView):
         return index.data(GroupRole) if event.position().y() < below else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The keys of the list."""
+        """The keys of the list; none while a name is typed: its field lets keys pass that mean nothing to it."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            super().keyPressEvent(event)
+            return
         key, alt = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
         current = self.currentIndex()
         group: Span | None = current.data(GroupRole) if current.isValid() else None

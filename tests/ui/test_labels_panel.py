@@ -20,6 +20,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.ui import label_edits, review_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.jobs import JobState
+from sce_desktop.ui.label_editor import LabelEditor
 from sce_desktop.ui.labels_hints import hint_for
 from sce_desktop.ui.labels_list import compact
 from sce_desktop.ui.labels_menus import LabelMenu, templates
@@ -194,6 +195,59 @@ def test_renaming_in_place_keeps_the_id(qtbot: QtBot, session: Session, panel: L
     qtbot.keyClick(editor, Key.Key_Return)
     qtbot.waitUntil(lambda: names(session) == ["Delayed", "Damaged"])
     assert [label.id for label in session.labels] == ids
+
+
+def open_editor(qtbot: QtBot, panel: LabelsPanel, place: int = 0) -> QLineEdit:
+    """Press F2 on a label; return the field that its name is typed into."""
+    panel.list.setFocus()
+    panel.list.setCurrentIndex(panel.model.index(place))
+    qtbot.keyClick(panel.list, Key.Key_F2)
+    editor = panel.list.findChild(QLineEdit)
+    assert editor is not None
+    return editor
+
+
+def test_return_renames_and_opens_nothing(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    add(session, "Late", "Damaged")
+    editor = open_editor(qtbot, panel)
+    qtbot.keyClicks(editor, "Delayed")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: names(session) == ["Delayed", "Damaged"])
+    assert panel.findChildren(LabelEditor) == []
+    qtbot.waitUntil(lambda: panel.list.findChild(QLineEdit) is None)
+    qtbot.keyClick(panel.list, Key.Key_Return)
+    (details,) = panel.findChildren(LabelEditor)
+    assert details.name.text() == "Delayed"
+    details.reject()
+
+
+def test_a_name_that_is_there_asks_about_the_merge_alone(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    add(session, "Late", "Damaged")
+    editor = open_editor(qtbot, panel)
+    qtbot.keyClicks(editor, "Damaged")
+    qtbot.keyClick(editor, Key.Key_Return)
+    assert "Merge" in answer(qtbot, panel, "Cancel")
+    assert panel.findChildren(LabelEditor) == []
+
+
+def test_what_is_typed_stays_while_counts_come_in(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    """Of one label alone: the view refills an open field where a single row has changed."""
+    (late,) = add(session, "Late")
+    counted(qtbot, session)
+    editor = open_editor(qtbot, panel)
+    session.decide([1], Decision.LABEL, [late])
+    counted(qtbot, session)
+    assert editor.selectedText() == "Late"
+    qtbot.keyClicks(editor, "Delayed")
+    session.decide([2], Decision.LABEL, [late])
+    counted(qtbot, session)
+    assert panel.model.index(0).data(YoursRole) == 2
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: names(session) == ["Delayed"])
 
 
 def test_renaming_onto_another_offers_to_merge(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
