@@ -12,8 +12,9 @@ from dataclasses import replace
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import why_several
 from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, LabelSet, Origin
-from sce_desktop.store import history, label_sets, runs, schema
+from sce_desktop.store import decisions, history, label_sets, runs, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import fetch_ids
 
@@ -28,18 +29,28 @@ def set_labels(
     multi_label: bool | None = None,
     join: int | None = None,
 ) -> LabelSet:
-    """Make ``labels`` the active set (`label_sets.set_labels`), as a part of the action ``join`` if given."""
+    """Make ``labels`` the active set (`label_sets.set_labels`), as a part of the action ``join`` if given.
+
+    Raises:
+        UserError: Rows would have several labels of a set in which a row has one.
+    """
     before = label_sets.active_set(connection)
     after = label_sets.set_labels(connection, labels, name=name, multi_label=multi_label)
+    _check_several(connection, before, after)
     _note(connection, before, after, join)
     return after
 
 
 def use_label_set(connection: sa.Connection, set_id: int) -> LabelSet:
-    """Make an earlier version, or another label set, the active one. KeyError if there is none of that id."""
+    """Make an earlier version, or another label set, the active one. KeyError if there is none of that id.
+
+    Raises:
+        UserError: Rows would have several labels of a set in which a row has one.
+    """
     before = label_sets.active_set(connection)
     after = label_sets.use(connection, set_id)
     assert after is not None
+    _check_several(connection, before, after)
     if before is not None and before.id != set_id:
         action = history.begin(connection, ChangeKind.LABELS, f"Use “{after.name}” {after.version}")
         history.record_labels(connection, action, before)
@@ -144,6 +155,21 @@ def _in_use(connection: sa.Connection, label_ids: set[int]) -> LabelSet:
     if label_set is None or not label_ids <= {label.id for label in label_set.labels}:
         raise ValueError("a label is not in the active label set")
     return label_set
+
+
+def _check_several(connection: sa.Connection, before: LabelSet | None, after: LabelSet) -> None:
+    """Refuse what would leave rows with several labels where they may have one: all but the first would be
+    lost in an export. A project that has such rows already, of an older version, can still be edited.
+    """
+    if after.multi_label:
+        return
+    ids = [label.id for label in after.labels if label.id is not None]
+    known = {label.id for label in before.labels} if before and not before.multi_label else set()
+    with_new = sa.select(_labels_of.row_id).where(_labels_of.label_id.in_(set(ids) - known))
+    several = decisions.ids_with_several(ids).where(_labels_of.row_id.in_(with_new))
+    rows = connection.execute(sa.select(sa.func.count()).select_from(several.subquery())).scalar_one()
+    if rows:
+        raise UserError(why_several(rows))
 
 
 def _note(connection: sa.Connection, before: LabelSet | None, after: LabelSet, join: int | None) -> None:

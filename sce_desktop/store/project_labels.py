@@ -43,7 +43,8 @@ class LabelMethods:
             multi_label: Whether a row may have several; as it was if None.
 
         Raises:
-            UserError: Two labels have the same name, or one has none.
+            UserError: Two labels have the same name, or one has none; or rows have several of them, where a
+                row is to have one.
         """
         with self._database.write(durable=True) as connection:
             return label_edits.set_labels(connection, labels, name=name, multi_label=multi_label)
@@ -51,7 +52,8 @@ class LabelMethods:
     def use_label_set(self, label_set_id: int) -> LabelSet:
         """Use another of `label_sets` from now on. Where label ids are the same, annotations stay.
 
-        KeyError if there is none of that id.
+        KeyError if there is none of that id. UserError where rows have several labels of a set in which a row
+        has one.
         """
         with self._database.write(durable=True) as connection:
             return label_edits.use_label_set(connection, label_set_id)

@@ -149,8 +149,12 @@ class FilterMenus(QWidget):
         menu, query, counts = QMenu(self), self._session.query, self._session.counts
         self._add_labels(menu)
         menu.addSeparator()
+        label_set, states = self._session.label_set, counts.states if counts else {}
+        several = states.get(RowState.SEVERAL, 0) or (label_set is not None and label_set.multi_label)
         for name, state in STATES:
-            text = name if counts is None else f"{name}  {counts.states.get(state, 0):,}"
+            if state is RowState.SEVERAL and not several:
+                continue
+            text = name if counts is None else f"{name}  {states.get(state, 0):,}"
             self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
         menu.addSeparator()
         by_column = menu.addAction("A column…")

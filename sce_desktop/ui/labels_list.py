@@ -346,7 +346,7 @@ class LabelsList(QListView):
         return index.data(GroupRole) if event.position().y() < below else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The keys of the list; none while a name is typed: its field lets keys pass that mean nothing to it."""
+        """The keys of the list; none while a name is typed, as its field lets pass what it has no use for."""
         if self.state() is QAbstractItemView.State.EditingState:
             super().keyPressEvent(event)
             return

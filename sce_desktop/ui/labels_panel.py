@@ -7,10 +7,10 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from sce_desktop.core.labels import roll_up
+from sce_desktop.core.labels import roll_up, why_several
 from sce_desktop.core.types import Change, Label
 from sce_desktop.core.words import were
-from sce_desktop.store.query import RowQuery
+from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import label_edits, table_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.dialog_parts import open_dialog
@@ -332,7 +332,11 @@ class LabelsPanel(QWidget):
     @Slot(object)
     def allow_several(self, several: bool) -> None:
         """Let rows have several labels or one; what cannot be is told, and nothing changes."""
-        self._session.set_labels(self._session.labels, multi_label=several)
+        session, of_several = self._session, RowQuery(state=RowState.SEVERAL)
+        if several or session.project is None or not (rows := len(session.project.row_ids(of_several))):
+            session.set_labels(session.labels, multi_label=several)
+        else:
+            session.offer(why_several(rows), "Show them", lambda: session.set_query(of_several))
         self._show_labels()
 
     @Slot()

@@ -138,6 +138,19 @@ def test_labels_and_other_answers_are_in_the_menu(qtbot: QtBot, session: Session
     assert opened.more.accessibleDescription() == "Models agree"
 
 
+def test_rows_with_several_labels_are_in_the_menu_where_there_can_be_some(
+    qtbot: QtBot, session: Session, opened: FilterBar
+) -> None:
+    assert not any(name.startswith("Several") for name in entries(opened.more_menu()))
+    session.set_labels(session.labels, multi_label=True)
+    ids = [label.id for label in session.labels if label.id is not None]
+    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+        session.decide([1], Decision.LABEL, ids[:2])
+    entries(opened.more_menu())["Several labels  1"].trigger()
+    assert session.query == RowQuery(state=RowState.SEVERAL)
+    assert opened.more.text() == "Several labels ▾"
+
+
 def test_filters_that_need_scores_say_so(
     qtbot: QtBot, session: Session, bar: FilterBar, make_project: MakeProject
 ) -> None:

@@ -17,6 +17,7 @@ from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label, LabelEffect
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import label_edits, review_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.jobs import JobState
@@ -232,9 +233,7 @@ def test_a_name_that_is_there_asks_about_the_merge_alone(
     assert panel.findChildren(LabelEditor) == []
 
 
-def test_what_is_typed_stays_while_counts_come_in(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
-) -> None:
+def test_what_is_typed_stays_while_counts_come_in(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
     """Of one label alone: the view refills an open field where a single row has changed."""
     (late,) = add(session, "Late")
     counted(qtbot, session)
@@ -460,6 +459,28 @@ def test_another_multi_label_setting_stays(qtbot: QtBot, session: Session, panel
     add(session, "B label")
     assert session.label_set is not None
     assert session.label_set.multi_label
+
+
+def test_one_label_a_row_is_refused_while_rows_have_several(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    late, damaged = add(session, "Late", "Damaged")
+    panel.sources.several.trigger()
+    session.decide([1, 2], Decision.LABEL, [late, damaged])
+    with qtbot.waitSignal(session.offered) as offered:
+        panel.sources.several.trigger()
+    sentence, button, show = offered.args
+    assert sentence == "2 rows have several labels: leave each of them one label first."
+    assert panel.sources.several.isChecked()
+    assert session.label_set is not None
+    assert session.label_set.multi_label
+    assert button == "Show them"
+    show()
+    assert session.query == RowQuery(state=RowState.SEVERAL)
+    session.decide([1, 2], Decision.LABEL, [late])
+    panel.sources.several.trigger()
+    assert not panel.sources.several.isChecked()
+    assert not session.label_set.multi_label
 
 
 def test_read_only_projects_are_shown_alone(
