@@ -94,6 +94,14 @@ def label_effects(
         return []
 
 
+def rename_effect(project: Project, label_id: int, *, progress: Progress) -> LabelEffect | None:
+    """Count what another name for a label touches; None where it is in use no more."""
+    try:
+        return project.rename_preview(label_id)
+    except ValueError:
+        return None
+
+
 def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:
     """Count the values of a column."""
     from sce_desktop.tasks.review import column_values

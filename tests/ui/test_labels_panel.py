@@ -22,7 +22,7 @@ from sce_desktop.ui import label_edits, review_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.jobs import JobState
 from sce_desktop.ui.label_editor import LabelEditor
-from sce_desktop.ui.labels_hints import hint_for
+from sce_desktop.ui.labels_hints import hint_for, of_rename
 from sce_desktop.ui.labels_list import compact
 from sce_desktop.ui.labels_menus import LabelMenu, templates
 from sce_desktop.ui.labels_model import KeyRole, PredictedRole, YoursRole
@@ -293,6 +293,35 @@ def test_removing_what_nobody_used_does_not_ask(qtbot: QtBot, session: Session, 
     panel.ask_remove()
     qtbot.waitUntil(lambda: names(session) == [])
     assert panel.empty.isVisible()
+
+
+def test_while_a_name_is_typed_it_is_said_what_that_touches(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    late, _ = add(session, "Late", "LATE")
+    session.decide([1, 2], Decision.LABEL, [late])
+    before = panel.message.text()
+    assert "look the same" in before
+    editor = open_editor(qtbot, panel)
+    told = "2 rows have this label and keep it."
+    qtbot.waitUntil(lambda: panel.message.text() == told)
+    assert not panel.merge_button.isVisible()
+    qtbot.keyClick(editor, Key.Key_Escape)
+    assert panel.message.text() == before
+    assert panel.merge_button.isVisible()
+    open_editor(qtbot, panel, 1)
+    qtbot.waitUntil(lambda: panel.message.text() == "No row has this label yet.")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    assert panel.message.text() == before
+    details = panel.show_details()
+    assert details is not None
+    qtbot.waitUntil(lambda: details.touches.text() == told)
+    details.reject()
+
+
+def test_a_rename_of_what_is_scored_says_that_scores_are_made_anew() -> None:
+    effect = LabelEffect(rows=1, hand=1, bulk=0, imported=0, overlap=0, runs=2)
+    assert of_rename(effect) == "1 row has this label and keeps it. Scores are made anew."
 
 
 @pytest.fixture
