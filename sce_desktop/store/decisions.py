@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -301,7 +301,7 @@ def ids_with_labels(label_ids: Sequence[int] | None) -> sa.Select[Any]:
     return statement if label_ids is None else statement.where(_labels_of.c.label_id.in_(label_ids))
 
 
-def ids_with_several(label_ids: Sequence[int] | sa.Select[Any]) -> sa.Select[Any]:
+def ids_with_several(label_ids: Collection[int] | sa.Select[Any]) -> sa.Select[Any]:
     """Return the statement for the ids of the rows annotated with more than one of ``label_ids``."""
     of = _labels_of.c
     statement = sa.select(of.row_id).where(of.label_id.in_(label_ids))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import why_several
-from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, LabelSet, Origin
+from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, LabelSet, Origin, SwitchEffect
 from sce_desktop.store import decisions, history, label_sets, runs, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import fetch_ids
@@ -150,6 +151,14 @@ def effect(connection: sa.Connection, label_ids: Collection[int], into_id: int |
     )
 
 
+def use_effect(connection: sa.Connection, set_id: int) -> SwitchEffect:
+    """Count what `use_label_set` would do to rows. KeyError if there is none of that id."""
+    before, after = label_sets.active_set(connection), label_sets.get(connection, set_id)
+    lacking = _labels_of.label_id.not_in([label.id for label in after.labels])
+    hidden = _count(connection, decisions.ids_with_labels(None).where(lacking))
+    return SwitchEffect(hidden, _several(connection, before, after))
+
+
 def _in_use(connection: sa.Connection, label_ids: set[int]) -> LabelSet:
     label_set = label_sets.active_set(connection)
     if label_set is None or not label_ids <= {label.id for label in label_set.labels}:
@@ -159,17 +168,29 @@ def _in_use(connection: sa.Connection, label_ids: set[int]) -> LabelSet:
 
 def _check_several(connection: sa.Connection, before: LabelSet | None, after: LabelSet) -> None:
     """Refuse what would leave rows with several labels where they may have one: all but the first would be
-    lost in an export. A project that has such rows already, of an older version, can still be edited.
+    lost in an export.
+    """
+    if rows := _several(connection, before, after):
+        raise UserError(why_several(rows))
+
+
+def _several(connection: sa.Connection, before: LabelSet | None, after: LabelSet) -> int:
+    """Count the rows that have more labels of ``after`` than it allows, and did not have them before.
+
+    A project that has such rows already, of an older version of ours, can still be edited.
     """
     if after.multi_label:
-        return
-    ids = [label.id for label in after.labels if label.id is not None]
-    known = {label.id for label in before.labels} if before and not before.multi_label else set()
-    with_new = sa.select(_labels_of.row_id).where(_labels_of.label_id.in_(set(ids) - known))
-    several = decisions.ids_with_several(ids).where(_labels_of.row_id.in_(with_new))
-    rows = connection.execute(sa.select(sa.func.count()).select_from(several.subquery())).scalar_one()
-    if rows:
-        raise UserError(why_several(rows))
+        return 0
+    ids = {label.id for label in after.labels if label.id is not None}
+    new = ids - {label.id for label in before.labels} if before and not before.multi_label else ids
+    of_new = _labels_of.label_id.in_(new)
+    if connection.execute(sa.select(_labels_of.row_id).where(of_new).limit(1)).first() is None:
+        return 0  # a label that nobody has given yet: no row need be looked at
+    return _count(connection, decisions.ids_with_several(ids).having(sa.func.sum(of_new) > 0))
+
+
+def _count(connection: sa.Connection, ids: sa.Select[Any]) -> int:
+    return int(connection.execute(sa.select(sa.func.count()).select_from(ids.subquery())).scalar_one())
 
 
 def _note(connection: sa.Connection, before: LabelSet | None, after: LabelSet, join: int | None) -> None:

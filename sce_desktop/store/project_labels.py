@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sce_desktop.core.types import Label, LabelEffect, LabelSet
+from sce_desktop.core.types import Label, LabelEffect, LabelSet, SwitchEffect
 from sce_desktop.store import decisions, label_edits, label_sets, runs
 from sce_desktop.store.database import Database
 from sce_desktop.store.query import RowState
@@ -57,6 +57,11 @@ class LabelMethods:
         """
         with self._database.write(durable=True) as connection:
             return label_edits.use_label_set(connection, label_set_id)
+
+    def use_preview(self, label_set_id: int) -> SwitchEffect:
+        """Count what `use_label_set` would do to rows. KeyError if there is none of that id."""
+        with self._database.read() as connection:
+            return label_edits.use_effect(connection, label_set_id)
 
     def merge_labels(self, from_ids: Collection[int], into_id: int, *, synonyms: bool = True) -> LabelSet:
         """Let a label take over others; their annotations move, with time and origin, and the others go.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label, LabelEffect, Origin, Scores
+from sce_desktop.core.types import Decision, Label, LabelEffect, Origin, Scores, SwitchEffect
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from tests.store.conftest import fill, use_labels
@@ -131,6 +131,19 @@ def test_switching_back_brings_the_old_name_back(three: Project) -> None:
     assert three.verify() == []
     typed_anew = three.set_labels([Label("a")])
     assert typed_anew.labels[0].id == 1
+
+
+def test_what_another_version_would_hide_is_counted(three: Project) -> None:
+    full = three.label_set()
+    assert full is not None
+    for labels, expected in ((full.labels[:1], SwitchEffect(3, 0)), (full.labels[1:], SwitchEffect(4, 0))):
+        other = three.set_labels(labels)
+        three.use_label_set(full.id)
+        assert three.use_preview(other.id) == expected
+    three.use_label_set(other.id)
+    assert three.use_preview(full.id) == SwitchEffect(0, 0)
+    with pytest.raises(KeyError):
+        three.use_preview(99)
 
 
 def test_rows_with_several_labels_keep_a_set_from_allowing_one(three: Project) -> None:
