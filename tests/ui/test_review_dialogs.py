@@ -256,8 +256,8 @@ def test_rows_are_filtered_by_a_column(qtbot: QtBot, session: Session, opened: B
     dialog = ColumnFilterDialog(session)
     qtbot.addWidget(dialog)
     assert dialog.column.currentText() == "ref"
-    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == len(TEXTS))
-    item = dialog.list.topLevelItem(4)
+    qtbot.waitUntil(lambda: dialog.values.list.topLevelItemCount() == len(TEXTS))
+    item = dialog.values.list.topLevelItem(4)
     assert item is not None
     item.setCheckState(0, Qt.CheckState.Checked)
     dialog.accept()
