@@ -159,6 +159,14 @@ class LabelEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class SwitchEffect:
+    """What using another version of the label set would do to rows."""
+
+    hidden: int  # rows with a label that it lacks
+    several: int  # rows with several labels of it, where a row may have one
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """A random sample of rows that claims about the whole table rest on."""
 

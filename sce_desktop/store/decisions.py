@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -261,9 +261,10 @@ def state_counts(connection: sa.Connection) -> dict[RowState, int]:
     def count(ids: Any) -> int:
         return int(connection.execute(sa.select(sa.func.count()).select_from(ids.subquery())).scalar_one())
 
-    counts = {
+    counts: dict[RowState, int] = {
         state: count(ids_in_state(state))
-        for state in (RowState.LABELLED, RowState.NONE, RowState.SKIPPED, RowState.FLAGGED, RowState.UNSURE)
+        for state in RowState
+        if state not in (RowState.ANY, RowState.UNLABELLED)
     }
     every = sa.select(sa.func.coalesce(sa.func.sum(schema.imports.c.rows), 0))
     counts[RowState.ANY] = int(connection.execute(every).scalar_one())
@@ -289,6 +290,8 @@ def ids_in_state(state: RowState) -> sa.Select[Any]:
             return sa.select(_marks.c.row_id).where(_marks.c.flag == sa.true())
         case RowState.UNSURE:
             return sa.select(_marks.c.row_id).where(_marks.c.unsure == sa.true())
+        case RowState.SEVERAL:
+            return ids_with_several(active_ids())
     raise ValueError(f"{state} is not kept by row")
 
 
@@ -296,6 +299,13 @@ def ids_with_labels(label_ids: Sequence[int] | None) -> sa.Select[Any]:
     """Return the statement for the ids of the rows annotated with a label in use, one of ``label_ids``."""
     statement = sa.select(_labels_of.c.row_id).where(_labels_of.c.label_id.in_(active_ids())).distinct()
     return statement if label_ids is None else statement.where(_labels_of.c.label_id.in_(label_ids))
+
+
+def ids_with_several(label_ids: Collection[int] | sa.Select[Any]) -> sa.Select[Any]:
+    """Return the statement for the ids of the rows annotated with more than one of ``label_ids``."""
+    of = _labels_of.c
+    statement = sa.select(of.row_id).where(of.label_id.in_(label_ids))
+    return statement.group_by(of.row_id).having(sa.func.count() > 1)
 
 
 def ids_decided_since(moment: str) -> sa.Select[Any]:

@@ -23,6 +23,7 @@ class RowState(StrEnum):
     SKIPPED = "skipped"
     FLAGGED = "flagged"
     UNSURE = "unsure"
+    SEVERAL = "several"  # labels in use
 
 
 class RowOrder(StrEnum):

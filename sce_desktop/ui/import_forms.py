@@ -192,6 +192,12 @@ class ColumnsForm(QWidget):
         self.use.currentIndexChanged.connect(self._show_use)
         self.use_words = QLabel(wordWrap=True)
         set_role(self.use_words, "muted")
+        self.several = QCheckBox("Take lists of labels apart")
+        self.several.setAccessibleName("Take lists of labels apart")
+        self.several.setToolTip(
+            "Each name is a label, and a row may have several; an empty list says none of these"
+        )
+        self.several.toggled.connect(self.changed)
         self.merge = QCheckBox("Merge labels that look the same")
         self.merge.setAccessibleName("Merge labels that look the same")
         self.alike = QLabel(wordWrap=True)
@@ -205,8 +211,8 @@ class ColumnsForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
         above: tuple[QWidget, ...] = (text_words, self.text_list, self.joined)
-        label = (self.label_words, self.label_column, self.use, self.use_words, self.merge, self.alike)
-        below: tuple[QWidget, ...] = (self.take_back, *label)
+        label = (self.label_words, self.label_column, self.use, self.use_words, self.several)
+        below: tuple[QWidget, ...] = (self.take_back, *label, self.merge, self.alike)
         for widget in (*above, *below):
             layout.addWidget(widget)
         self.clear()
@@ -234,6 +240,11 @@ class ColumnsForm(QWidget):
         return self.label is not None and (taken_back or bool(self.use.currentData()))
 
     @property
+    def lists(self) -> bool:
+        """Whether lists of labels, where the column holds such, are taken apart."""
+        return self.several.isChecked()
+
+    @property
     def data_width(self) -> int | None:
         """Where our own columns begin, if they are taken out of the data."""
         return self._ours_at if self.take_back.isChecked() and not self._fixed else None
@@ -241,6 +252,7 @@ class ColumnsForm(QWidget):
     def clear(self) -> None:
         """Show no columns."""
         self._columns = ()
+        self._begin_lists()
         self.text_list.clear()
         self.show_scan(None)
 
@@ -251,6 +263,7 @@ class ColumnsForm(QWidget):
         self._fixed = fixed is not None
         self._ours_at = look.ours_at
         if not same:
+            self._begin_lists()
             chosen = self.label_column.currentText() if self._columns else ""
             self._columns, self._guess = preview.columns, preview.label_column
             with QSignalBlocker(self.take_back):
@@ -296,8 +309,16 @@ class ColumnsForm(QWidget):
         least, most = self._list_height(_LEAST_COLUMNS), self._list_height(_SHOWN_COLUMNS)
         self.text_list.setFixedHeight(max(least, min(most, self.text_list.height() - over)))
 
+    def _begin_lists(self) -> None:
+        """Forget what is known of the label column: lists, if there are some, are taken apart."""
+        self.several.hide()
+        with QSignalBlocker(self.several):
+            self.several.setChecked(True)
+
     def show_scan(self, scan: TableScan | None) -> None:
-        """Offer to merge labels that look the same."""
+        """Offer to take lists of labels apart and to merge labels that look the same; None: it is counted."""
+        if scan is not None:  # the tick stays while the table is counted anew because of it
+            self.several.setVisible(scan.lists and self.label is not None)
         alike = scan.alike if scan is not None and self.label is not None and not self._fixed else ()
         self.merge.setVisible(bool(alike))
         self.alike.setVisible(bool(alike))
@@ -310,9 +331,11 @@ class ColumnsForm(QWidget):
             self.merge.setChecked(False)
 
     def _show_label(self) -> None:
+        shown = bool(self._columns)
+        self.several.setVisible(shown and not self.several.isHidden())
         self.label_words.setText("Existing label" if self.data_width is None else "Right answers (gold)")
-        self.label_words.setVisible(bool(self._columns))
-        self.label_column.setVisible(bool(self._columns))
+        self.label_words.setVisible(shown)
+        self.label_column.setVisible(shown)
         self._show_use()
 
     @Slot()
@@ -325,6 +348,7 @@ class ColumnsForm(QWidget):
 
     @Slot()
     def _on_label(self) -> None:
+        self._begin_lists()
         self._show_use()
         self.changed.emit()
 
@@ -343,6 +367,7 @@ class ColumnsForm(QWidget):
     @Slot(bool)
     def _on_take_back(self, _: bool) -> None:
         self._fill(self.text_columns)
+        self._begin_lists()
         self._fill_labels()
         self._show_label()
         self.changed.emit()

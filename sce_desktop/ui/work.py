@@ -313,6 +313,7 @@ def import_table(choices: ImportChoices, target: Path, *, progress: Progress) ->
         text_columns=choices.text_columns,
         gold_column=choices.label_column,
         as_gold=choices.as_gold,
+        lists=choices.lists,
         take_back=choices.take_back,
         options=choices.options,
         progress=progress,
@@ -344,6 +345,7 @@ def append_table(project: Project, choices: ImportChoices, *, progress: Progress
         choices.path,
         gold_column=choices.label_column,
         as_gold=choices.as_gold,
+        lists=choices.lists,
         options=choices.options,
         progress=progress,
     )

@@ -186,6 +186,53 @@ def test_an_earlier_version_of_the_labels_is_used_again(
     assert (session.label_set.name, len(session.labels)) == ("Second try", 3)
 
 
+def test_a_version_says_which_answers_it_hides_before_it_is_used(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.set_labels([*session.labels, Label("Lost"), Label("Found")], multi_label=True)
+    late, damaged, _, lost, found = (label.id or 0 for label in session.labels)
+    session.decide([1, 2], Decision.LABEL, [lost])
+    session.decide([4], Decision.LABEL, [late, damaged, lost, found])
+    dialog = LabelSetsDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(dialog.use.isEnabled)
+    assert dialog.list.currentItem().text(1) == "2, in use"
+    assert dialog.effect.text() == ""
+    first = dialog.list.topLevelItem(1)
+    assert first is not None
+    dialog.list.setCurrentItem(first)
+    assert not dialog.use.isEnabled()  # until it is known
+    hidden = (
+        "3 rows have labels that this version lacks: those answers are hidden, and come back with the "
+        "version in use now."
+    )
+    qtbot.waitUntil(lambda: dialog.effect.text() != "")
+    assert (
+        dialog.effect.text()
+        == f"A row has one label there. 1 row has several labels: leave it one label first. {hidden}"
+    )
+    assert not dialog.use.isEnabled()
+    session.decide([4], Decision.LABEL, [late, found])
+    dialog.list.setCurrentItem(dialog.list.topLevelItem(0))
+    dialog.list.setCurrentItem(first)
+    qtbot.waitUntil(lambda: dialog.effect.text() == hidden)
+    dialog.list.itemDoubleClicked.emit(first, 0)  # what is said there is to be read first
+    assert len(session.labels) == 5
+    dialog.use.click()
+    assert [label.name for label in session.labels] == list(LABELS)
+    assert decided(session, 1) is None
+    again = LabelSetsDialog(session)
+    qtbot.addWidget(again)
+    again.show()
+    assert again.list.currentItem().text(1) == "1, in use"
+    again.list.setCurrentItem(again.list.topLevelItem(0))
+    qtbot.waitUntil(again.use.isEnabled)
+    assert again.effect.text() == ""
+    again.use.click()
+    assert decided(session, 1) == (Decision.LABEL, (lost,))
+
+
 def test_the_threshold_says_what_it_gives(qtbot: QtBot, session: Session, opened: Bench) -> None:
     session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
     session.decide([2], Decision.LABEL, [session.labels[0].id or 0])
@@ -209,8 +256,8 @@ def test_rows_are_filtered_by_a_column(qtbot: QtBot, session: Session, opened: B
     dialog = ColumnFilterDialog(session)
     qtbot.addWidget(dialog)
     assert dialog.column.currentText() == "ref"
-    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == len(TEXTS))
-    item = dialog.list.topLevelItem(4)
+    qtbot.waitUntil(lambda: dialog.values.list.topLevelItemCount() == len(TEXTS))
+    item = dialog.values.list.topLevelItem(4)
     assert item is not None
     item.setCheckState(0, Qt.CheckState.Checked)
     dialog.accept()
