@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
+from sce_desktop.core.types import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
 from sce_desktop.ui.elided_label import ElidedLabel
@@ -37,6 +37,7 @@ from sce_desktop.ui.row_limit import RowLimit
 from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.standing import Standing, answer_by, answer_of
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
 _LOW = 520  # of the panel: below it everything in it takes as little height as it can
-MULTI_LABEL_FROM = 0.5  # independent probabilities from here up are accepted
 
 
 class RowPanel(QWidget):
@@ -270,21 +270,21 @@ class RowPanel(QWidget):
         best_first = np.argsort(-np.nan_to_num(shares[0]), kind="stable") if main else range(len(labels))
         self.labels.set_lines(LazyLines(line, [int(place) for place in best_first]), titles)
         self.labels.setEnabled(not self._session.read_only)
-        names = [rows_text.label_of(label_id, labels).name for label_id in self._acceptable()]
-        self.decision.set_acceptable(" + ".join(names), read_only=self._session.read_only)
+        stands = self._standing()
+        names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
+        kept, read_only = self._annotation is not None, self._session.read_only
+        self.decision.set_acceptable(" + ".join(names), kept=kept, read_only=read_only)
         self._fit()
 
-    def _acceptable(self) -> tuple[int, ...]:
-        """The labels that "Accept" takes: the model's best, or all likely ones of several."""
+    def _standing(self) -> Standing | None:
+        """What Enter leaves the row with."""
+        if self._annotation is not None:
+            return answer_of(self._annotation)
         if not self._scores or self._scores[0].run.alias != "sce":
-            return ()
-        score, known = self._scores[0], {label.id for label in self._session.labels}
+            return None
         label_set = self._session.label_set
-        places = [score.top]
-        if label_set is not None and label_set.multi_label:
-            places = list(np.flatnonzero(score.probabilities >= MULTI_LABEL_FROM)) or places
-        ids = [score.run.labels[int(place)].id for place in places]
-        return tuple(label_id for label_id in ids if label_id is not None and label_id in known)
+        several = label_set is not None and label_set.multi_label
+        return answer_by(self._scores[0], self._session.labels, multi_label=several)
 
     @Slot()
     def _on_labels(self) -> None:
@@ -346,9 +346,12 @@ class RowPanel(QWidget):
 
     @Slot()
     def accept(self) -> None:
-        """Take the model's best label."""
-        if label_ids := self._acceptable():
-            self._decide(Decision.LABEL, label_ids)
+        """Keep the answer that the row has, from now on by hand; where it has none, take the model's."""
+        kept, stands = self._annotation, self._standing()
+        if kept is not None and (kept.origin is Origin.HAND or (self._row is not None and self._row.blank)):
+            self._session.nextAsked.emit()
+        elif stands is not None:
+            self._decide(stands.decision, stands.label_ids)
 
     @Slot(object)
     def choose_label(self, label_id: int) -> None:

@@ -76,16 +76,20 @@ def top_label(score: Score, labels: tuple[Label, ...]) -> Label:
     return label_of(score.top_id, labels, score.run)
 
 
+def decided_names(decision: Decision, label_ids: Sequence[int], labels: tuple[Label, ...]) -> list[str]:
+    """The names of the labels that were decided on, or what was decided instead."""
+    match decision:
+        case Decision.NONE:
+            return [NONE_FITS]
+        case Decision.SKIPPED:
+            return [SKIPPED]
+    return [label_of(label_id, labels).name for label_id in label_ids]
+
+
 def yours(row: RowData, labels: tuple[Label, ...]) -> str:
     """What a person decided."""
-    if row.annotation is None:
-        return ""
-    match row.annotation.decision:
-        case Decision.NONE:
-            return NONE_FITS
-        case Decision.SKIPPED:
-            return SKIPPED
-    return ", ".join(label_of(label_id, labels).name for label_id in row.annotation.label_ids)
+    said = row.annotation
+    return ", ".join(decided_names(said.decision, said.label_ids, labels)) if said is not None else ""
 
 
 def agreement(row: RowData, place: int) -> bool | None:

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery
@@ -101,6 +101,50 @@ def test_accept_takes_the_best_label_and_goes_on(session: Session, opened: Bench
     press(opened, Qt.Key.Key_Return)
     assert decided(session, 1) == (Decision.LABEL, (session.labels[1].id,))
     assert session.current_row == 2
+
+
+def test_enter_keeps_what_a_person_decided(session: Session, opened: Bench) -> None:
+    praise = (Decision.LABEL, (session.labels[2].id,))
+    opened.panel.labels.buttons[2].click()
+    session.stepAsked.emit(-1)
+    accept = opened.panel.decision.accept
+    assert (accept.text(), accept.accessibleName()) == ("Keep Praise ⏎", "Keep Praise")
+    assert session.project is not None
+    before = session.project.annotations([1])
+    press(opened, Qt.Key.Key_Return)
+    assert (decided(session, 1), session.current_row) == (praise, 2)
+    assert session.project.annotations([1]) == before  # nothing is written: not its time, not its queue
+    for decision, name in ((Decision.NONE, "None of these"), (Decision.SKIPPED, "Skipped")):
+        session.decide([2], decision)
+        assert accept.text() == f"Keep {name} ⏎"
+        press(opened, Qt.Key.Key_Return)
+        assert decided(session, 2) == (decision, ())
+        session.set_current_row(2)
+
+
+def test_enter_makes_an_answer_in_bulk_one_by_hand(session: Session, opened: Bench) -> None:
+    assert session.project is not None
+    praise = session.labels[2].id or 0
+    session.decide([1], Decision.LABEL, [praise], origin=Origin.BULK)
+    assert opened.panel.decision.accept.text() == "Keep Praise ⏎"
+    press(opened, Qt.Key.Key_Return)
+    kept = session.project.annotations([1])[1]
+    assert (kept.label_ids, kept.origin, session.current_row) == ((praise,), Origin.HAND, 2)
+    session.undo()
+    assert session.project.annotations([1])[1].origin is Origin.BULK
+
+
+def test_enter_keeps_all_labels_that_were_ticked(session: Session, opened: Bench) -> None:
+    session.scorer._edited.disconnect()
+    assert session.set_labels(session.labels, multi_label=True)
+    late, damaged, _ = (label.id or 0 for label in session.labels)
+    press(opened, Qt.Key.Key_1)
+    press(opened, Qt.Key.Key_2)
+    assert opened.panel.decision.accept.accessibleName() == "Keep Late + Damaged"
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 1) == (Decision.LABEL, (late, damaged))
+    assert session.current_row == 2
+    assert opened.panel.decision.accept.accessibleName() == "Accept Damaged"
 
 
 def test_a_decision_is_on_the_disk_before_the_next_row_is_shown(session: Session, opened: Bench) -> None:
