@@ -56,6 +56,11 @@ def starts_over(query: RowQuery, before: RowQuery | None) -> bool:
     return (before.order, before.descending) != (query.order, query.descending)
 
 
+def leads_to_open(query: RowQuery) -> bool:
+    """Whether one who chooses ``query`` comes to decide: chosen rows and own answers are looked at."""
+    return not is_selection(query) and query.order is not RowOrder.ANNOTATION
+
+
 def without_filters(query: RowQuery) -> RowQuery:
     """Every row, in the order of ``query``. The runs stay where the order needs them."""
     if is_selection(query):

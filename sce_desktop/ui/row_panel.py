@@ -56,6 +56,7 @@ class RowPanel(QWidget):
         self._row: Row | None = None
         self._scores: list[Score] = []
         self._annotation: Annotation | None = None
+        self._open = False  # nobody had answered it when it came, or the answer was taken back since
         self._leaving = False
         self._low: bool | None = None  # nobody has looked yet
         self._copies = CopiesOffer(session)
@@ -197,7 +198,7 @@ class RowPanel(QWidget):
         session, project = self._session, self._session.project
         self.decision.save_note()  # of the row before
         row_id = session.current_row
-        self._row = None
+        self._row, self._open = None, False
         if project is not None and row_id is not None:
             with project.snapshot():
                 self._row = project.rows([row_id])[0]
@@ -240,6 +241,7 @@ class RowPanel(QWidget):
         if project is None or row is None:
             return
         self._annotation = project.annotations([row.id]).get(row.id)
+        self._open |= self._annotation is None
         marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
         self.decision.show_marks(marks)
         self.decision.show_decision(self._annotation, self._session.labels)
@@ -349,7 +351,7 @@ class RowPanel(QWidget):
         """Keep the answer that the row has, from now on by hand; where it has none, take the model's."""
         kept, stands = self._annotation, self._standing()
         if kept is not None and (kept.origin is Origin.HAND or (self._row is not None and self._row.blank)):
-            self._session.nextAsked.emit()
+            self._session.nextAsked.emit(self._open)
         elif stands is not None:
             self._decide(stands.decision, stands.label_ids)
 
@@ -376,7 +378,7 @@ class RowPanel(QWidget):
         done = self._session.decide([decided], decision, label_ids)
         self._leaving = False
         if done and go_on:
-            self._session.nextAsked.emit()
+            self._session.nextAsked.emit(self._open)
             if self._session.current_row == decided:  # at the end of the list
                 self._on_annotations([decided])
 

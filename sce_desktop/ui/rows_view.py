@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
@@ -40,6 +41,7 @@ from sce_desktop.ui.rows_table import RowsTable
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
+LOOKED_AHEAD = 5_000  # rows that a key looks at for the next one without an answer
 _HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortable": "Comfortable, two lines"}
 
 
@@ -166,7 +168,7 @@ class RowsView(QWidget):
             return
         place = self.model.place_of(self._session.current_row)
         if starts_over(query, self._answered):
-            place = 0
+            place = self.model.start
         if place is None:
             place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0
         if self._answered is None and self._session.labels and not takes_text(QApplication.focusWidget()):
@@ -203,11 +205,21 @@ class RowsView(QWidget):
         self.table.choose(place, step_down=rows > 0)
         self._choose_row(place)
 
-    @Slot()
-    def _go_on(self) -> None:
-        """Go to the next row, past those without text as far as they are read: they get no label."""
+    @Slot(object)
+    def _go_on(self, labelling: bool) -> None:
+        """Go to the next row; who is ``labelling``, and not correcting, to the next one without an answer.
+
+        Where there is none, and where one corrects, rows without text are passed over as far as they are
+        read: they get no label.
+        """
         here = self.model.place_of(self._session.current_row)
-        steps = 1
+        project, steps = self._session.project, 1
+        if labelling and here is not None and project is not None:
+            below = self.model.ids[here + 1 : here + 1 + LOOKED_AHEAD]
+            found = project.first_open(below)
+            if found is not None:
+                self._step(int(np.argmax(below == found)) + 1)
+                return
         while here is not None and here + steps < len(self.model.ids):
             row = self.model.row_at(here + steps)
             if row is None or not row.blank:

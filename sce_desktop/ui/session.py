@@ -71,7 +71,7 @@ class Session(Edits):
     queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
-    nextAsked = Signal()  # go to the next row that can be decided
+    nextAsked = Signal(object)  # go to the next row that can be decided; True: to one without an answer
     versionsChanged = Signal()  # model versions came or went, or another one is in use
     settingsChanged = Signal(object)  # keys of the settings that changed
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come

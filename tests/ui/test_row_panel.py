@@ -18,6 +18,7 @@ from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui.keymap import Keymap
+from sce_desktop.ui.queries import order_by
 from sce_desktop.ui.row_labels import SHOWN
 from sce_desktop.ui.row_panel import RowPanel
 from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
@@ -145,6 +146,62 @@ def test_enter_keeps_all_labels_that_were_ticked(session: Session, opened: Bench
     assert decided(session, 1) == (Decision.LABEL, (late, damaged))
     assert session.current_row == 2
     assert opened.panel.decision.accept.accessibleName() == "Accept Damaged"
+
+
+def in_order(qtbot: QtBot, session: Session, bench: Bench, order: RowOrder) -> list[int]:
+    """Choose a queue as its menu does, and return its rows."""
+    query = order_by(session.query, order, session.runs)
+    assert query is not None
+    with qtbot.waitSignal(bench.rows.model.idsChanged):
+        session.set_query(query)
+    settle(qtbot, session)
+    return [int(row_id) for row_id in bench.rows.model.ids]
+
+
+@pytest.mark.parametrize("order", [RowOrder.DISAGREE, RowOrder.CONFIDENCE, RowOrder.RANDOM, RowOrder.FILE])
+def test_who_labels_goes_from_open_row_to_open_row(
+    qtbot: QtBot, session: Session, opened: Bench, order: RowOrder
+) -> None:
+    session.scorer.set_baselines(("similarity",))
+    session.scorer.refresh()
+    if order is RowOrder.FILE:
+        in_order(qtbot, session, opened, RowOrder.LENGTH)
+    plain = order_by(session.query, order, session.runs)
+    assert plain is not None
+    assert session.project is not None
+    rows = [int(i) for i in session.project.row_ids(plain) if i != 3]  # row 3 has no text
+    session.decide([rows[0]], Decision.NONE)
+    session.decide([rows[2]], Decision.SKIPPED)
+    assert [i for i in in_order(qtbot, session, opened, order) if i != 3] == rows
+    assert session.current_row == rows[1]  # the first that nobody has answered
+    press(opened, Qt.Key.Key_1)
+    assert session.current_row == rows[3]
+    press(opened, Qt.Key.Key_1)
+    assert session.current_row == rows[3]  # none is left below
+
+
+def test_who_corrects_goes_from_row_to_row(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.decide([1, 2], Decision.NONE)
+    session.set_current_row(2)
+    session.set_current_row(1)
+    press(opened, Qt.Key.Key_3)
+    assert session.current_row == 2
+    press(opened, Qt.Key.Key_Backspace)  # it is open again: what follows labels it
+    session.decide([4], Decision.NONE)
+    press(opened, Qt.Key.Key_1)
+    assert session.current_row == 5
+
+
+def test_ticking_labels_and_enter_goes_to_the_next_open_row(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.scorer._edited.disconnect()
+    assert session.set_labels(session.labels, multi_label=True)
+    session.decide([2], Decision.NONE)
+    press(opened, Qt.Key.Key_1)
+    press(opened, Qt.Key.Key_2)
+    press(opened, Qt.Key.Key_Return)
+    assert session.current_row == 4
 
 
 def test_a_decision_is_on_the_disk_before_the_next_row_is_shown(session: Session, opened: Bench) -> None:

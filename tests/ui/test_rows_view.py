@@ -97,9 +97,9 @@ def test_after_a_decision_rows_without_text_are_passed_over(
 ) -> None:
     open_in(qtbot, session, make_project(texts=("one", " ", "", "four", ""), labels=LABELS))
     settle(qtbot, session)
-    session.nextAsked.emit()
+    session.nextAsked.emit(False)
     assert session.current_row == 4
-    session.nextAsked.emit()
+    session.nextAsked.emit(False)
     assert session.current_row == 5  # nothing else is left: the end is shown as it is
     session.set_current_row(1)
     session.stepAsked.emit(1)
