@@ -123,6 +123,19 @@ class ModelMethods:
         with self._database.write(durable=True) as connection:
             connection.execute(schema.project.update().values(whole_table=on))
 
+    def threshold(self) -> float | None:
+        """The probability below which a row's best label is unsure; None: none is."""
+        with self._database.read() as connection:
+            found: float | None = raw(connection).execute("SELECT threshold FROM project").fetchone()[0]
+            return found
+
+    def set_threshold(self, threshold: float | None) -> None:
+        """Let rows with a best probability below ``threshold`` (0 to 1) be unsure; no step of the history."""
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(f"a threshold is a probability, not {threshold}")
+        with self._database.write(durable=True) as connection:
+            connection.execute(schema.project.update().values(threshold=threshold))
+
     # --- model versions
 
     def add_version(

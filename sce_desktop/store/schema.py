@@ -33,6 +33,7 @@ project = sa.Table(
     sa.Column("label_set_id", sa.Integer, sa.ForeignKey("label_sets.id")),  # the active one
     sa.Column("searchable_to", sa.Integer, nullable=False, server_default="0"),  # last row in row_search
     sa.Column("whole_table", sa.Boolean, nullable=False, server_default="0"),  # what scores knows its rows
+    sa.Column("threshold", sa.Float),  # rows with a best probability below it are unsure; null: none are
 )
 
 imports = sa.Table(

@@ -144,7 +144,7 @@ class RowsModel(QAbstractTableModel):
     @property
     def threshold(self) -> float:
         """The confidence below which a prediction counts as unsure."""
-        return float(self._session.settings["threshold"])
+        return self._session.threshold
 
     def row_at(self, place: int) -> RowData | None:
         """Return the row at ``place`` if it is here; else, or if it is out of date, have it fetched."""

@@ -117,6 +117,7 @@ class RowsView(QWidget):
         session.scoresChanged.connect(self._on_scores)
         session.scorer.modelsChanged.connect(self._on_models)
         session.settingsChanged.connect(self._apply_settings)
+        session.thresholdChanged.connect(self._repaint)
         session.countsChanged.connect(self._on_counts)
 
     def _empty_page(self) -> QWidget:
@@ -305,12 +306,15 @@ class RowsView(QWidget):
     @Slot()
     def _apply_settings(self) -> None:
         settings = self._session.settings
-        self.table.viewport().update()  # another threshold
         self.table.set_height(str(settings["row_height"]))
         for column in range(Column.SCE, self.model.columnCount()):
             cells = column != Column.CELLS or bool(settings["label_cells"])
             self.table.setColumnHidden(column, self._session.blind or not cells)
         self._visible_soon.start()
+
+    @Slot()
+    def _repaint(self) -> None:
+        self.table.viewport().update()
 
     def _view_menu(self) -> QMenu:
         menu = QMenu(self)

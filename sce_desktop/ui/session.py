@@ -305,6 +305,7 @@ class Session(Edits):
         self._close_now()
         self.project = project
         self.label_set = project.label_set()
+        self.follow_threshold()
         self.scorer.refresh()
         self.scorer.follow_version()
         query, row = self._places.of(project.path)
@@ -373,13 +374,11 @@ class Session(Edits):
         """Write the project's rows to a file; the job finishes with the number of rows."""
         if self.project is None:
             return None
-        threshold = float(self.settings["threshold"]) or None
         job = self.submit(
             work.export_table,
             self.project,
             choices,
             self.query,
-            threshold=threshold,
             title=f"Exporting {choices.path.name}",
         )
         job.warned.connect(lambda sentence: self.tell(sentence, "warn"))

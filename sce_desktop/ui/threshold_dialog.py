@@ -16,7 +16,7 @@ from sce_desktop.ui.words import interval_text, per_cent, share_text
 
 
 class ThresholdDialog(ProjectDialog):
-    """OK makes it the setting; rows below it are "unsure" in table and export."""
+    """OK makes it the project's; rows below it are "unsure" in table and export."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Unsure below", parent)
@@ -46,7 +46,7 @@ class ThresholdDialog(ProjectDialog):
         layout.addWidget(self.precision)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(460), self.sizeHint().height())
-        self.spin.setValue(round(float(session.settings["threshold"]) * 100))
+        self.spin.setValue(round(session.threshold * 100))
         self._show_facts()
         if session.project is not None and session.runs:
             job = self._watch(
@@ -88,5 +88,5 @@ class ThresholdDialog(ProjectDialog):
 
     def accept(self) -> None:
         """Keep it."""
-        self._session.change_setting("threshold", self.spin.value() / 100)
+        self._session.set_threshold(self.spin.value() / 100)
         super().accept()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,6 +21,7 @@ from sce_desktop.tasks.queues import Queue
 from sce_desktop.ui import review_work
 from sce_desktop.ui.accept_dialog import AcceptDialog
 from sce_desktop.ui.agreement_dialog import AgreementDialog
+from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.dialog_parts import open_dialog
@@ -198,11 +200,34 @@ def test_the_threshold_says_what_it_gives(qtbot: QtBot, session: Session, opened
     assert "0 of 6" in dialog.coverage.text()
     assert "not known" in dialog.precision.text()
     dialog.accept()
-    assert session.settings["threshold"] == 0.9
     model = opened.rows.model
     row = model.row_at(0)
     assert row is not None
     assert cell(row, 3, model.labels, model.runs, model.threshold).endswith("unsure")
+
+
+def test_the_threshold_is_the_projects(
+    qtbot: QtBot, session: Session, opened: Bench, make_project: MakeProject, tmp_path: Path
+) -> None:
+    assert session.project is not None
+    path = session.project.path
+    session.set_threshold(0.9)
+
+    def statuses() -> set[str]:
+        job = session.export_table(ExportChoices(tmp_path / "out.csv"))
+        with qtbot.waitSignal(job.finished):  # type: ignore[union-attr]
+            pass
+        with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+            return {row["sce_status"] for row in csv.DictReader(file)}
+
+    assert statuses() == {"unsure"}
+    other = make_project("other", texts=("one",), labels=LABELS)
+    open_in(qtbot, session, other)
+    assert (session.threshold, opened.rows.model.threshold) == (0.0, 0.0)
+    open_in(qtbot, session, path)
+    assert session.threshold == 0.9
+    session.set_threshold(0.0)
+    assert statuses() == {"scored"}
 
 
 def test_rows_are_filtered_by_a_column(qtbot: QtBot, session: Session, opened: Bench) -> None:
