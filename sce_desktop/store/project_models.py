@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from sce_desktop.core.types import (
     ChangeKind,
     FloatArray,
@@ -78,6 +80,11 @@ class ModelMethods:
         """Return best label, confidence and margin (n,) of every scored row, in file order."""
         with self._database.read() as connection:
             return runs.arrays(self._scored.get(connection, run_id))
+
+    def unfitting_ids(self, run_id: int) -> IdArray:
+        """Return the rows about which a run says that no label fits, in file order."""
+        with self._database.read() as connection:
+            return np.flatnonzero(runs.given(connection, runs.get(connection, run_id), self._scored) == -2)
 
     def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
         """Return the scored rows (n,) in file order and all their probabilities (n, K)."""

@@ -156,6 +156,7 @@ scores = sa.Table(
     sa.Index("ix_scores_top", "run_id", "top", "confidence", "row_id"),
     sa.Index("ix_scores_confidence", "run_id", "confidence", "row_id"),
     sa.Index("ix_scores_margin", "run_id", "margin", "row_id"),
+    sa.Index("ix_scores_none", "run_id", "row_id", sqlite_where=sa.text("none >= 0.5")),  # few, or one label
 )
 
 model_versions = sa.Table(

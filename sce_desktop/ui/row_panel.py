@@ -150,6 +150,7 @@ class RowPanel(QWidget):
         session.projectClosed.connect(self._show_row)
         session.projectOpened.connect(self.last.clear)
         session.settingsChanged.connect(self._on_labels)
+        session.thresholdChanged.connect(self._show_labels)
         session.decided.connect(self._say_decided)
         self.last.undoAsked.connect(session.undo)
         self.last.copiesAsked.connect(self._copies.take)
@@ -251,6 +252,7 @@ class RowPanel(QWidget):
         self.others.setText(rows_text.said_by_others(said, self._session.labels))
         self.others.setVisible(bool(said))
 
+    @Slot()
     def _show_labels(self) -> None:
         labels = self._session.labels
         main = self._scores[0] if self._scores and self._scores[0].run.alias == "sce" else None
@@ -286,7 +288,8 @@ class RowPanel(QWidget):
             return None
         label_set = self._session.label_set
         several = label_set is not None and label_set.multi_label
-        return answer_by(self._scores[0], self._session.labels, multi_label=several)
+        threshold = self._session.threshold
+        return answer_by(self._scores[0], self._session.labels, multi_label=several, threshold=threshold)
 
     @Slot()
     def _on_labels(self) -> None:

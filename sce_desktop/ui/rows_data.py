@@ -11,6 +11,7 @@ import numpy as np
 
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.scoring import none_fits
 from sce_desktop.core.types import Annotation, FloatArray, IdArray, Label, RowMarks, Run
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.models import MAIN_ALIAS
@@ -39,6 +40,11 @@ class Score:
     def top_id(self) -> int | None:
         """The id of the best label."""
         return self.run.labels[self.top].id
+
+    def says_none(self, threshold: float) -> bool:
+        """Whether the answer is that no label fits; ``threshold``: below it a model is unsure, 0: never."""
+        several = self.run.multi_label
+        return bool(none_fits(self.confidence, self.none, threshold=threshold or None, multi_label=several))
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -236,6 +236,7 @@ class Edits(QObject):
         if self.project is not None and not self.refuses_edit():
             self.project.set_threshold(threshold or None)
             self.follow_threshold()
+            self.count_soon()  # of several labels it says which ones are given
 
     def follow_threshold(self) -> None:
         """Look which threshold the open project has."""

@@ -18,6 +18,7 @@ from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.tasks.queues import Queue
+from sce_desktop.tasks.review import acceptable
 from sce_desktop.ui import review_work
 from sce_desktop.ui.accept_dialog import AcceptDialog
 from sce_desktop.ui.agreement_dialog import AgreementDialog
@@ -29,12 +30,13 @@ from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.filter_words import filters_in_words
 from sce_desktop.ui.label_previews import SplitDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.labels_model import LabelsModel
 from sce_desktop.ui.queries import ORDERS, order_by, queue_name
 from sce_desktop.ui.rows_text import cell
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, give_scores, give_yes, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, press
 
 TEXTS = ("Two days late", "Box crushed", "Two days late", "Driver was kind", "Two days late", "Lost it")
@@ -206,6 +208,54 @@ def test_the_threshold_says_what_it_gives(qtbot: QtBot, session: Session, opened
     assert cell(row, 3, model.labels, model.runs, model.threshold).endswith("unsure")
 
 
+def exported(qtbot: QtBot, session: Session, path: Path) -> list[dict[str, str]]:
+    job = session.export_table(ExportChoices(path))
+    assert job is not None
+    with qtbot.waitSignal(job.finished):
+        pass
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_one_label_that_does_not_fit_is_none_of_these_everywhere(
+    qtbot: QtBot, session: Session, opened: Bench, make_project: MakeProject, tmp_path: Path
+) -> None:
+    path = make_project("one", texts=TEXTS, labels=("Sports",))
+    with Project.open(path) as project:
+        give_yes(project, [0.01, 0.9, 0.49, 0.5, 0.2, 0.1])
+    labels = LabelsModel(session)
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    model = opened.rows.model
+    shown = [cell(model.row_at(n), 3, model.labels, model.runs) for n in range(6)]  # type: ignore[arg-type]
+    assert shown == [
+        "None of these",
+        "Sports, 90 %",
+        "None of these",
+        "None of these",
+        *["None of these"] * 2,
+    ]
+    sports = session.labels[0]
+    assert labels.counts(sports) == (0, 1)
+    session.set_query(RowQuery(run_id=session.runs[0].id, predicted_ids=(sports.id or 0,)))
+    qtbot.waitUntil(lambda: model.ids.tolist() == [2])
+    session.set_query(RowQuery())
+    qtbot.waitUntil(lambda: len(model.ids) == 6)
+    session.set_current_row(1)
+    assert opened.panel.decision.accept.text() == "Accept None of these ⏎"
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 1) == (Decision.NONE, ())
+    assert opened.panel.decision.accept.accessibleName() == "Accept Sports"
+    rows = exported(qtbot, session, tmp_path / "out.csv")
+    assert [(row["sce_label"], row["sce_status"]) for row in rows[:3]] == [
+        ("", "none"),
+        ("Sports", "scored"),
+        ("", "none"),
+    ]
+    found = acceptable(session.project, session.runs[0], RowQuery(), 0.0)  # type: ignore[arg-type]
+    assert found.row_ids.tolist() == [2]
+
+
 def test_the_threshold_is_the_projects(
     qtbot: QtBot, session: Session, opened: Bench, make_project: MakeProject, tmp_path: Path
 ) -> None:
@@ -214,11 +264,7 @@ def test_the_threshold_is_the_projects(
     session.set_threshold(0.9)
 
     def statuses() -> set[str]:
-        job = session.export_table(ExportChoices(tmp_path / "out.csv"))
-        with qtbot.waitSignal(job.finished):  # type: ignore[union-attr]
-            pass
-        with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
-            return {row["sce_status"] for row in csv.DictReader(file)}
+        return {row["sce_status"] for row in exported(qtbot, session, tmp_path / "out.csv")}
 
     assert statuses() == {"unsure"}
     other = make_project("other", texts=("one",), labels=LABELS)
