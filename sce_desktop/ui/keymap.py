@@ -39,6 +39,7 @@ COMMANDS = (
     Command("back", "Take the decision back", "Backspace"),
     Command("copies", "Decide its duplicates alike", "="),
     Command("similar", "Show similar rows", "M"),
+    Command("start", "Start reviewing", "Q"),
     Command("next", "Next row", "J"),
     Command("previous", "Previous row", "K"),
 )

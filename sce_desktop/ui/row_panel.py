@@ -330,6 +330,7 @@ class RowPanel(QWidget):
             "back": self._take_back,
             "copies": self._copies.take,
             "similar": lambda: self._session.show_similar(self._session.current_row),
+            "start": self._session.review.begin,
             "next": lambda: self._session.stepAsked.emit(1),
             "previous": lambda: self._session.stepAsked.emit(-1),
         }

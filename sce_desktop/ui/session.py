@@ -10,6 +10,7 @@
     session.counts                 Counts of rows by state, labels and predictions, or None; `countsChanged`
     session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
     session.audit                  the random sample of rows: draw(...), go_on(): see `ui.audit_review`
+    session.review                 the default queue: begin(): see `ui.start_review`
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
     session.models                 which models are here and can be fetched: see `ui.model_store.ModelStore`
     session.tuner                  fine-tuning and model versions: see `ui.tuning.Tuner`
@@ -49,6 +50,7 @@ from sce_desktop.ui.project_work import ProjectWork
 from sce_desktop.ui.queries import follow_runs, in_audit
 from sce_desktop.ui.scoring import Scorer
 from sce_desktop.ui.session_edits import Edits, Tone
+from sce_desktop.ui.start_review import StartReview
 from sce_desktop.ui.tuning import Tuner
 
 if TYPE_CHECKING:
@@ -97,6 +99,7 @@ class Session(Edits):
         self.models = ModelStore(self)
         self.tuner = Tuner(self)
         self.audit = AuditReview(self)
+        self.review = StartReview(self)
         self._work = ProjectWork(lanes, self)
         self._closing = False
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.queues import Queue
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
-from sce_desktop.tasks.queues import Queue
 from sce_desktop.tasks.review import acceptable
 from sce_desktop.ui import review_work
 from sce_desktop.ui.accept_dialog import AcceptDialog
