@@ -53,6 +53,7 @@ class RowsView(QWidget):
         self._session = session
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
+        self._problem = ""  # why what was asked last has no answer
         self._keep_place = 0  # where the current row was before the list was found anew
         self.setAccessibleName("Rows of the project")
         self.model = RowsModel(session, self)
@@ -109,6 +110,7 @@ class RowsView(QWidget):
         self.model.columnsInserted.connect(self._apply_settings)
         session.stepAsked.connect(self._step)
         session.nextAsked.connect(self._go_on)
+        session.queryFailed.connect(self._on_failed)
         session.rowsFocusAsked.connect(self.table.setFocus)
         session.rowAsked.connect(self._show_row_id)
         session.currentRowChanged.connect(self._follow_current)
@@ -156,7 +158,7 @@ class RowsView(QWidget):
     @Slot()
     def _on_ids(self) -> None:
         """Stay at the row, or at its place where it is gone; the first time at the top."""
-        self._aged = False
+        self._aged, self._problem = False, ""
         ids = self.model.ids
         query = self._session.query
         plain = query.order is RowOrder.FILE and not query.descending
@@ -178,6 +180,12 @@ class RowsView(QWidget):
         self.table.choose(place)
         self._choose_row(place)
         self._visible_soon.start()
+
+    @Slot(object)
+    def _on_failed(self, problem: str) -> None:
+        """The list stays as it was; where it is empty, what is wrong is said and not what was before."""
+        self._problem = problem
+        self._show_state()
 
     @Slot(object)
     def _on_chosen(self, place: int) -> None:
@@ -265,7 +273,8 @@ class RowsView(QWidget):
             self.pages.setCurrentIndex(0)
         else:
             filtered = has_filters(model.query)
-            self.empty.setText(_why_empty(model.query) if filtered else "This project has no rows.")
+            why = _why_empty(model.query) if filtered else "This project has no rows."
+            self.empty.setText(self._problem or why)
             self.clear_button.setVisible(filtered)
             self.pages.setCurrentIndex(1)
         hint = ""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox
+from PySide6.QtWidgets import QDialogButtonBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
@@ -34,6 +34,7 @@ from sce_desktop.ui.labels_model import LabelsModel
 from sce_desktop.ui.queries import ORDERS, order_by, queue_name
 from sce_desktop.ui.rows_text import cell
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
 from sce_desktop.ui.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, give_yes, open_in, settle
@@ -206,6 +207,22 @@ def test_the_threshold_says_what_it_gives(qtbot: QtBot, session: Session, opened
     row = model.row_at(0)
     assert row is not None
     assert cell(row, 3, model.labels, model.runs, model.threshold).endswith("unsure")
+
+
+def test_the_threshold_cuts_nothing_off(qtbot: QtBot, session: Session, theme: Theme, opened: Bench) -> None:
+    session.decide([1, 2], Decision.LABEL, [session.labels[0].id or 0])
+    dialog = open_dialog(ThresholdDialog(session, opened))
+    qtbot.waitUntil(lambda: "scored rows count" in dialog.coverage.text())
+    dialog.spin.setValue(70)
+    qtbot.waitUntil(lambda: dialog.precision.text() != "")
+    buttons = dialog.findChild(QDialogButtonBox)
+    for part in (dialog.coverage, dialog.precision, buttons):
+        assert isinstance(part, QWidget)
+        qtbot.waitUntil(lambda part=part: part.height() >= part.heightForWidth(part.width()))  # type: ignore[misc]
+        assert part.height() >= part.minimumSizeHint().height()
+    assert buttons is not None
+    assert buttons.geometry().bottom() < dialog.height()
+    dialog.reject()
 
 
 def exported(qtbot: QtBot, session: Session, path: Path) -> list[dict[str, str]]:

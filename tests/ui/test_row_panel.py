@@ -424,6 +424,22 @@ def test_a_label_among_many_is_found_by_typing(
     assert len(labels.shown()) == 200
 
 
+def test_typing_what_no_label_contains_is_told(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(texts=TEXTS, labels=tuple(f"Label {n}" for n in range(12))))
+    settle(qtbot, session)
+    press(bench, Qt.Key.Key_Slash)
+    labels = bench.panel.labels
+    qtbot.waitUntil(labels.finder.hasFocus)
+    assert labels.nothing.isHidden()
+    qtbot.keyClicks(labels.finder, "zz")
+    assert labels.nothing.isVisible()
+    assert labels.nothing.text() == "No label contains “zz”."
+    press(bench, Qt.Key.Key_Escape)
+    assert labels.nothing.isHidden()
+
+
 def test_original_cells_are_there_to_look_at(session: Session, opened: Bench) -> None:
     cells = opened.panel.cells
     assert cells.form.rowCount() == 0

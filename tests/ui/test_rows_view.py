@@ -149,6 +149,19 @@ def test_a_filter_that_finds_nothing_says_so_and_can_be_cleared(
     assert session.current_row == 1
 
 
+def test_an_empty_page_says_why_a_pattern_is_none(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    with qtbot.waitSignal(opened.model.idsChanged):
+        session.set_query(RowQuery(search="iraq[i"))
+    assert opened.empty.text() == "No text contains “iraq[i”."
+    with qtbot.waitSignal(session.queryFailed) as failed:
+        session.set_query(RowQuery(pattern="iraq[i"))
+    assert opened.empty.isVisible()
+    assert opened.empty.text() == failed.args[0]
+    with qtbot.waitSignal(opened.model.idsChanged):
+        session.set_query(RowQuery(pattern="iraq[is]"))
+    assert opened.empty.text() == "No row matches the filters."
+
+
 @pytest.mark.parametrize(
     ("labels", "scored", "hint"),
     [
