@@ -71,7 +71,7 @@ def add_command(commands: options.Commands) -> None:
         default="all",
         help="which rows; labelled: with a label, or decided as none of these",
     )
-    options.add_threshold(action)
+    options.add_threshold(action, default="the project's own")
     action.add_argument(
         "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
     )

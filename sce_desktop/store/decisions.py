@@ -46,6 +46,13 @@ _FETCH = """
     SELECT row_id, decision, origin, decided_at, queue,
         (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
     FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?))"""
+_FIRST_OPEN = """
+    SELECT value FROM json_each(?)
+    WHERE NOT EXISTS (SELECT 1 FROM rows WHERE blank = 1 AND id = value) AND NOT EXISTS (
+        SELECT 1 FROM annotations AS a WHERE row_id = value AND (decision != 'label' OR EXISTS (
+            SELECT 1 FROM annotation_labels AS l JOIN labels ON labels.id = label_id AND active
+            WHERE l.row_id = a.row_id)))
+    LIMIT 1"""
 _IMPORT = "Import annotations"
 _MARKS = (
     "INSERT INTO marks (row_id, unsure, flag, note) VALUES (?, ?, ?, ?) ON CONFLICT (row_id)"
@@ -140,6 +147,15 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
         if decision is not Decision.LABEL or label_ids:
             found[row_id] = Annotation(row_id, decision, label_ids, Origin(origin), decided_at, queue)
     return found
+
+
+def first_open(connection: sa.Connection, row_ids: Ids) -> int | None:
+    """Return the first of ``row_ids`` that has text and no decision; None if all are decided or blank.
+
+    No row behind the one that is found is looked at.
+    """
+    found = raw(connection).execute(_FIRST_OPEN, (json_ids(row_ids),)).fetchone()  # in the order of the list
+    return None if found is None else int(found[0])
 
 
 def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:

@@ -107,6 +107,14 @@ class DecisionMethods:
         with self._database.read() as connection:
             return decisions.fetch(connection, ids)
 
+    def first_open(self, ids: Ids) -> int | None:
+        """Return the first of ``ids`` with text and no decision, None if there is none.
+
+        A few thousand may be asked about between a key and the next row.
+        """
+        with self._database.read() as connection:
+            return decisions.first_open(connection, ids)
+
     def answers(self, ids: Ids | None = None) -> Answers:
         """Return what is decided about ``ids`` (None: every row) as arrays, for who looks at many rows."""
         with self._database.read() as connection:

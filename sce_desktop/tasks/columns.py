@@ -110,13 +110,21 @@ class ModelColumns:
         ]
 
     def cells(self, scores: Scores) -> list[list[OutCell]]:
-        """Return the cells of each scored row, in the order of ``header``."""
+        """Return the cells of each scored row, in the order of ``header``.
+
+        Where the status says that no label fits, none is named.
+        """
         if not len(scores):
             return []
         index, confidence, _ = top(scores.probabilities)
-        columns: list[Sequence[OutCell]] = [[self._labels[i] for i in index], confidence.tolist()]
+        names: list[OutCell] = [self._labels[i] for i in index]
+        columns: list[Sequence[OutCell]] = [names, confidence.tolist()]
         if self._main:
-            columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
+            said = statuses(scores, threshold=self._threshold, multi_label=self._multi_label)
+            columns.append(said)
+            names[:] = [
+                None if status is Status.NONE else name for name, status in zip(names, said, strict=True)
+            ]
         if self._none:
             assert scores.none is not None
             columns.append(scores.none.tolist())

@@ -38,6 +38,7 @@ class Edits(QObject):
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     decided = Signal(object, object)  # row ids and what was decided about them, in words
     historyChanged = Signal()  # something else would be undone or done again now
+    thresholdChanged = Signal()
     changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
     rowAsked = Signal(object)  # show this row, and clear the filters that hide it
 
@@ -46,6 +47,7 @@ class Edits(QObject):
     query: RowQuery
     counts: Counts | None
     scorer: Scorer
+    threshold: float = 0.0  # of the open project: predictions below it count as unsure
     _writing: Job | None = None  # a long edit that is not through yet
 
     @property
@@ -232,6 +234,19 @@ class Edits(QObject):
             self.count_soon()
 
         return self._write(change, follow, rows=len(row_ids), title=f"Changing {plural(len(row_ids), 'row')}")
+
+    def set_threshold(self, threshold: float) -> None:
+        """Let predictions of the open project below ``threshold`` count as unsure; 0: none."""
+        if self.project is not None and not self.refuses_edit():
+            self.project.set_threshold(threshold or None)
+            self.follow_threshold()
+            self.count_soon()  # of several labels it says which ones are given
+
+    def follow_threshold(self) -> None:
+        """Look which threshold the open project has."""
+        found = self.project.threshold() if self.project is not None else None
+        self.threshold = found or 0.0
+        self.thresholdChanged.emit()
 
     # --- undo ----------------------------------------------------------------------------------------------
 

@@ -351,9 +351,7 @@ def append_table(project: Project, choices: ImportChoices, *, progress: Progress
     )
 
 
-def export_table(
-    project: Project, choices: ExportChoices, query: RowQuery, *, threshold: float | None, progress: Progress
-) -> int:
+def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, progress: Progress) -> int:
     """Write rows of ``project`` to a file and return how many; ``query`` says which ones are shown."""
     from sce_desktop.tasks.export import export_table
 
@@ -363,7 +361,6 @@ def export_table(
         only=choices.only,
         query=query,
         columns=choices.columns,
-        threshold=threshold,
         excel_safe=choices.excel_safe,
         note=choices.note,
         progress=progress,
