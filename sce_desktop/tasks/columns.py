@@ -112,19 +112,15 @@ class ModelColumns:
     def cells(self, scores: Scores) -> list[list[OutCell]]:
         """Return the cells of each scored row, in the order of ``header``.
 
-        Where the status says that no label fits, none is named.
+        The label is the most probable one, whatever the status says: by the command line's contract only
+        a row without text has empty cells.
         """
         if not len(scores):
             return []
         index, confidence, _ = top(scores.probabilities)
-        names: list[OutCell] = [self._labels[i] for i in index]
-        columns: list[Sequence[OutCell]] = [names, confidence.tolist()]
+        columns: list[Sequence[OutCell]] = [[self._labels[i] for i in index], confidence.tolist()]
         if self._main:
-            said = statuses(scores, threshold=self._threshold, multi_label=self._multi_label)
-            columns.append(said)
-            names[:] = [
-                None if status is Status.NONE else name for name, status in zip(names, said, strict=True)
-            ]
+            columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
         if self._none:
             assert scores.none is not None
             columns.append(scores.none.tolist())

@@ -89,15 +89,15 @@ def test_columns_of_a_model_that_can_say_none_for_several_labels() -> None:
     first, second = columns.cells(scores([0.75, 0.5], [0.25, 0.125], none=[0.0, 0.25]))
     assert first[:4] == ["a, b", 0.75, "scored", 0.0]
     assert json.loads(str(first[4])) == ["a, b", 'c"d']
-    assert (second[0], second[2]) == (None, "none")  # no label beside a status that says that none fits
+    assert second[2] == "none"
     assert second[4] == "[]"
 
 
-def test_a_single_label_that_does_not_fit_is_not_named() -> None:
+def test_the_status_says_that_a_single_label_does_not_fit() -> None:
     columns = ModelColumns("sce", ["sports"], main=True, none=True)
     said = scores([0.01], [0.75], none=[0.99, 0.25])
     assert [row[:3] for row in columns.cells(said)] == [
-        [None, pytest.approx(0.01), "none"],
+        ["sports", pytest.approx(0.01), "none"],
         ["sports", 0.75, "scored"],
     ]
 
