@@ -127,15 +127,26 @@ def basis(evidence: Evidence, model: bool) -> str:
             f"The intervals hold in 95 of 100 such samples{others}.{told}"
         )
     if model:
-        counted = f"{decided:,} decided rows and, for the rest, from " if decided else ""
+        counted = f"{plural(decided, 'decided row')} and, for the rest, from " if decided else ""
         return (
-            f"Counted from {counted}the model's own probabilities. "
+            f"Counted from {counted}the model's own probabilities. {_about_none(evidence)} "
             "Nothing here corrects the model's bias: draw a random sample for intervals that hold."
         )
     return (
         f"Counted from the {decided:,} decided rows alone, which were not drawn at random: "
         "draw a random sample for shares of the whole table."
     )
+
+
+def _about_none(evidence: Evidence) -> str:
+    """Say what "none of these" is made of where probabilities fill in for decisions."""
+    none = f"“{NONE_NAME.capitalize()}”"
+    if len(evidence.names) == 1:
+        return f"{none} is what the one label leaves of each row."
+    given = int(evidence.decided[evidence.hits[-1]].sum())
+    said = f"the {plural(given, 'row')} decided so" if given else "rows decided so, and there are none yet"
+    why = "" if evidence.multi_label else ": the model gives every other row to a label"
+    return f"{none} counts only {said}{why}."
 
 
 def _groups(
@@ -177,6 +188,9 @@ def _groups(
         progress.check()
         hit, hits = evidence.has(answer), evidence.hits[answer]
         guess = _column(probabilities, answer, frame)
+        if answer == 1 == len(evidence.names) and not by_sample:  # a yes or no: what is not yes
+            yes = _column(probabilities, 0, frame)
+            guess = None if yes is None else 1 - yes
         guesses = None if guess is None else np.bincount(framed_codes, guess[framed], minlength=count)
         known_hits, decided = tally(hits[known[hits]]), tally(hits[decided_rows[hits]])
         for group in range(count):
@@ -193,6 +207,9 @@ def _groups(
                 found = Share(sample_share(hit[sample], guess[sample], mean=mean).value)
             elif guesses is not None:
                 found = Share(min(1.0, mean))
+            elif probabilities is not None:
+                # Nothing predicts it, and the others share out all rows that are not decided.
+                found = Share(0.0)
             else:
                 found = Share(float(decided[group]) / max(1, int(all_decided[group])))
             share = with_known(found, rows, known=int(known_rows[group]), known_hits=int(known_hits[group]))

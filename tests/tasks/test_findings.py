@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.estimates import sample_share, wilson_interval
@@ -61,6 +64,55 @@ def test_without_a_sample_no_interval_is_claimed() -> None:
     assert (share.decided, share.predicted) == (1, 1)
     assert "Nothing here corrects" in found.basis
     assert find(evidence([0, 1, 1, -1], Source.HAND)).whole.shares[0].share.value == pytest.approx(1 / 3)
+
+
+def test_without_a_sample_none_of_these_is_not_extrapolated() -> None:
+    """The model gives every undecided row to a label: there is no row left that "none" could have."""
+    answer = np.full(100, -1)
+    answer[:4] = [0, 1, 2, 2]
+    found = find(evidence(answer, Source.HAND, probabilities=np.full((100, 2), 0.5)), alias="sce")
+    assert [one.share.value for one in found.whole.shares] == pytest.approx([0.49, 0.49, 0.02])
+    assert "“None of these” counts only the 2 rows decided so" in found.basis
+    alone = find(evidence(answer, Source.HAND)).whole.shares  # of the decided rows, as the labels are
+    assert [one.share.value for one in alone] == [0.25, 0.25, 0.5]
+
+
+def test_without_a_sample_none_of_these_is_what_a_single_label_leaves() -> None:
+    answer = np.full(100, -1)
+    answer[:3] = [0, 1, 1]
+    known = replace(
+        evidence(answer, Source.HAND, probabilities=np.full((100, 1), 0.1)),
+        labels=LABELS[:1],
+        hits=(np.asarray([0]), np.asarray([1, 2])),
+    )
+    found = find(known, alias="sce")
+    assert [one.share.value for one in found.whole.shares] == pytest.approx([0.107, 0.893])
+    assert "what the one label leaves" in found.basis
+
+
+@given(data=st.data())
+def test_without_a_sample_shares_of_one_label_a_row_never_exceed_the_whole(data: st.DataObject) -> None:
+    count, labels = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    p = rng.dirichlet(np.full(labels, 0.3), count).astype(np.float32)
+    if labels == 1:
+        p = rng.random((count, 1), dtype=np.float32)
+    p[rng.random(count) < data.draw(st.sampled_from([0, 0.5]))] = np.nan  # not scored
+    p[:, rng.random(labels) < data.draw(st.sampled_from([0, 0.5]))] = np.nan  # labels that the run lacks
+    answer = rng.integers(-1, labels + 1, count)
+    known = Evidence(
+        np.arange(count),
+        tuple(Label(str(place)) for place in range(labels)),
+        False,
+        answer,
+        np.where(answer >= 0, rng.choice([Source.HAND, Source.BULK], count), Source.UNDECIDED).astype(np.int8),
+        tuple(np.flatnonzero(answer == place) for place in range(labels + 1)),
+        np.zeros(0, dtype=np.int64),
+        probabilities={"sce": p} if data.draw(st.booleans()) else {},
+    )
+    found = find(known, alias="sce", codes=rng.integers(-1, 3, count), names=["x", "y", "z"])
+    for group in (found.whole, *found.groups):
+        assert sum(one.share.value for one in group.shares) <= 1 + 1e-6
 
 
 def test_what_was_accepted_in_bulk_is_no_evidence() -> None:
