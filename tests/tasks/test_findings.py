@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.estimates import sample_share, wilson_interval
+from sce_desktop.core.estimates import Line, part_share, sample_share, wilson_interval
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin, Scores
@@ -105,7 +105,9 @@ def test_without_a_sample_shares_of_one_label_a_row_never_exceed_the_whole(data:
         tuple(Label(str(place)) for place in range(labels)),
         False,
         answer,
-        np.where(answer >= 0, rng.choice([Source.HAND, Source.BULK], count), Source.UNDECIDED).astype(np.int8),
+        np.where(answer >= 0, rng.choice([Source.HAND, Source.BULK], count), Source.UNDECIDED).astype(
+            np.int8
+        ),
         tuple(np.flatnonzero(answer == place) for place in range(labels + 1)),
         np.zeros(0, dtype=np.int64),
         probabilities={"sce": p} if data.draw(st.booleans()) else {},
@@ -185,16 +187,42 @@ def test_parts_of_the_table() -> None:
     assert (north.rows, south.rows) == (979, 20)
     assert north.sampled + south.sampled == np.isin(found.audit, np.flatnonzero(codes >= 0)).sum()
     inside = found.audit[codes[found.audit] == 0]
-    expected = sample_share(
-        gold[inside], p.astype(np.float32)[inside], mean=float(p[codes == 0].mean()), rows=979
-    )
+    f = p.astype(np.float32).astype(float)
+    line = Line.through(gold[found.audit], f[found.audit])
+    expected = part_share(gold[inside], f[inside], line, mean=f[codes == 0].mean(), rows=979)
+    assert north.shares[1].share.value == pytest.approx(expected.value, abs=1e-6)
     assert north.shares[1].share.interval == pytest.approx(expected.interval, abs=1e-6)
     assert south.sampled < 10
     assert south.shares[1].share.interval is None
-    # Its own predictions, corrected as the whole table's are.
-    f = p.astype(np.float32).astype(float)
-    corrected = sample_share(gold[found.audit], f[found.audit], mean=f[980:].mean()).value
-    assert south.shares[1].share.value == pytest.approx(corrected, abs=1e-6)
+    few = found.audit[codes[found.audit] == 1]
+    expected = part_share(gold[few], f[few], line, mean=f[980:].mean(), rows=20)
+    assert south.shares[1].share.value == pytest.approx(expected.value, abs=1e-6)
+
+
+def test_a_part_without_a_hit_in_its_sample_keeps_what_the_model_says() -> None:
+    rng = np.random.default_rng(0)
+    gold = (rng.random(1200) < 0.25).astype(np.int64)
+    p = np.where(gold == 1, 0.7, 0.1)
+    codes = np.arange(1200) % 12
+    missed = rng.choice(np.flatnonzero((codes == 0) & (gold == 0)), 15, replace=False)
+    audit = np.sort(np.concatenate([missed, rng.choice(np.flatnonzero(codes > 0), 165, replace=False)]))
+    answer = np.full(1200, -1)
+    answer[audit] = gold[audit]
+    known = evidence(
+        answer,
+        Source.AUDIT,
+        audit=audit,
+        frame=np.ones(1200, dtype=bool),
+        probabilities=np.stack([1 - p, p], axis=1),
+    )
+    group = find(known, alias="sce", codes=codes, names=[str(n) for n in range(12)]).groups[0]
+    share, true = group.shares[1].share, gold[codes == 0].mean()
+    assert group.sampled == 15
+    assert share.value == pytest.approx(true, abs=0.05)
+    assert share.interval is not None
+    assert share.interval[0] == 0.0  # its own rows speak for none at all
+    assert share.interval[1] > true
+    assert sum(one.share.value for one in group.shares) == pytest.approx(1, abs=1e-6)
 
 
 def test_rows_without_scores_take_the_mean() -> None:
