@@ -9,6 +9,9 @@ rare labels: with no hit in the sample it has no width at all. So the interval i
 (1927) for the sample size that the estimate is worth, as survey statistics does it (Franco, Little, Louis
 and Slud 2019, J. Survey Statistics and Methodology 7(3)). `docs/honest-figures.md` measures how
 often it holds.
+
+A part of the table has few sampled rows, and what these say of the predictions' bias in it is drawn to what
+the whole sample says (partial pooling, as in small area estimation: Rao and Molina 2015, chapter 7).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sce_desktop.core.metrics import CONFIDENCE_LEVEL
 
@@ -69,6 +72,36 @@ def wilson_interval(share: float, sample: float, *, rows: int | None = None) -> 
     return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The share of a label that a random sample lets expect for what was predicted: its regression line."""
+
+    share: float  # in the sample
+    predicted: float  # the mean in the sample
+    slope: float
+
+    @classmethod
+    def through(cls, hits: ArrayLike, predicted: ArrayLike | None = None) -> Line:
+        """Fit the line to a sample; flat where nothing is predicted, or nothing differs."""
+        y = np.asarray(hits, dtype=np.float64)
+        if predicted is None or not len(y):
+            return cls(float(y.sum()) / max(1, len(y)), 0.0, 0.0)
+        f = np.asarray(predicted, dtype=np.float64)
+        f_apart, y_apart = f - f.mean(), y - y.mean()
+        f_square, y_square = f_apart @ f_apart, y_apart @ y_apart
+        slope = float(f_apart @ y_apart / f_square) if f_square > 0 and y_square > 0 else 0.0
+        return cls(float(y.mean()), float(f.mean()), slope)
+
+    def at(self, predicted: float) -> float:
+        """Return the expected share where ``predicted`` is the mean of what is predicted."""
+        return self.share + self.slope * (predicted - self.predicted)
+
+    def left(self, hits: NDArray[np.float64], predicted: ArrayLike | None) -> NDArray[np.float64]:
+        """Return what the line leaves unexplained of each row (n,)."""
+        f = self.predicted if predicted is None else np.asarray(predicted, dtype=np.float64)
+        return hits - self.share - self.slope * (f - self.predicted)
+
+
 def sample_share(
     hits: ArrayLike, predicted: ArrayLike | None = None, *, mean: float = 0.0, rows: int | None = None
 ) -> Share:
@@ -87,22 +120,63 @@ def sample_share(
     n = len(y)
     if n == 0:
         return Share(float(np.clip(mean, 0, 1)), (0.0, 1.0))
-    value, explained = float(y.mean()), 0.0
-    if predicted is not None:
-        f = np.asarray(predicted, dtype=np.float64)
-        f_apart, y_apart = f - f.mean(), y - y.mean()
-        f_square, y_square, product = f_apart @ f_apart, y_apart @ y_apart, f_apart @ y_apart
-        if f_square > 0 and y_square > 0:
-            value = float(np.clip(value + product / f_square * (mean - f.mean()), 0, 1))
-            rarer = min(y.sum(), n - y.sum())
-            # A handful of hits may follow the predictions by luck. As Wilson's interval does with z² rows
-            # that know nothing of the share, z² hits that know nothing of the predictions are added.
-            explained = float(product**2 / (f_square * y_square) * rarer / (rarer + Z * Z))
     if rows is not None and n >= rows:
         return Share(float(y.mean()), (float(y.mean()),) * 2)
-    worth = n / (1 - min(explained, 1 - 1e-9))
+    line = Line.through(y, predicted)
+    value = float(np.clip(line.at(mean), 0, 1))
+    worth = n / (1 - _explained(y, line.left(y, predicted)))
     # What makes the predictions worth more rows makes the table worth more by as much.
     return Share(value, wilson_interval(value, worth, rows=None if rows is None else round(rows * worth / n)))
+
+
+def part_share(hits: ArrayLike, predicted: ArrayLike | None, line: Line, *, mean: float, rows: int) -> Share:
+    """Estimate the share of a label in a part of the table from the sampled rows that fall into it.
+
+    What ``line``, fitted to the whole sample, expects for the part is corrected by what its own rows leave of
+    it, as if z² more rows had left nothing: Wilson's interval adds as many. A part without a hit is so not
+    said to have none where the predictions say otherwise.
+
+    Args:
+        hits: (n,) whether each sampled row of the part has the label; n may be 0.
+        predicted: (n,) what was predicted for them; None where ``line`` was fitted without predictions.
+        line: Of the whole sample.
+        mean: Mean of the predictions over all ``rows`` of the part.
+        rows: Size of the part.
+    """
+    y = np.asarray(hits, dtype=np.float64)
+    n, found = len(y), float(y.sum())
+    expected = line.share if predicted is None else line.at(mean)
+    if n == 0:
+        return Share(float(np.clip(expected, 0, 1)), (0.0, 1.0))
+    own = wilson_interval(found / n, n, rows=rows)
+    if n >= rows:
+        return Share(found / n, own)
+    left = line.left(y, predicted)
+    lent = Z * Z * (1 - n / rows)  # a part that is sampled whole is counted
+    value, explained = expected + float(left.sum()) / (n + lent), _explained(y, left)
+    if not 0 < value < 1 and 0 < found < n:  # the line does not fit here: a share of 0 has no hit
+        value, explained = found / n, 0.0
+    value = float(np.clip(value, 0, 1))
+    worth = (n + lent) / (1 - explained)
+    low, high = wilson_interval(value, worth, rows=round(rows * worth / n))
+    # Hardly a hit says little against a share near 0, whatever is expected.
+    if found < Z * Z:
+        low = min(low, own[0])
+    if n - found < Z * Z:
+        high = max(high, own[1])
+    return Share(value, (low, high))
+
+
+def _explained(hits: NDArray[np.float64], left: NDArray[np.float64]) -> float:
+    """Return the part of the variance of ``hits`` that predictions explain if they leave ``left`` of it."""
+    square = float(((hits - hits.mean()) ** 2).sum())
+    if square == 0:
+        return 0.0
+    found = 1 - float(((left - left.mean()) ** 2).sum()) / square
+    rarer = min(hits.sum(), len(hits) - hits.sum())
+    # A handful of hits may follow the predictions by luck. As Wilson's interval does with z² rows that know
+    # nothing of the share, z² hits that know nothing of the predictions are added.
+    return min(max(0.0, found) * float(rarer / (rarer + Z * Z)), 1 - 1e-9)
 
 
 def with_known(sampled: Share, rows: int, *, known: int, known_hits: int) -> Share:

@@ -70,9 +70,10 @@ class AuditSample:
                 "it was a model that made you look again, what remains flatters the models."
             )
         if self.skipped or self.passed:
+            left = ((self.skipped, "skipped"), (self.passed, "undecided"))
             said.append(
-                f"Left out as if they were like the others: {self.skipped:,} skipped and "
-                f"{self.passed:,} undecided."
+                "Left out as if they were like the others: "
+                f"{' and '.join(f'{count:,} {how}' for count, how in left if count)}."
             )
         return tuple(said)
 
@@ -106,7 +107,7 @@ class Evidence:
     source: NDArray[np.int8]  # (n,) of `Source`
     hits: tuple[IdArray, ...]  # for each of the K + 1 answers, the places decided so
     audit: IdArray  # places of the sample's decided rows
-    waiting: int = 0  # rows of the sample that are not decided yet
+    waiting: int = 0  # rows of the sample that are neither decided nor skipped yet
     sample: AuditSample | None = None
     frame: NDArray[np.bool_] | None = None  # (n,) what the sample stands for; None: there is no sample
     probabilities: dict[str, FloatArray] = field(default_factory=dict)  # alias: (n, K), nan where unscored
@@ -181,6 +182,9 @@ def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None,
     answer, hits = _arrays(given, n, none + 1)
     learned_by, learned = _learned(project, aliases)
     decided_sample = np.flatnonzero(sampled & (answer >= 0) & ~np.isin(source, NOT_LOOKED_AT))
+    waiting = int(sampled.sum()) - len(decided_sample)
+    if audit is not None:
+        waiting += audit.later - audit.skipped
     return Evidence(
         row_ids,
         label_set.labels,
@@ -189,7 +193,7 @@ def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None,
         source,
         hits,
         decided_sample,
-        int(sampled.sum()) - len(decided_sample) + (audit.later if audit is not None else 0),
+        waiting,
         audit,
         None if audit is None else _frame(row_ids, audit),
         {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.estimates import Share, sample_share, with_known, within_bounds
+from sce_desktop.core.estimates import Line, Share, part_share, sample_share, with_known, within_bounds
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, FloatArray, IdArray
 from sce_desktop.core.words import plural
@@ -127,15 +127,26 @@ def basis(evidence: Evidence, model: bool) -> str:
             f"The intervals hold in 95 of 100 such samples{others}.{told}"
         )
     if model:
-        counted = f"{decided:,} decided rows and, for the rest, from " if decided else ""
+        counted = f"{plural(decided, 'decided row')} and, for the rest, from " if decided else ""
         return (
-            f"Counted from {counted}the model's own probabilities. "
+            f"Counted from {counted}the model's own probabilities. {_about_none(evidence)} "
             "Nothing here corrects the model's bias: draw a random sample for intervals that hold."
         )
     return (
         f"Counted from the {decided:,} decided rows alone, which were not drawn at random: "
         "draw a random sample for shares of the whole table."
     )
+
+
+def _about_none(evidence: Evidence) -> str:
+    """Say what "none of these" is made of where probabilities fill in for decisions."""
+    none = f"“{NONE_NAME.capitalize()}”"
+    if len(evidence.names) == 1:
+        return f"{none} is what the one label leaves of each row."
+    given = int(evidence.decided[evidence.hits[-1]].sum())
+    said = f"the {plural(given, 'row')} decided so" if given else "rows decided so, and there are none yet"
+    why = "" if evidence.multi_label else ": the model gives every other row to a label"
+    return f"{none} counts only {said}{why}."
 
 
 def _groups(
@@ -177,22 +188,29 @@ def _groups(
         progress.check()
         hit, hits = evidence.has(answer), evidence.hits[answer]
         guess = _column(probabilities, answer, frame)
+        if answer == 1 == len(evidence.names) and not by_sample:  # a yes or no: what is not yes
+            yes = _column(probabilities, 0, frame)
+            guess = None if yes is None else 1 - yes
         guesses = None if guess is None else np.bincount(framed_codes, guess[framed], minlength=count)
+        line = Line.through(hit[sample], None if guess is None else guess[sample])
         known_hits, decided = tally(hits[known[hits]]), tally(hits[decided_rows[hits]])
         for group in range(count):
             rows = int(sizes[group] - known_rows[group])
             drawn = order[ends[group] : ends[group + 1]]
             mean = 0.0 if guesses is None or rows == 0 else float(guesses[group]) / rows
-            if by_sample and (len(drawn) >= FEWEST_SAMPLED or len(drawn) >= rows):
-                found = sample_share(
-                    hit[drawn], None if guess is None else guess[drawn], mean=mean, rows=rows
-                )
-            elif by_sample and guess is not None:
-                # Too few of its own: the part's predictions, corrected as those of the whole table are
-                # (a synthetic estimate, Särndal, Swensson and Wretman 1992, section 10.6).
-                found = Share(sample_share(hit[sample], guess[sample], mean=mean).value)
+            few = len(drawn) < min(FEWEST_SAMPLED, rows)
+            if by_sample and (probabilities is not None or not few):
+                seen = None if guess is None else guess[drawn]
+                if len(drawn) == len(sample) or (guess is None and not few):
+                    found = sample_share(hit[drawn], seen, mean=mean, rows=rows)
+                else:  # a part: its predictions, corrected by its own rows as far as these reach
+                    found = part_share(hit[drawn], seen, line, mean=mean, rows=rows)
+                found = Share(found.value) if few else found
             elif guesses is not None:
                 found = Share(min(1.0, mean))
+            elif probabilities is not None:
+                # Nothing predicts it, and the others share out all rows that are not decided.
+                found = Share(0.0)
             else:
                 found = Share(float(decided[group]) / max(1, int(all_decided[group])))
             share = with_known(found, rows, known=int(known_rows[group]), known_hits=int(known_hits[group]))

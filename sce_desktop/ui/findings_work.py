@@ -173,7 +173,8 @@ def _read(project: Project, alias: str, before: Read | None, progress: Progress)
     rows = project.row_count()
     scores = (alias, run and (run.id, run.scored), labels, rows)
     kept = before is not None and before.scores == scores
-    evidence = gather(project, [alias] if run and not kept else [], sample(project))
+    wanted = run is not None and run.scored > 0 and not kept
+    evidence = gather(project, [alias] if wanted else [], sample(project))
     progress.check()
     if before is not None and kept:
         evidence = replace(evidence, probabilities=before.evidence.probabilities)
@@ -221,15 +222,15 @@ def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -
         shown,
         over_time=answer.wanted.view == "time",
         counts=answer.wanted.counts,
-        notes=[*answer.notes, *_models(project, answer.wanted.alias)],
+        notes=[*answer.notes, *_models(project, answer)],
     )
     (write_xlsx if path.suffix.lower() == ".xlsx" else write_html)(path, made)
     return path
 
 
-def _models(project: Project, alias: str) -> list[str]:
+def _models(project: Project, answer: Answer) -> list[str]:
     """Which model's probabilities helped: a line, or none."""
     from sce_desktop.tasks.provenance import about_run
 
-    run = project.active_run(alias) if alias else None
-    return [] if run is None else [f"Probabilities of {about_run(run, project.versions())}."]
+    runs = map(project.active_run, answer.evidence.probabilities)
+    return [f"Probabilities of {about_run(run, project.versions())}." for run in runs if run is not None]

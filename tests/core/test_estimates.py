@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sce_desktop.core.estimates import Share, sample_share, suggested_sample, wilson_interval, with_known
+from sce_desktop.core.estimates import (
+    Line,
+    Share,
+    Z,
+    part_share,
+    sample_share,
+    suggested_sample,
+    wilson_interval,
+    with_known,
+)
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 200), (1, 200), (100, 200), (199, 200), (7, 7), (0, 1)])
@@ -72,6 +81,51 @@ def test_the_interval_holds_as_often_as_it_says(share: float) -> None:
         plain += sample_share(gold[drawn], rows=rows).width or 0.0
     assert held / draws > 0.93
     assert widths < plain
+
+
+def test_a_part_is_what_the_whole_sample_expects_until_its_own_rows_speak() -> None:
+    line = Line.through([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8])
+    assert part_share([], [], line, mean=0.6, rows=50) == Share(pytest.approx(line.at(0.6)), (0.0, 1.0))
+    counted = part_share([1, 0], [0.5, 0.5], line, mean=0.5, rows=2)
+    assert (counted.value, counted.interval) == (0.5, (0.5, 0.5))
+    some = np.arange(40) < 4
+    found = part_share(some, np.full(40, 0.5), line, mean=0.5, rows=10_000)
+    assert found.value == pytest.approx((4 + Z * Z * 0.5) / (40 + Z * Z), abs=1e-3)
+    # Where the line leads out of 0 to 1 although there are hits, they count alone.
+    assert part_share(some, np.full(40, 0.9), line, mean=0.1, rows=10_000).value == 0.1
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0])
+def test_intervals_of_parts_hold_as_often_as_they_say(apart: float) -> None:
+    """200 rows over 12 parts, a model with the same bias in all, and one whose bias is another in each."""
+    rng = np.random.default_rng(2)
+    rows, n, parts, labels, draws = 3000, 200, 12, 4, 25
+    part = rng.integers(parts, size=rows)
+    gold = (rng.random(rows)[:, None] > rng.dirichlet((6, 3, 2, 0.5), parts)[part].cumsum(axis=1)).sum(axis=1)
+    bias = 0.8 * rng.standard_normal(labels) + apart * rng.standard_normal((parts, labels))
+    scores = 2.0 * np.eye(labels)[gold] + 1.2 * rng.standard_normal((rows, labels)) + bias[part]
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    held, now, alone = [], [], []
+    for _ in range(draws):
+        drawn = rng.choice(rows, n, replace=False)
+        for label in range(labels):
+            y, f = gold == label, p[:, label]
+            line = Line.through(y[drawn], f[drawn])
+            for one in range(parts):
+                inside, own = part == one, drawn[part[drawn] == one]
+                if len(own) < 10:
+                    continue
+                about = {"mean": float(f[inside].mean()), "rows": int(inside.sum())}
+                found = part_share(y[own], f[own], line, **about)  # type: ignore[arg-type]
+                apiece = sample_share(y[own], f[own], **about)  # type: ignore[arg-type]
+                assert found.interval is not None
+                held.append(found.interval[0] <= y[inside].mean() <= found.interval[1])
+                now.append((found.width, abs(found.value - y[inside].mean())))
+                alone.append((apiece.width, abs(apiece.value - y[inside].mean())))
+    assert np.mean(held) > 0.94
+    (width, error), (width_alone, error_alone) = np.mean(now, axis=0), np.mean(alone, axis=0)
+    assert width <= width_alone
+    assert error < 0.85 * error_alone
 
 
 def test_known_rows_narrow_in_proportion() -> None:

@@ -152,13 +152,14 @@ def test_what_became_of_the_sample_is_counted_and_told(project: Project) -> None
     assert (found.seen, found.skipped, found.passed, found.again, found.later) == (1, 1, 2, 2, 3)
     evidence = gather(project, (), found)
     assert sorted(evidence.row_ids[evidence.audit]) == sorted([*ids[:3], ids[8]])
-    assert evidence.waiting == 3 + 3
+    assert evidence.waiting == 2 + 3  # whoever skipped a row has looked at it
     said = basis(evidence, model=False)
     assert "in view, which may sway: 1 of" in said
     assert quality.assess(evidence).parts[0].notes == found.told
     assert "in another order: 2;" in said
     assert "1 skipped and 2 undecided" in said
     assert AuditSample(found.row_ids).told == ()
+    assert AuditSample(found.row_ids, skipped=3).told[0].endswith("others: 3 skipped.")
 
 
 def test_both_panels_measure_on_the_same_rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

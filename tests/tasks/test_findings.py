@@ -2,14 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.estimates import sample_share, wilson_interval
+from sce_desktop.core.estimates import Line, part_share, sample_share, wilson_interval
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, IdArray, Label, Origin, Scores
@@ -61,6 +64,57 @@ def test_without_a_sample_no_interval_is_claimed() -> None:
     assert (share.decided, share.predicted) == (1, 1)
     assert "Nothing here corrects" in found.basis
     assert find(evidence([0, 1, 1, -1], Source.HAND)).whole.shares[0].share.value == pytest.approx(1 / 3)
+
+
+def test_without_a_sample_none_of_these_is_not_extrapolated() -> None:
+    """The model gives every undecided row to a label: there is no row left that "none" could have."""
+    answer = np.full(100, -1)
+    answer[:4] = [0, 1, 2, 2]
+    found = find(evidence(answer, Source.HAND, probabilities=np.full((100, 2), 0.5)), alias="sce")
+    assert [one.share.value for one in found.whole.shares] == pytest.approx([0.49, 0.49, 0.02])
+    assert "“None of these” counts only the 2 rows decided so" in found.basis
+    alone = find(evidence(answer, Source.HAND)).whole.shares  # of the decided rows, as the labels are
+    assert [one.share.value for one in alone] == [0.25, 0.25, 0.5]
+
+
+def test_without_a_sample_none_of_these_is_what_a_single_label_leaves() -> None:
+    answer = np.full(100, -1)
+    answer[:3] = [0, 1, 1]
+    known = replace(
+        evidence(answer, Source.HAND, probabilities=np.full((100, 1), 0.1)),
+        labels=LABELS[:1],
+        hits=(np.asarray([0]), np.asarray([1, 2])),
+    )
+    found = find(known, alias="sce")
+    assert [one.share.value for one in found.whole.shares] == pytest.approx([0.107, 0.893])
+    assert "what the one label leaves" in found.basis
+
+
+@given(data=st.data())
+def test_without_a_sample_shares_of_one_label_a_row_never_exceed_the_whole(data: st.DataObject) -> None:
+    count, labels = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    p = rng.dirichlet(np.full(labels, 0.3), count).astype(np.float32)
+    if labels == 1:
+        p = rng.random((count, 1), dtype=np.float32)
+    p[rng.random(count) < data.draw(st.sampled_from([0, 0.5]))] = np.nan  # not scored
+    p[:, rng.random(labels) < data.draw(st.sampled_from([0, 0.5]))] = np.nan  # labels that the run lacks
+    answer = rng.integers(-1, labels + 1, count)
+    known = Evidence(
+        np.arange(count),
+        tuple(Label(str(place)) for place in range(labels)),
+        False,
+        answer,
+        np.where(answer >= 0, rng.choice([Source.HAND, Source.BULK], count), Source.UNDECIDED).astype(
+            np.int8
+        ),
+        tuple(np.flatnonzero(answer == place) for place in range(labels + 1)),
+        np.zeros(0, dtype=np.int64),
+        probabilities={"sce": p} if data.draw(st.booleans()) else {},
+    )
+    found = find(known, alias="sce", codes=rng.integers(-1, 3, count), names=["x", "y", "z"])
+    for group in (found.whole, *found.groups):
+        assert sum(one.share.value for one in group.shares) <= 1 + 1e-6
 
 
 def test_what_was_accepted_in_bulk_is_no_evidence() -> None:
@@ -133,16 +187,42 @@ def test_parts_of_the_table() -> None:
     assert (north.rows, south.rows) == (979, 20)
     assert north.sampled + south.sampled == np.isin(found.audit, np.flatnonzero(codes >= 0)).sum()
     inside = found.audit[codes[found.audit] == 0]
-    expected = sample_share(
-        gold[inside], p.astype(np.float32)[inside], mean=float(p[codes == 0].mean()), rows=979
-    )
+    f = p.astype(np.float32).astype(float)
+    line = Line.through(gold[found.audit], f[found.audit])
+    expected = part_share(gold[inside], f[inside], line, mean=f[codes == 0].mean(), rows=979)
+    assert north.shares[1].share.value == pytest.approx(expected.value, abs=1e-6)
     assert north.shares[1].share.interval == pytest.approx(expected.interval, abs=1e-6)
     assert south.sampled < 10
     assert south.shares[1].share.interval is None
-    # Its own predictions, corrected as the whole table's are.
-    f = p.astype(np.float32).astype(float)
-    corrected = sample_share(gold[found.audit], f[found.audit], mean=f[980:].mean()).value
-    assert south.shares[1].share.value == pytest.approx(corrected, abs=1e-6)
+    few = found.audit[codes[found.audit] == 1]
+    expected = part_share(gold[few], f[few], line, mean=f[980:].mean(), rows=20)
+    assert south.shares[1].share.value == pytest.approx(expected.value, abs=1e-6)
+
+
+def test_a_part_without_a_hit_in_its_sample_keeps_what_the_model_says() -> None:
+    rng = np.random.default_rng(0)
+    gold = (rng.random(1200) < 0.25).astype(np.int64)
+    p = np.where(gold == 1, 0.7, 0.1)
+    codes = np.arange(1200) % 12
+    missed = rng.choice(np.flatnonzero((codes == 0) & (gold == 0)), 15, replace=False)
+    audit = np.sort(np.concatenate([missed, rng.choice(np.flatnonzero(codes > 0), 165, replace=False)]))
+    answer = np.full(1200, -1)
+    answer[audit] = gold[audit]
+    known = evidence(
+        answer,
+        Source.AUDIT,
+        audit=audit,
+        frame=np.ones(1200, dtype=bool),
+        probabilities=np.stack([1 - p, p], axis=1),
+    )
+    group = find(known, alias="sce", codes=codes, names=[str(n) for n in range(12)]).groups[0]
+    share, true = group.shares[1].share, gold[codes == 0].mean()
+    assert group.sampled == 15
+    assert share.value == pytest.approx(true, abs=0.05)
+    assert share.interval is not None
+    assert share.interval[0] == 0.0  # its own rows speak for none at all
+    assert share.interval[1] > true
+    assert sum(one.share.value for one in group.shares) == pytest.approx(1, abs=1e-6)
 
 
 def test_rows_without_scores_take_the_mean() -> None:

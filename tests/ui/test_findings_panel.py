@@ -467,6 +467,27 @@ def test_nothing_decided_and_nothing_scored(
     assert asked.args == ["Evaluate"]
 
 
+def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
+    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+) -> None:
+    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    give_scores(project, [])
+    session.scorer.refresh()
+    session.scoresChanged.emit(None)
+    wait(qtbot, panel)
+    assert "Nothing is decided or scored yet" in panel.empty.text()
+    drawn = project.row_ids(RowQuery(blank=False))
+    project.create_audit(drawn, 3)
+    project.decide(drawn[:1].tolist(), Decision.SKIPPED, queue=AUDIT)
+    project.decide(drawn[1:2].tolist(), Decision.NONE, queue=AUDIT)
+    session.annotationsChanged.emit(None)
+    wait(qtbot, panel)
+    said = panel.basis.text()
+    assert "Estimated from a random sample of 1 row." in said  # no model helped
+    assert "like the others: 1 skipped." in said
+    assert f"nobody has decided yet: {len(drawn) - 2}." in said
+
+
 def test_a_table_of_blank_rows(
     qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
 ) -> None:
