@@ -231,7 +231,9 @@ def test_labels_are_sorted_and_lead_to_their_rows(session: Session, show: Open) 
 
 def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: Session, show: Open) -> None:
     panel = show()
+    qtbot.waitUntil(lambda: panel.looking.idle)
     session.decide([11], Decision.LABEL, [session.labels[1].id or 0])
+    panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
     qtbot.waitUntil(lambda: "On 11 of 11" in panel.bar.basis.text())
     panel.hide()
     session.decide([12], Decision.NONE)
@@ -310,8 +312,10 @@ def test_right_answers_come_and_go_while_one_looks(qtbot: QtBot, session: Sessio
     assert "for the whole table only if" in panel.bar.basis.text()
     assert session.project is not None
     assert session.remove_coder(session.project.coders()[0].id)
+    panel.looking.within(0)  # it waits longer the longer the last one took
     qtbot.waitUntil(lambda: "Nothing is decided yet" in panel.message.text())
     session.undo()
+    panel.looking.within(0)
     qtbot.waitUntil(lambda: panel.part is not None and panel.part.source is Source.GOLD)
 
 
