@@ -81,15 +81,6 @@ SETTINGS: tuple[Setting, ...] = (
         least=0,
         most=1024,
     ),
-    Setting(
-        "threshold",
-        float,
-        0.0,
-        "Unsure below",
-        "Rows whose best probability is below this count as unsure.",
-        least=0.0,
-        most=1.0,
-    ),
     Setting("excel_safe", bool, False, "Excel-safe csv", "Put ' before cells that Excel would run."),
     Setting(
         "cache_megabytes",

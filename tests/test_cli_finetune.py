@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sce_desktop import cli
+from sce_desktop.ml import catalog
 from sce_desktop.ml.model import SCEModel
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS
 from tests.ml.tiny import tiny_sce
@@ -97,6 +98,61 @@ def test_a_fine_tuned_model_goes_on_learning(table: str, model: str, tmp_path: P
     assert finetune(table, tmp_path / "one", model) == 0
     assert finetune(table, tmp_path / "two", str(tmp_path / "one")) == 0
     assert SCEModel.from_pretrained(tmp_path / "two").config.corrected == tuple(NAMES)
+
+
+def test_labels_that_could_not_be_measured_are_named(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(text, NAMES[place]) for text, place in zip(TEXTS, GOLD, strict=True)]
+    table = write(tmp_path / "one.csv", [*rows, ("team", "alone")])
+    assert finetune(table, tmp_path / "mine", model) == 0
+    assert "\nNot measured for want of examples: “alone”.\n" in capsys.readouterr().out
+    assert finetune(table, tmp_path / "mine", model, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["untested_labels"] == ["alone"]
+
+
+def test_only_the_result_of_a_fine_tune_is_replaced(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(place: Path, base: str = model) -> str:
+        before = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
+        assert finetune(table, place, base) == 2
+        assert {file: file.read_bytes() for file in place.rglob("*") if file.is_file()} == before
+        return capsys.readouterr().err
+
+    assert "is the model that is to be fine-tuned: choose another name." in refused(Path(model))
+    other = tiny_sce(tmp_path / "other")
+    assert "is there already and no result of a fine-tune: choose another name" in refused(other)
+    out = tmp_path / "mine"
+    assert finetune(table, out, model) == 0
+    assert finetune(table, out, model) == 0  # a script that runs again
+    assert "is the model that is to be fine-tuned" in refused(out, str(out))
+    link = tmp_path / "link"
+    link.symlink_to(out, target_is_directory=True)
+    assert "is the model that is to be fine-tuned" in refused(link, str(out))
+    (out / "sce-manifest.json").write_text("{}", encoding="utf-8")  # as `models add` leaves it
+    assert "no result of a fine-tune" in refused(out)
+
+
+@pytest.mark.parametrize("name", ["", "an old card"])
+def test_a_folder_without_a_model_is_written_to(table: str, model: str, tmp_path: Path, name: str) -> None:
+    (tmp_path / "out").mkdir()
+    if name:
+        (tmp_path / "out" / "README.md").write_text(name, encoding="utf-8")
+    assert finetune(table, tmp_path / "out", model) == 0
+
+
+def test_a_model_of_the_program_is_not_replaced(
+    table: str,
+    model: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bundled = tiny_sce(tmp_path / "bundled")
+    monkeypatch.setattr(catalog, "_bundled", lambda: {"sce-mini": bundled})
+    assert finetune(table, bundled, model) == 2
+    assert f"{bundled} belongs to the program: choose another name." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

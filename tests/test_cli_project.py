@@ -54,6 +54,23 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:  # typ
     return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
 
 
+@pytest.mark.parametrize("use", ["annotations", "gold"])
+def test_lists_of_labels_are_taken_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], use: str
+) -> None:
+    table = tmp_path / "tags.csv"
+    table.write_text('text,tags\na,"[""Desire"", ""Disgust""]"\nb,"[""Disgust""]"\nc,\n', encoding="utf-8")
+    create = ("create", str(tmp_path / "a.sce"), str(table), "--text", "text", "--gold", "tags")
+    assert run(*create, "--gold-as", use, "--json") == 0
+    out, err = capsys.readouterr()
+    made = json.loads(out)
+    assert (made["labels"], made["multi_label"]) == (["Desire", "Disgust"], True)
+    assert made["decided"]["labelled"] == (2 if use == "annotations" else 0)
+    assert "“tags” holds lists of labels: each name in them is a label by itself" in err
+    other = as_json(capsys, "create", str(tmp_path / "b.sce"), *create[2:], "--gold-as", use, "--no-lists")
+    assert (other["labels"], other["multi_label"]) == (['["Desire", "Disgust"]', '["Disgust"]'], False)
+
+
 def test_create_and_info(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "проект.sce")
     made = as_json(capsys, "create", path, table, "--text", "text", "--gold", "topic")

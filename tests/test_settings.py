@@ -26,7 +26,7 @@ def test_defaults_are_allowed_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "\x00", '{"threads": "many", "threshold": 7, "theme": "pink"}']
+    "text", ["", "{", "[]", "\x00", '{"threads": "many", "cache_megabytes": 7, "theme": "pink"}']
 )
 def test_a_bad_file_means_defaults(tmp_path: Path, text: str) -> None:
     file = tmp_path / "settings.json"
@@ -46,7 +46,7 @@ def test_what_a_newer_version_wrote_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("threads", 1.5), ("threads", -1), ("threads", True), ("device", "tpu"), ("threshold", 1.5)],
+    [("threads", 1.5), ("threads", -1), ("threads", True), ("device", "tpu"), ("cache_megabytes", 9)],
 )
 def test_values_are_checked(tmp_path: Path, key: str, value: str | float) -> None:
     settings = Settings(tmp_path / "settings.json")

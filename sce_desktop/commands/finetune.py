@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop.commands import finetune_llm, options
+from sce_desktop.commands.finetune_llm import untested_line
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
@@ -110,6 +111,7 @@ def _lines(report: FineTuneReport) -> list[str]:
                 f"ECE {one.ece:.3f}"
             )
     lines.append(found.difference.sentence)
+    lines += untested_line(tuned.untested)
     if report.embedder is not None:
         lines.append(report.embedder["sentence"])
     if not tuned.calibrated:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from sce_desktop.commands import options
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
+
+_TOLD = 10  # labels in a line; --json has them all
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +56,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def is_llm(model: str | None) -> bool:
     """Whether ``--model`` names a language model."""
     return (model or "").partition(":")[0] == "llm"
+
+
+def untested_line(names: Sequence[str]) -> list[str]:
+    """Say of which labels nothing is known, in a line; none where every one was measured."""
+    if not names:
+        return []
+    more = f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else ""
+    return [f"Not measured for want of examples: {', '.join(f'“{name}”' for name in names[:_TOLD])}{more}."]
 
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
@@ -102,4 +113,6 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             f"{name:7} {one.accuracy:6.1%} ({low:.1%} to {high:.1%}) "
             f"on {plural(report.held_out, 'row')} held out"
         )
+    for line in untested_line(report.untested):
+        print(line)
     return 0

@@ -183,13 +183,15 @@ def open_models(args: argparse.Namespace) -> tuple[ModelSource, list[Baseline], 
     return source, baselines, open_vector_cache(int(settings["cache_megabytes"]))
 
 
-def add_threshold(parser: argparse.ArgumentParser) -> None:
-    """Add ``--threshold``."""
+def add_threshold(parser: argparse.ArgumentParser, *, default: str = "") -> None:
+    """Add ``--threshold``; ``default`` says what counts where it is not given."""
+    otherwise = f" (default: {default})" if default else ""
     parser.add_argument(
         "--threshold",
         type=fraction,
         metavar="P",
-        help="rows whose best probability is below P are unsure; of several labels those from P up are given",
+        help="rows whose best probability is below P are unsure; of several labels those from P up are given"
+        + otherwise,
     )
 
 

@@ -36,6 +36,11 @@ def add_command(commands: options.Commands) -> None:
         default="annotations",
         help="what they are: annotations of yours, or right answers that yours are compared with",
     )
+    action.add_argument(
+        "--no-lists",
+        action="store_true",
+        help="a column of labels whose cells are JSON lists: take each list as one label, as it stands",
+    )
     options.add_labels(action)
     action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
     options.add_table(action)
@@ -66,7 +71,7 @@ def add_command(commands: options.Commands) -> None:
         default="all",
         help="which rows; labelled: with a label, or decided as none of these",
     )
-    options.add_threshold(action)
+    options.add_threshold(action, default="the project's own")
     action.add_argument(
         "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
     )
@@ -108,6 +113,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
             as_gold=args.gold_as == "gold",
             labels=labels or (),
             multi_label=args.multi_label,
+            lists=False if args.no_lists else None,
             options=table_options,
             progress=progress,
         )

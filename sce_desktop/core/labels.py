@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, ModelKind
+from sce_desktop.core.words import plural
 
 PARENT_SIGN = " > "
 # "A1", "Q7", "x_12", "label 3", "Topic B": names that tell a language model nothing.
@@ -72,6 +73,12 @@ def why_alone(labels: Sequence[Label], *, multi_label: bool, kind: ModelKind = "
             "by itself."
         )
     return ""
+
+
+def why_several(rows: int) -> str:
+    """Return why no row can be limited to one label while ``rows`` have several, in a sentence."""
+    have, them = ("has", "it") if rows == 1 else ("have", "each of them")
+    return f"{plural(rows, 'row')} {have} several labels: leave {them} one label first."
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:

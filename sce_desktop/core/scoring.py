@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +56,25 @@ def statuses(scores: Scores, *, threshold: float | None = None, multi_label: boo
     confidence = scores.probabilities.max(axis=1)
     kinds = (Status.SCORED, Status.UNSURE, Status.NONE)
     kind = np.zeros(len(scores), dtype=np.int64)
-    if multi_label:
-        kind[confidence < (MULTI_LABEL_THRESHOLD if threshold is None else threshold)] = 2
-    elif threshold is not None:
+    if threshold is not None:
         kind[confidence < threshold] = 1
-    if scores.none is not None:
-        kind[scores.none >= NONE_THRESHOLD] = 2
+    kind[none_fits(confidence, scores.none, threshold=threshold, multi_label=multi_label)] = 2
     return [kinds[number] for number in kind]
+
+
+def none_fits(confidence: Any, none: Any, *, threshold: float | None = None, multi_label: bool) -> Any:
+    """Return whether "none of these" is the answer, about one row or (n,) rows.
+
+    Args:
+        confidence: The best probability.
+        none: The model's own "no label fits", None where it does not say that.
+        threshold: From where up a label of several is given, None for `MULTI_LABEL_THRESHOLD`.
+        multi_label: Whether probabilities are independent: then none need reach the threshold.
+    """
+    answer = confidence < 0 if none is None else none >= NONE_THRESHOLD
+    if multi_label:
+        answer = answer | (confidence < (MULTI_LABEL_THRESHOLD if threshold is None else threshold))
+    return answer
 
 
 def chosen(probabilities: FloatArray, *, threshold: float | None = None) -> NDArray[np.bool_]:

@@ -121,6 +121,7 @@ class ChangeKind(StrEnum):
 
     DECIDE = "decide"
     BULK = "bulk"
+    BULK_PART = "bulk part"  # what there is as yet of one that goes on, or that broke off
     IMPORT = "import"
     CLEAR = "clear"
     MARKS = "marks"
@@ -155,6 +156,14 @@ class LabelEffect:
     imported: int
     overlap: int  # of these, with another label as well: the one that takes over, if one does, else any
     runs: int  # runs that scored with one of the labels and are out of date then
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchEffect:
+    """What using another version of the label set would do to rows."""
+
+    hidden: int  # rows with a label that it lacks
+    several: int  # rows with several labels of it, where a row may have one
 
 
 @dataclass(frozen=True, slots=True)

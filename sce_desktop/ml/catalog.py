@@ -114,7 +114,7 @@ def kind_of(folder: Path) -> ModelKind:
     """Return what the model in ``folder`` can be used as. Raises UserError if it is no model folder."""
     if (folder / "modules.json").is_file():
         return "similarity"
-    if (folder / "adapter_config.json").is_file():
+    if (folder / folders.ADAPTER).is_file():
         return "llm"
     if any(folder.glob("*.gguf")) and not (folder / folders.CONFIG).is_file():
         return "llm"
@@ -123,6 +123,11 @@ def kind_of(folder: Path) -> ModelKind:
         return "sce"
     answers = any(str(kind).endswith("ForCausalLM") for kind in config.get("architectures") or ())
     return "llm" if answers else "similarity"
+
+
+def is_bundled(folder: Path) -> bool:
+    """Whether ``folder`` is one of the models that belong to the program."""
+    return any(other.is_dir() and other.samefile(folder) for other in _bundled().values())
 
 
 def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[str, Any]:
@@ -332,7 +337,7 @@ def _own(models_dir: Path | None) -> dict[str, Path]:
 
 
 def _is_model(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in (folders.CONFIG, "adapter_config.json")) or any(
+    return any((folder / name).is_file() for name in (folders.CONFIG, folders.ADAPTER)) or any(
         folder.glob("*.gguf")
     )
 

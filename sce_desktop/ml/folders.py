@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # whoever only lists models need not wait for torch
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
+ADAPTER = "adapter_config.json"
+ADAPTER_TYPE = "sce-llm-adapter"
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
 """What is fetched from a hub: weights, configurations, tokenizers. No pickle, no code."""

@@ -15,6 +15,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
 from sce_desktop.ml import catalog, folders
 from sce_desktop.ml.embedder import digest
+from sce_desktop.ml.folders import ADAPTER, ADAPTER_TYPE
 from sce_desktop.ml.llm import LanguageModel, PromptedLLM
 from sce_desktop.ml.llm_gguf import gguf_file
 from sce_desktop.ml.llm_llama_cpp import llama_cpp_here, load_llama_cpp
@@ -24,8 +25,6 @@ from sce_desktop.ml.prompts import PAPER, PROMPTS, Prompt
 if TYPE_CHECKING:
     from peft import PeftModel
 
-ADAPTER_TYPE = "sce-llm-adapter"
-ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import USER, ChangeKind, Coder, IdArray
+from sce_desktop.core.types import USER, ChangeKind, Coder, IdArray, Origin
 from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
@@ -68,13 +68,13 @@ def every(connection: sa.Connection) -> tuple[Coder, ...]:
     return tuple(Coder(*found) for found in connection.execute(statement))
 
 
-def answers(connection: sa.Connection, coder_id: int) -> dict[int, Answer]:
+def answers(connection: sa.Connection, coder_id: int, *, origin: Origin | None = None) -> dict[int, Answer]:
     """Return what a coder answered by row, in file order; `USER` is the user, whose skipped rows are absent.
 
-    KeyError if there is none of that id.
+    Of the user's answers those of ``origin`` alone, if given. KeyError if there is no coder of that id.
     """
     if coder_id == USER:
-        return _own_answers(connection)
+        return _own_answers(connection, origin)
     _get(connection, coder_id)
     found = connection.execute(
         sa.select(_said.c.row_id, _said.c.label, _said.c.label_id)
@@ -134,16 +134,20 @@ def disagreements(connection: sa.Connection, coder_ids: Sequence[int]) -> IdArra
     return np.array(sorted(differ), np.int64)
 
 
-def _own_answers(connection: sa.Connection) -> dict[int, Answer]:
+def _own_answers(connection: sa.Connection, origin: Origin | None) -> dict[int, Answer]:
     decided, labelled = schema.annotations.c, schema.annotation_labels.c
     none = sa.select(decided.row_id).where(decided.decision == "none")
-    own: dict[int, Answer] = dict.fromkeys(connection.execute(none).scalars(), frozenset())
     listed = sa.func.group_concat(labelled.label_id)
     found = (
         sa.select(labelled.row_id, listed)
         .where(labelled.label_id.in_(active_ids()))
         .group_by(labelled.row_id)
     )
+    if origin is not None:
+        none = none.where(decided.origin == origin.value)
+        of_row = sa.select(decided.origin).where(decided.row_id == labelled.row_id).scalar_subquery()
+        found = found.where(of_row == origin.value)  # a list of such rows is far slower
+    own: dict[int, Answer] = dict.fromkeys(connection.execute(none).scalars(), frozenset())
     known: dict[str, Answer] = {}  # few different ones: made once
     for row_id, labels in connection.execute(found):
         answer = known.get(labels)

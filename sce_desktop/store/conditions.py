@@ -102,9 +102,9 @@ def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: Sc
     said = scored.get(connection, query.run_id)
     ids = said.ids(last)
     if query.predicted_ids:
-        labels = runs.get(connection, query.run_id).labels
-        places = [place for place, label in enumerate(labels) if label.id in query.predicted_ids]
-        ids = ids[np.isin(said.top[ids], places)]
+        run = runs.get(connection, query.run_id)
+        places = [place for place, label in enumerate(run.labels) if label.id in query.predicted_ids]
+        ids = ids[np.isin(runs.given(connection, run, scored)[ids], places)]
     if query.confidence:
         low, high = query.confidence
         confidence = said.confidence[ids]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -46,6 +46,13 @@ _FETCH = """
     SELECT row_id, decision, origin, decided_at, queue,
         (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
     FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?))"""
+_FIRST_OPEN = """
+    SELECT value FROM json_each(?)
+    WHERE NOT EXISTS (SELECT 1 FROM rows WHERE blank = 1 AND id = value) AND NOT EXISTS (
+        SELECT 1 FROM annotations AS a WHERE row_id = value AND (decision != 'label' OR EXISTS (
+            SELECT 1 FROM annotation_labels AS l JOIN labels ON labels.id = label_id AND active
+            WHERE l.row_id = a.row_id)))
+    LIMIT 1"""
 _IMPORT = "Import annotations"
 _MARKS = (
     "INSERT INTO marks (row_id, unsure, flag, note) VALUES (?, ?, ?, ?) ON CONFLICT (row_id)"
@@ -140,6 +147,15 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
         if decision is not Decision.LABEL or label_ids:
             found[row_id] = Annotation(row_id, decision, label_ids, Origin(origin), decided_at, queue)
     return found
+
+
+def first_open(connection: sa.Connection, row_ids: Ids) -> int | None:
+    """Return the first of ``row_ids`` that has text and no decision; None if all are decided or blank.
+
+    No row behind the one that is found is looked at.
+    """
+    found = raw(connection).execute(_FIRST_OPEN, (json_ids(row_ids),)).fetchone()  # in the order of the list
+    return None if found is None else int(found[0])
 
 
 def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:
@@ -261,9 +277,10 @@ def state_counts(connection: sa.Connection) -> dict[RowState, int]:
     def count(ids: Any) -> int:
         return int(connection.execute(sa.select(sa.func.count()).select_from(ids.subquery())).scalar_one())
 
-    counts = {
+    counts: dict[RowState, int] = {
         state: count(ids_in_state(state))
-        for state in (RowState.LABELLED, RowState.NONE, RowState.SKIPPED, RowState.FLAGGED, RowState.UNSURE)
+        for state in RowState
+        if state not in (RowState.ANY, RowState.UNLABELLED)
     }
     every = sa.select(sa.func.coalesce(sa.func.sum(schema.imports.c.rows), 0))
     counts[RowState.ANY] = int(connection.execute(every).scalar_one())
@@ -289,6 +306,8 @@ def ids_in_state(state: RowState) -> sa.Select[Any]:
             return sa.select(_marks.c.row_id).where(_marks.c.flag == sa.true())
         case RowState.UNSURE:
             return sa.select(_marks.c.row_id).where(_marks.c.unsure == sa.true())
+        case RowState.SEVERAL:
+            return ids_with_several(active_ids())
     raise ValueError(f"{state} is not kept by row")
 
 
@@ -296,6 +315,13 @@ def ids_with_labels(label_ids: Sequence[int] | None) -> sa.Select[Any]:
     """Return the statement for the ids of the rows annotated with a label in use, one of ``label_ids``."""
     statement = sa.select(_labels_of.c.row_id).where(_labels_of.c.label_id.in_(active_ids())).distinct()
     return statement if label_ids is None else statement.where(_labels_of.c.label_id.in_(label_ids))
+
+
+def ids_with_several(label_ids: Collection[int] | sa.Select[Any]) -> sa.Select[Any]:
+    """Return the statement for the ids of the rows annotated with more than one of ``label_ids``."""
+    of = _labels_of.c
+    statement = sa.select(of.row_id).where(of.label_id.in_(label_ids))
+    return statement.group_by(of.row_id).having(sa.func.count() > 1)
 
 
 def ids_decided_since(moment: str) -> sa.Select[Any]:

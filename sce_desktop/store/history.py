@@ -128,6 +128,36 @@ def record_removal(connection: sa.Connection, action: int, owner: sa.Table, owne
     _record(connection, action, _REMOVABLE[owner], owner_id)
 
 
+def mark_part(connection: sa.Connection, action: int | None) -> None:
+    """Let a bulk action be known as one that goes on, until `end_parts`: it may break off before."""
+    _change_kind(connection, ChangeKind.BULK, ChangeKind.BULK_PART, action)
+
+
+def end_parts(connection: sa.Connection) -> None:
+    """Let every bulk action be one that is through."""
+    _change_kind(connection, ChangeKind.BULK_PART, ChangeKind.BULK)
+
+
+def parts(connection: sa.Connection) -> tuple[int, bool]:
+    """Return how many rows unfinished bulk actions reached, and whether `undo` is of the last one."""
+    newest = _next(connection, undone=False)
+    found = raw(connection).execute(
+        "SELECT coalesce(sum(rows), 0), coalesce(max(id), 0) FROM actions WHERE kind = ? AND NOT undone",
+        (ChangeKind.BULK_PART.value,),
+    )
+    rows, last = found.fetchone()
+    return rows, last == newest
+
+
+def _change_kind(
+    connection: sa.Connection, before: ChangeKind, after: ChangeKind, action: int | None = None
+) -> None:
+    raw(connection).execute(
+        "UPDATE actions SET kind = ? WHERE kind = ? AND id = coalesce(?, id)",
+        (after.value, before.value, action),
+    )
+
+
 def undo(connection: sa.Connection) -> Change | None:
     """Take the newest action back and say what that changed; None if there is nothing to undo."""
     return _turn(connection, _next(connection, undone=False), undone=True)

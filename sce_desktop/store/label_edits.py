@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, LabelSet, Origin
-from sce_desktop.store import history, label_sets, runs, schema
+from sce_desktop.core.labels import why_several
+from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, LabelSet, Origin, SwitchEffect
+from sce_desktop.store import decisions, history, label_sets, runs, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import fetch_ids
 
@@ -28,18 +30,28 @@ def set_labels(
     multi_label: bool | None = None,
     join: int | None = None,
 ) -> LabelSet:
-    """Make ``labels`` the active set (`label_sets.set_labels`), as a part of the action ``join`` if given."""
+    """Make ``labels`` the active set (`label_sets.set_labels`), as a part of the action ``join`` if given.
+
+    Raises:
+        UserError: Rows would have several labels of a set in which a row has one.
+    """
     before = label_sets.active_set(connection)
     after = label_sets.set_labels(connection, labels, name=name, multi_label=multi_label)
+    _check_several(connection, before, after)
     _note(connection, before, after, join)
     return after
 
 
 def use_label_set(connection: sa.Connection, set_id: int) -> LabelSet:
-    """Make an earlier version, or another label set, the active one. KeyError if there is none of that id."""
+    """Make an earlier version, or another label set, the active one. KeyError if there is none of that id.
+
+    Raises:
+        UserError: Rows would have several labels of a set in which a row has one.
+    """
     before = label_sets.active_set(connection)
     after = label_sets.use(connection, set_id)
     assert after is not None
+    _check_several(connection, before, after)
     if before is not None and before.id != set_id:
         action = history.begin(connection, ChangeKind.LABELS, f"Use “{after.name}” {after.version}")
         history.record_labels(connection, action, before)
@@ -139,11 +151,46 @@ def effect(connection: sa.Connection, label_ids: Collection[int], into_id: int |
     )
 
 
+def use_effect(connection: sa.Connection, set_id: int) -> SwitchEffect:
+    """Count what `use_label_set` would do to rows. KeyError if there is none of that id."""
+    before, after = label_sets.active_set(connection), label_sets.get(connection, set_id)
+    lacking = _labels_of.label_id.not_in([label.id for label in after.labels])
+    hidden = _count(connection, decisions.ids_with_labels(None).where(lacking))
+    return SwitchEffect(hidden, _several(connection, before, after))
+
+
 def _in_use(connection: sa.Connection, label_ids: set[int]) -> LabelSet:
     label_set = label_sets.active_set(connection)
     if label_set is None or not label_ids <= {label.id for label in label_set.labels}:
         raise ValueError("a label is not in the active label set")
     return label_set
+
+
+def _check_several(connection: sa.Connection, before: LabelSet | None, after: LabelSet) -> None:
+    """Refuse what would leave rows with several labels where they may have one: all but the first would be
+    lost in an export.
+    """
+    if rows := _several(connection, before, after):
+        raise UserError(why_several(rows))
+
+
+def _several(connection: sa.Connection, before: LabelSet | None, after: LabelSet) -> int:
+    """Count the rows that have more labels of ``after`` than it allows, and did not have them before.
+
+    A project that has such rows already, of an older version of ours, can still be edited.
+    """
+    if after.multi_label:
+        return 0
+    ids = {label.id for label in after.labels if label.id is not None}
+    new = ids - {label.id for label in before.labels} if before and not before.multi_label else ids
+    of_new = _labels_of.label_id.in_(new)
+    if connection.execute(sa.select(_labels_of.row_id).where(of_new).limit(1)).first() is None:
+        return 0  # a label that nobody has given yet: no row need be looked at
+    return _count(connection, decisions.ids_with_several(ids).having(sa.func.sum(of_new) > 0))
+
+
+def _count(connection: sa.Connection, ids: sa.Select[Any]) -> int:
+    return int(connection.execute(sa.select(sa.func.count()).select_from(ids.subquery())).scalar_one())
 
 
 def _note(connection: sa.Connection, before: LabelSet | None, after: LabelSet, join: int | None) -> None:

@@ -43,6 +43,14 @@ def all_sets(connection: sa.Connection) -> tuple[LabelSet, ...]:
     return tuple(_label_set(found) for found in raw(connection).execute(f"{_SET} ORDER BY id"))
 
 
+def get(connection: sa.Connection, set_id: int) -> LabelSet:
+    """Return the version of that id. KeyError if there is none."""
+    found = raw(connection).execute(f"{_SET} WHERE id = ?", (set_id,)).fetchone()
+    if found is None:
+        raise KeyError(set_id)
+    return _label_set(found)
+
+
 def set_labels(
     connection: sa.Connection, labels: Sequence[Label], *, name: str | None, multi_label: bool | None
 ) -> LabelSet:
@@ -89,10 +97,7 @@ def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
     connection.execute(schema.project.update().values(label_set_id=None))
     label_set = None
     if set_id is not None:
-        found = raw(connection).execute(f"{_SET} WHERE id = ?", (set_id,)).fetchone()
-        if found is None:
-            raise KeyError(set_id)
-        label_set = _label_set(found)
+        label_set = get(connection, set_id)
         connection.execute(schema.project.update().values(label_set_id=set_id))
     labels = label_set.labels if label_set else ()
     in_use = {label.id for label in labels}

@@ -102,15 +102,17 @@ def _add_history_audits_coders(connection: sa.Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-def _add_whole_table(connection: sa.Connection) -> None:
+def _add_columns_of_format_4(connection: sa.Connection) -> None:
     for table in ("project", "runs"):
         connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN whole_table BOOLEAN NOT NULL DEFAULT '0'")
+    connection.exec_driver_sql("ALTER TABLE project ADD COLUMN threshold FLOAT")
+    connection.exec_driver_sql("CREATE INDEX ix_scores_none ON scores (run_id, row_id) WHERE none >= 0.5")
 
 
 MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
     _add_model_versions,
     _add_history_audits_coders,
-    _add_whole_table,
+    _add_columns_of_format_4,
 ]
 """The function at place i brings a file of version i + 1 to version i + 2."""
 

@@ -69,6 +69,31 @@ class DecisionMethods:
         with self._database.write(durable=True) as connection:
             return decisions.store(connection, annotations, marks, imported=imported, join=action)
 
+    def annotate_part(
+        self, annotations: Iterable[Annotation], *, last: bool, action: int | None = None
+    ) -> int | None:
+        """Keep annotations in bulk as a part of an action that takes several calls; see `annotate`.
+
+        Until the ``last`` part is kept, or `end_parts` called, `interrupted` tells of the action.
+        """
+        with self._database.write(durable=True) as connection:
+            action = decisions.store(connection, annotations, join=action)
+            if last:
+                history.end_parts(connection)
+            elif action is not None:
+                history.mark_part(connection, action)
+            return action
+
+    def end_parts(self) -> None:
+        """Let bulk actions that broke off be whole: who waits for them knows how far they came."""
+        with self._database.write(durable=True) as connection:
+            history.end_parts(connection)
+
+    def interrupted(self) -> tuple[int, bool]:
+        """Return how many rows unfinished bulk actions reached, and whether `undo` is of the last one."""
+        with self._database.read() as connection:
+            return history.parts(connection)
+
     def clear_decision(self, row_ids: Ids) -> None:
         """Make rows undecided again."""
         with self._database.write(durable=True) as connection:
@@ -81,6 +106,14 @@ class DecisionMethods:
         """
         with self._database.read() as connection:
             return decisions.fetch(connection, ids)
+
+    def first_open(self, ids: Ids) -> int | None:
+        """Return the first of ``ids`` with text and no decision, None if there is none.
+
+        A few thousand may be asked about between a key and the next row.
+        """
+        with self._database.read() as connection:
+            return decisions.first_open(connection, ids)
 
     def answers(self, ids: Ids | None = None) -> Answers:
         """Return what is decided about ``ids`` (None: every row) as arrays, for who looks at many rows."""
@@ -222,11 +255,13 @@ class DecisionMethods:
         with self._database.read() as connection:
             return coders.of_row(connection, row_id)
 
-    def coder_answers(self, coder_id: int) -> dict[int, frozenset[int | str]]:
+    def coder_answers(
+        self, coder_id: int, *, origin: Origin | None = None
+    ) -> dict[int, frozenset[int | str]]:
         """Return what a coder (0: the user) answered, by row in file order, without skipped rows.
 
         An answer holds the ids of labels in use and the names of others; it is empty for none of these.
-        KeyError if there is none of that id.
+        Of the user's answers those of ``origin`` alone, if given. KeyError if there is none of that id.
         """
         with self._database.read() as connection:
-            return coders.answers(connection, coder_id)
+            return coders.answers(connection, coder_id, origin=origin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sce_desktop.core.types import Label, LabelEffect, LabelSet
+from sce_desktop.core.types import Label, LabelEffect, LabelSet, SwitchEffect
 from sce_desktop.store import decisions, label_edits, label_sets, runs
 from sce_desktop.store.database import Database
 from sce_desktop.store.query import RowState
@@ -43,7 +43,8 @@ class LabelMethods:
             multi_label: Whether a row may have several; as it was if None.
 
         Raises:
-            UserError: Two labels have the same name, or one has none.
+            UserError: Two labels have the same name, or one has none; or rows have several of them, where a
+                row is to have one.
         """
         with self._database.write(durable=True) as connection:
             return label_edits.set_labels(connection, labels, name=name, multi_label=multi_label)
@@ -51,10 +52,16 @@ class LabelMethods:
     def use_label_set(self, label_set_id: int) -> LabelSet:
         """Use another of `label_sets` from now on. Where label ids are the same, annotations stay.
 
-        KeyError if there is none of that id.
+        KeyError if there is none of that id. UserError where rows have several labels of a set in which a row
+        has one.
         """
         with self._database.write(durable=True) as connection:
             return label_edits.use_label_set(connection, label_set_id)
+
+    def use_preview(self, label_set_id: int) -> SwitchEffect:
+        """Count what `use_label_set` would do to rows. KeyError if there is none of that id."""
+        with self._database.read() as connection:
+            return label_edits.use_effect(connection, label_set_id)
 
     def merge_labels(self, from_ids: Collection[int], into_id: int, *, synonyms: bool = True) -> LabelSet:
         """Let a label take over others; their annotations move, with time and origin, and the others go.

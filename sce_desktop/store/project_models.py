@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from sce_desktop.core.types import (
     ChangeKind,
     FloatArray,
@@ -79,6 +81,11 @@ class ModelMethods:
         with self._database.read() as connection:
             return runs.arrays(self._scored.get(connection, run_id))
 
+    def unfitting_ids(self, run_id: int) -> IdArray:
+        """Return the rows about which a run says that no label fits, in file order."""
+        with self._database.read() as connection:
+            return np.flatnonzero(runs.given(connection, runs.get(connection, run_id), self._scored) == -2)
+
     def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
         """Return the scored rows (n,) in file order and all their probabilities (n, K)."""
         with self._database.read() as connection:
@@ -122,6 +129,19 @@ class ModelMethods:
         """Let what scores count in the table's other rows, or read each row alone; no step of the history."""
         with self._database.write(durable=True) as connection:
             connection.execute(schema.project.update().values(whole_table=on))
+
+    def threshold(self) -> float | None:
+        """The probability below which a row's best label is unsure; None: none is."""
+        with self._database.read() as connection:
+            found: float | None = raw(connection).execute("SELECT threshold FROM project").fetchone()[0]
+            return found
+
+    def set_threshold(self, threshold: float | None) -> None:
+        """Let rows with a best probability below ``threshold`` (0 to 1) be unsure; no step of the history."""
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(f"a threshold is a probability, not {threshold}")
+        with self._database.write(durable=True) as connection:
+            connection.execute(schema.project.update().values(threshold=threshold))
 
     # --- model versions
 

@@ -116,8 +116,8 @@ class _Salvage:
                         (record["name"], record["created_at"], record["columns"], record["text_columns"]),
                     )
                     self._target.execute(
-                        "UPDATE project SET label_set_id = ?, whole_table = ?",
-                        (record["label_set_id"], bool(record.get("whole_table"))),
+                        "UPDATE project SET label_set_id = ?, whole_table = ?, threshold = ?",
+                        (record["label_set_id"], bool(record.get("whole_table")), record.get("threshold")),
                     )
                     self._columns, self._texts = columns, texts
                     return

@@ -220,12 +220,25 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
     return ids, probabilities
 
 
+def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> IdArray:
+    """Return the place of the label that ``run`` gives each row, by row id from 0 to the last it has scored.
+
+    -1 where it says nothing, -2 where it says that no label fits.
+    """
+    said = scored.get(connection, run.id)
+    (threshold,) = raw(connection).execute("SELECT threshold FROM project").fetchone()
+    none = scoring.none_fits(said.confidence, said.none, threshold=threshold, multi_label=run.multi_label)
+    places: IdArray = np.where((said.top >= 0) & none, -2, said.top)
+    return places
+
+
 def predicted_counts(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> dict[int, int]:
-    """Return the number of rows for which a run puts each of its labels first, by label id."""
-    labels = get(connection, run_id).labels
-    top = scored.get(connection, run_id).top
-    counts = np.bincount(top[top >= 0], minlength=len(labels))
-    return {label.id: int(count) for label, count in zip(labels, counts, strict=True) if label.id is not None}
+    """Return the number of rows to which a run gives each of its labels, by label id."""
+    run = get(connection, run_id)
+    places = given(connection, run, scored)
+    counts = np.bincount(places[places >= 0], minlength=len(run.labels))
+    labels = zip(run.labels, counts, strict=True)
+    return {label.id: int(count) for label, count in labels if label.id is not None}
 
 
 def _labels_key(labels: Sequence[Label]) -> str:

@@ -33,6 +33,7 @@ project = sa.Table(
     sa.Column("label_set_id", sa.Integer, sa.ForeignKey("label_sets.id")),  # the active one
     sa.Column("searchable_to", sa.Integer, nullable=False, server_default="0"),  # last row in row_search
     sa.Column("whole_table", sa.Boolean, nullable=False, server_default="0"),  # what scores knows its rows
+    sa.Column("threshold", sa.Float),  # rows with a best probability below it are unsure; null: none are
 )
 
 imports = sa.Table(
@@ -155,6 +156,7 @@ scores = sa.Table(
     sa.Index("ix_scores_top", "run_id", "top", "confidence", "row_id"),
     sa.Index("ix_scores_confidence", "run_id", "confidence", "row_id"),
     sa.Index("ix_scores_margin", "run_id", "margin", "row_id"),
+    sa.Index("ix_scores_none", "run_id", "row_id", sqlite_where=sa.text("none >= 0.5")),  # few, or one label
 )
 
 model_versions = sa.Table(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sce_desktop.core.types import IdArray
 from sce_desktop.store import schema
 from sce_desktop.store.database import raw
-from sce_desktop.store.sql import fetch_columns
+from sce_desktop.store.sql import fetch_columns, fetch_ids
 
 _KEPT: Final = 4  # runs; 20 MB each for a million rows
 _scores = schema.scores
@@ -32,13 +32,14 @@ class Scored:
     top: IdArray  # 0-based places in the run's labels; -1 where it says nothing
     confidence: NDArray[np.float64]
     margin: NDArray[np.float64]
+    none: NDArray[np.bool_]  # whether the model itself says that no label fits
 
     def ids(self, last: int) -> IdArray:
         """Return the rows up to ``last`` that it has scored, in file order."""
         return np.flatnonzero(self.top[: last + 1] >= 0)
 
 
-_NOTHING: Final = Scored(0, np.empty(0, np.int64), np.empty(0), np.empty(0))
+_NOTHING: Final = Scored(0, np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, bool))
 
 
 class ScoredRuns:
@@ -73,18 +74,19 @@ class ScoredRuns:
 
 
 def _since(connection: sa.Connection, run_id: int, seen: int) -> list[Any]:
-    """Return row id, top, confidence and margin of what was written after the record ``seen``."""
+    """Return row id, top, confidence, margin and none of what was written after the record ``seen``."""
     found = raw(connection).execute(
         # The plus keeps SQLite from the index on run_id, by which it would look at all records of the run.
-        "SELECT row_id, top, confidence, margin FROM scores WHERE rowid > ? AND +run_id = ?",
+        "SELECT row_id, top, confidence, margin, coalesce(none >= 0.5, 0) FROM scores"
+        " WHERE rowid > ? AND +run_id = ?",
         (seen, run_id),
     )
-    records = np.array(found.fetchall(), np.float64).reshape(-1, 4)
-    return [records[:, 0].astype(np.int64), records[:, 1].astype(np.int64), records[:, 2], records[:, 3]]
+    ids, top, confidence, margin, none = np.array(found.fetchall(), np.float64).reshape(-1, 5).T
+    return [ids.astype(np.int64), top.astype(np.int64), confidence, margin, none.astype(bool)]
 
 
 def _all(connection: sa.Connection, run_id: int) -> list[Any]:
-    """Return the same of every record, from two indexes that hold all of it: the records are large.
+    """Return the same of every record, from three indexes that hold all of it: the records are large.
 
     What was stored is float32; as such it comes back whole, though SQLite writes 15 digits.
     """
@@ -94,18 +96,27 @@ def _all(connection: sa.Connection, run_id: int) -> list[Any]:
     order = np.argsort(ids)
     margins = sa.select(_scores.c.row_id, _scores.c.margin).where(of_run)
     others, margin = fetch_columns(connection, margins, (np.int64, np.float32))
-    return [ids[order], top[order], confidence[order], margin[np.argsort(others)]]
+    unfitting = fetch_ids(connection, sa.select(_scores.c.row_id).where(of_run, sa.text("none >= 0.5")))
+    none = np.isin(ids[order], unfitting)
+    return [ids[order], top[order], confidence[order], margin[np.argsort(others)], none]
 
 
 def _grown(before: Scored, records: list[Any]) -> Scored:
-    ids, top, confidence, margin = records
+    ids, top, confidence, margin, none = records
     size = max(len(before.top), int(ids.max(initial=-1)) + 1)
     kept = len(before.top)
-    result = Scored(before.count + len(ids), np.full(size, -1, np.int64), np.zeros(size), np.zeros(size))
+    result = Scored(
+        before.count + len(ids),
+        np.full(size, -1, np.int64),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size, bool),
+    )
     for old, new, said in (
         (before.top, result.top, top),
         (before.confidence, result.confidence, confidence),
         (before.margin, result.margin, margin),
+        (before.none, result.none, none),
     ):
         new[:kept] = old
         new[ids] = said

@@ -7,11 +7,13 @@ So are rows without text, about which there is nothing to say.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, Decision, IdArray, Origin
 from sce_desktop.store.project import Project
@@ -46,6 +48,8 @@ def decide_all(
     """Give each row its answer, but for those left out (`BulkOutcome`) and those decided since this began.
 
     The history has one action for it, unless the user does something in between: then it goes on as another.
+    Until it is through, stopped or failed the project knows it as unfinished: whoever opens it after a crash
+    can tell (`Project.interrupted`).
 
     Raises:
         Cancelled: The user stopped. The steps until then stay, and can be undone; ``progress`` has been told
@@ -57,19 +61,25 @@ def decide_all(
     blank = set(project.row_ids(RowQuery(blank=True)).tolist()) & answers.keys()
     wanted = [row_id for row_id in answers if row_id not in sampled and row_id not in blank]
     done, action = 0, None
-    for start in range(0, len(wanted), STEP):
-        progress.check()
-        some = wanted[start : start + STEP]
-        moment = now()
-        newer = {
-            row_id
-            for row_id, known in project.annotations(some).items()
-            if began < known.decided_at <= moment
-        }
-        chosen = [_annotation(i, answers[i], moment, queue) for i in some if i not in newer]
-        action = project.annotate(chosen, action=action)
-        done += len(chosen)
-        progress.report(done, len(wanted), stage="deciding rows")
+    try:
+        for start in range(0, len(wanted), STEP):
+            progress.check()
+            some = wanted[start : start + STEP]
+            moment = now()
+            newer = {
+                row_id
+                for row_id, known in project.annotations(some).items()
+                if began < known.decided_at <= moment
+            }
+            chosen = [_annotation(i, answers[i], moment, queue) for i in some if i not in newer]
+            last = start + STEP >= len(wanted)
+            action = project.annotate_part(chosen, last=last, action=action)
+            done += len(chosen)
+            progress.report(done, len(wanted), stage="deciding rows")
+    except BaseException:
+        with suppress(UserError):  # the disk may be full: then opening the project tells how far it came
+            project.end_parts()
+        raise
     return BulkOutcome(done, len(answers) - len(wanted) - len(blank), len(blank))
 
 

@@ -10,14 +10,14 @@ import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sce_desktop.core.labels import distinct_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Annotation, Cell, Decision, IdArray, Label, Origin, RowMarks
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.columns import beside
+from sce_desktop.tasks.columns import beside, from_list
 from sce_desktop.tasks.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 from sce_desktop.tasks.models import MAIN_ALIAS
 
@@ -38,6 +38,14 @@ class Carried:
 
 
 _NOTHING = Carried()
+
+
+def _taken_apart(row: Carried) -> Carried:
+    """Return a row whose one name may be a list of names; an empty list says that none fits."""
+    names = from_list(row.names[0]) if row.names else None
+    if names is None:
+        return row
+    return replace(row, names=names, decision=Decision.LABEL if names else Decision.NONE)
 
 
 def our_columns(columns: Sequence[str]) -> int | None:
@@ -138,8 +146,21 @@ class CarriedAnnotations:
         carried = Carried(names, decision, origin, decided_at or "", unsure == "1", flag == "1", note or "")
         return _NOTHING if carried == _NOTHING else carried
 
-    def keep(self, project: Project, ids: IdArray, labels: Sequence[Label], *, multi_label: bool) -> None:
-        """Make ``labels`` and the labels that were met the label set, and annotate the rows ``ids``."""
+    def keep(
+        self,
+        project: Project,
+        ids: IdArray,
+        labels: Sequence[Label],
+        *,
+        multi_label: bool,
+        lists: bool = False,
+    ) -> None:
+        """Make ``labels`` and the labels that were met the label set, and annotate the rows ``ids``.
+
+        ``lists``: a cell of the column of labels may be a JSON list of several.
+        """
+        if lists:
+            self._rows = [_taken_apart(row) for row in self._rows]
         known = {label.name for label in labels}
         met = distinct_labels([*self._named, *(name for row in self._rows for name in row.names)])
         wanted = [*labels, *(label for label in met if label.name not in known)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from sce_desktop.core.agreement import Agreement, compare_coders
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import distinct_labels
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import USER, Coder, Decision, Label, TableOptions
+from sce_desktop.core.types import USER, Coder, Decision, Label, Origin, TableOptions
 from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
@@ -182,29 +182,46 @@ def _source(column: str) -> str:
     return f"column {column}"
 
 
+_HOW = {Origin.HAND: "by hand", Origin.BULK: "accepted in bulk", Origin.IMPORTED: "imported"}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WithOther:
-    """How far the user and another coder agree; ``unknown``: what is no label here, and how often."""
+    """How far the user and another coder agree; ``unknown``: what is no label here, and how often.
+
+    ``agreement`` is of the rows that the user decided by hand. ``apart``: what was accepted for many rows at
+    once is a model's answer, and what was imported somebody's; they have figures of their own, if they are.
+    """
 
     coder: Coder
     agreement: Agreement
     unknown: dict[str, int]
+    apart: dict[Origin, Agreement] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> list[tuple[str, Agreement, str]]:
+        """How the user decided (empty: all by hand), the agreement, and that in a sentence; by hand first."""
+        by_hand = _HOW[Origin.HAND] if self.apart else ""
+        found = {by_hand: self.agreement, **{_HOW[origin]: one for origin, one in self.apart.items()}}
+        return [(how, one, self._sentence(how, one)) for how, one in found.items()]
 
     @property
     def sentence(self) -> str:
         """What there is to say of it."""
-        found = self.agreement
+        return " ".join(sentence for _, _, sentence in self.lines)
+
+    def _sentence(self, how: str, found: Agreement) -> str:
+        both = f"You{f', {how},' if how else ''} and {self.coder.name}"
         if not found.rows:
-            return f"You and {self.coder.name} have decided no row both."
+            return f"{both} have decided no row both."
         beyond = [
             f"{name} {value:.2f}"
             for name, value in (("Cohen's kappa", found.kappa), ("Krippendorff's alpha", found.alpha))
             if value is not None
         ]
         figures = f" ({', '.join(beyond)})" if beyond else ""
-        rows = plural(found.rows, "row")
-        same = f"{100 * found.same:.0f} %"
-        return f"You and {self.coder.name} agree on {same} of {rows} that both decided{figures}."
+        same, rows = f"{100 * found.same:.0f} %", plural(found.rows, "row")
+        return f"{both} agree on {same} of {rows} that both decided{figures}."
 
 
 def agreements(project: Project, progress: Progress) -> list[WithOther]:
@@ -214,18 +231,27 @@ def agreements(project: Project, progress: Progress) -> list[WithOther]:
         Cancelled: The user stopped.
     """
     coders = project.coders()
-    own = project.coder_answers(USER) if coders else {}
+    own = {origin: project.coder_answers(USER, origin=origin) for origin in Origin} if coders else {}
     found = []
     for coder in coders:
         progress.check()
         theirs = project.coder_answers(coder.id)
-        places: dict[frozenset[int | str], int] = {}
-        both = sorted(own.keys() & theirs.keys())
-        pairs = [tuple(places.setdefault(said[row], len(places)) for said in (own, theirs)) for row in both]
-        answers = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        figures = {origin: _compare(said, theirs) for origin, said in own.items()}
+        by_hand = figures.pop(Origin.HAND)
+        apart = {origin: one for origin, one in figures.items() if one.rows}
         words = Counter(word for said in theirs.values() for word in said if isinstance(word, str))
-        found.append(WithOther(coder, compare_coders(answers[0], answers[1], len(places)), dict(words)))
+        found.append(WithOther(coder, by_hand, dict(words), apart))
     return found
+
+
+def _compare(
+    own: Mapping[int, frozenset[int | str]], theirs: Mapping[int, frozenset[int | str]]
+) -> Agreement:
+    places: dict[frozenset[int | str], int] = {}
+    both = sorted(own.keys() & theirs.keys())
+    pairs = [tuple(places.setdefault(said[row], len(places)) for said in (own, theirs)) for row in both]
+    answers = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return compare_coders(answers[0], answers[1], len(places))
 
 
 def _answer(names: Iterable[str], lists: bool) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
@@ -110,7 +110,11 @@ class ModelColumns:
         ]
 
     def cells(self, scores: Scores) -> list[list[OutCell]]:
-        """Return the cells of each scored row, in the order of ``header``."""
+        """Return the cells of each scored row, in the order of ``header``.
+
+        The label is the most probable one, whatever the status says: by the command line's contract only
+        a row without text has empty cells.
+        """
         if not len(scores):
             return []
         index, confidence, _ = top(scores.probabilities)
@@ -130,6 +134,25 @@ class ModelColumns:
 def as_list(names: Iterable[str]) -> str:
     """Return label names as the JSON list that goes into one cell: no separator can be mistaken for one."""
     return json.dumps(list(names), ensure_ascii=False)
+
+
+def from_list(cell: str) -> tuple[str, ...] | None:
+    """Return the label names of a JSON list of texts, as `as_list` writes it; None where the cell is none."""
+    if not cell.lstrip().startswith("["):
+        return None
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        return None
+    return tuple(dict.fromkeys(name for name in found if name.strip()))
+
+
+def are_lists(cells: Mapping[str, int]) -> bool:
+    """Return whether a column holds lists of labels: most of its ``cells`` (with their rows) are such."""
+    lists = sum(rows for cell, rows in cells.items() if from_list(cell) is not None)
+    return 2 * lists > sum(cells.values())
 
 
 def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> list[str]:

@@ -86,7 +86,7 @@ def export_table(
         only: Which rows; all but "shown" in import order.
         query: What "shown" means.
         columns: Names of the columns to write, None for all.
-        threshold: Below it a row's status is "unsure".
+        threshold: Below it a row's status is "unsure"; None: the project's own.
         excel_safe: In csv, put ' before cells that Excel would run as a formula.
         note: Say in a file beside the table which models and versions its columns are of, where the table
             itself has no place for that: a workbook and a parquet file always say it.
@@ -96,7 +96,7 @@ def export_table(
         UserError: The place cannot be written.
         Cancelled: The user stopped; the file is as it was before.
     """
-    sheet = _Sheet(project, threshold)
+    sheet = _Sheet(project, project.threshold() if threshold is None else threshold)
     header = [*project.columns, *beside(project.columns, sheet.header, progress)]
     kept = None if columns is None else [place for place, name in enumerate(header) if name in set(columns)]
     ids = rows_to_export(project, only, query)

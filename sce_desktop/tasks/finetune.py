@@ -21,6 +21,7 @@ from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.card import tuned_card
 from sce_desktop.tasks.evaluation import read_gold
 from sce_desktop.tasks.models import ModelSource, load_models
+from sce_desktop.tasks.replaceable import check_tuned
 from sce_desktop.tasks.slow import duration
 from sce_desktop.tasks.training import adapter_pace, adapting, cost
 
@@ -167,14 +168,13 @@ def finetune_table(
         Cancelled: The user stopped; nothing was written.
     """
     started = time.perf_counter()
+    check_tuned(output, model)  # not only once all is learned
     texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
     loaded = load_models(source, [model], [], progress)
 
-    from sce_desktop.ml import folders
     from sce_desktop.ml.finetune import Settings
     from sce_desktop.ml.model import SCEModel
 
-    folders.check_free(output.expanduser(), folders.CONFIG)  # not only once all is learned
     base = loaded.models[0].model
     if not isinstance(base, SCEModel):
         raise UserError(f"{model} is no SCE and cannot be fine-tuned: choose another model.")

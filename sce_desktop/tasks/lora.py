@@ -17,6 +17,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, TableOptions
 from sce_desktop.tasks.evaluation import read_gold, sample
 from sce_desktop.tasks.progress import Unreported
+from sce_desktop.tasks.replaceable import check_tuned
 from sce_desktop.tasks.slow import TOLD_FROM_S, duration
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class LoraReport:
     quantised: bool
     epochs: int
     seconds: dict[str, float]
+    untested: tuple[str, ...] = ()  # labels with examples, none of which was held out
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values, in the shape of every fine-tune."""
@@ -58,6 +60,7 @@ class LoraReport:
             "labels": self.labels,
             "before": plain(self.before),
             "after": plain(self.after),
+            "untested_labels": list(self.untested),
             "losses": self.losses,
             "trainable_parameters": self.trainable,
             "quantised": self.quantised,
@@ -105,6 +108,8 @@ def finetune_llm(
         Cancelled: The user stopped; nothing is written.
     """
     started = time.perf_counter()
+    name = _base_name(model)
+    check_tuned(output, name, adapter=True)  # not only after hours of training
     texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
     chosen = tuple(labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
@@ -129,7 +134,6 @@ def finetune_llm(
 
     settings = settings or Settings()
     progress.report(0, None, stage="loading the model")
-    name = _base_name(model)
     where = choose_device(device)
     llm = load_llm(name, device=where, prompt=PROMPTS[prompt])
     if not isinstance(llm.lm, TransformersLM) or llm.labels:
@@ -172,6 +176,7 @@ def finetune_llm(
         quantised=training.quantised,
         epochs=settings.epochs,
         seconds={"train": training.seconds, "total": time.perf_counter() - started},
+        untested=tuple(chosen[k].name for k in np.setdiff1d(answers, answers[held])),
     )
 
 

@@ -6,7 +6,6 @@ cannot has a function that ends in ``_ids`` here.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
@@ -24,22 +23,6 @@ SPREAD_COUNT: Final = 500
 NEAR_ROWS: Final = 5_000
 """Decided rows that `diverse_ids` keeps away from, drawn at random if there are more."""
 _BLOCK: Final = 512  # times 20,000 distances in float32: 41 MB
-
-
-class Queue(StrEnum):
-    """The orders by name, as it is stored with each decision."""
-
-    FILE = "file"
-    LEAST_CERTAIN = "least certain"
-    SMALLEST_MARGIN = "smallest margin"
-    DISAGREE = "models disagree"
-    RARE_LABEL = "rare label first"
-    DIVERSE = "diverse"
-    RANDOM = "random"
-
-
-DEFAULT_QUEUE: Final = Queue.DIVERSE
-"""The order in which a user's labels teach most: `docs/honest-figures.md` has the simulation."""
 
 
 def least_certain(probabilities: FloatArray) -> IdArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
@@ -43,6 +44,54 @@ def check_export(output: Path, *, note: bool) -> None:
     about = about_path(output)
     if note and output.suffix.lower() not in HOLD_ABOUT and _has_content(about) and not is_about(about):
         raise _refusal(about, "note of an export")
+
+
+def check_tuned(folder: Path, base: str, *, adapter: bool = False) -> None:
+    """Refuse to put the result of a fine-tune over another model. Scripts run again: an older result may go.
+
+    Args:
+        folder: Where to.
+        base: Name or folder of the model that is fine-tuned.
+        adapter: The result is the adapter of a language model.
+
+    Raises:
+        UserError: There is another model, other files, or a file.
+    """
+    from sce_desktop.ml import catalog, folders
+
+    folder = folder.expanduser()
+    folders.check_free(folder, folders.ADAPTER if adapter else folders.CONFIG)
+    if not folder.is_dir() or not any(file.name != "README.md" for file in folder.iterdir()):
+        return
+    if _is_folder_of(base, folder):
+        raise UserError(f"{folder} is the model that is to be fine-tuned: choose another name.")
+    if catalog.is_bundled(folder):
+        raise UserError(f"{folder} belongs to the program: choose another name.")
+    if not _is_tuned(folder, adapter=adapter):
+        raise _refusal(folder, "result of a fine-tune")
+
+
+def _is_folder_of(model: str, folder: Path) -> bool:
+    from sce_desktop.ml import catalog
+
+    with suppress(UserError):  # it is not here: whoever loads it says so
+        return catalog.resolve(model).samefile(folder)
+    return False
+
+
+def _is_tuned(folder: Path, *, adapter: bool) -> bool:
+    """Whether a fine-tune wrote ``folder``. One that was added to the user's models is no mere output."""
+    from sce_desktop.ml import catalog, folders
+
+    if (folder / catalog.MANIFEST).is_file():
+        return False
+    try:
+        config = folders.read_json(folder / folders.CONFIG)
+    except UserError:
+        return False
+    if adapter:
+        return config.get("model_type") == folders.ADAPTER_TYPE
+    return config.get("model_type") == "sce" and bool(config.get("corrected"))
 
 
 def _has_content(path: Path) -> bool:

@@ -58,13 +58,15 @@ def acceptable(project: Project, run: Run, query: RowQuery, confidence: float) -
     """Return the undecided rows of ``query`` with a prediction of at least ``confidence``.
 
     With several labels a row, every label with a probability that high is taken. Rows of a random sample are
-    left out: they are decided by a person, or they prove nothing. So are labels that are not in use any more.
+    left out: they are decided by a person, or they prove nothing. So are rows that no label
+    fits, as the model says, and labels that are not in use any more.
     """
     ids, matrix = project.run_matrix(run.id)
     wanted = np.isin(ids, project.row_ids(query))
     open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
     wanted &= np.isin(ids, open_ids)
     wanted &= ~np.isin(ids, sampled_rows(project))
+    wanted &= ~np.isin(ids, project.unfitting_ids(run.id))
     ids, matrix = ids[wanted], matrix[wanted]
     label_set = project.label_set()
     used = {label.id for label in label_set.labels} if label_set else set()

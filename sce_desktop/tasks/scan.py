@@ -17,6 +17,7 @@ from sce_desktop.core.types import IdArray, TableOptions, TableProblem
 from sce_desktop.data import tables
 from sce_desktop.store.project import Project
 from sce_desktop.store.rows import Shape
+from sce_desktop.tasks.columns import are_lists, from_list
 from sce_desktop.tasks.progress import Unreported
 
 MOST_LABELS = 1000  # a column with more values than these is no column of labels
@@ -33,7 +34,8 @@ class TableScan:
     scripts: tuple[str, ...]  # their scripts, the one of most rows first
     known: int  # rows, blank ones aside, whose text the project has already; 0 without a project
     known_head: frozenset[int]  # those among the first rows, by 0-based place
-    labels: tuple[tuple[str, int], ...]  # values of the label column with their rows, in order of appearance
+    labels: tuple[tuple[str, int], ...]  # of the label column with their rows, in order of appearance
+    lists: bool  # the cells of the label column are JSON lists of labels
     label_values: int  # how many there are, more than are kept in ``labels`` perhaps
     alike: tuple[tuple[str, ...], ...]  # groups of ``labels`` that look the same, that of most rows first
     problems: tuple[TableProblem, ...]
@@ -45,6 +47,7 @@ def scan_table(
     *,
     text_columns: Sequence[int],
     label_column: int | None = None,
+    lists: bool = True,
     project: Project | None = None,
     options: TableOptions | None = None,
     head: int = 100,
@@ -56,6 +59,7 @@ def scan_table(
         path: The table.
         text_columns: 0-based places of the columns that make the text.
         label_column: 0-based place of a column of labels.
+        lists: Where its cells are lists of labels, count each label by itself.
         project: The project to which the rows would be added: its texts are known.
         options: How to read the table.
         head: So many first rows are looked up one by one for ``known_head``.
@@ -90,6 +94,9 @@ def scan_table(
     known = _keys_of(project, progress) if project is not None else np.empty(0, dtype=np.int64)
     head_known = np.isin([key or 0 for key in first], known)
     known_head = {place for place, key in enumerate(first) if key is not None and head_known[place]}
+    are = are_lists(values)
+    if are and lists:
+        values = _by_name(values)
     names = list(values)[:MOST_LABELS]
     return TableScan(
         rows=rows,
@@ -100,11 +107,22 @@ def scan_table(
         known=int(np.isin(keys, known).sum()),
         known_head=frozenset(known_head),
         labels=tuple((name, values[name]) for name in names),
+        lists=are,
         label_values=len(values),
         alike=tuple(tuple(sorted(group, key=lambda name: -values[name])) for group in look_alikes(names)),
         problems=tuple(table.problems),
         problem_count=table.problem_count,
     )
+
+
+def _by_name(values: Counter[str]) -> Counter[str]:
+    """Count the rows of each name in lists of names."""
+    counts = Counter[str]()
+    for value, rows in values.items():
+        names = from_list(value)
+        for name in (value,) if names is None else names:
+            counts[name] += rows
+    return counts
 
 
 def _keys_of(project: Project, progress: Progress) -> IdArray:

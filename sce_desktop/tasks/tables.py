@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
-from sce_desktop.tasks.columns import find_column, find_columns, tell_problems
+from sce_desktop.tasks.columns import are_lists, cells_of, find_column, find_columns, tell_problems
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.progress import Unreported
 
@@ -53,6 +54,7 @@ def import_table(
     take_back: bool = False,
     labels: Sequence[Label] = (),
     multi_label: bool = False,
+    lists: bool | None = None,
     options: TableOptions | None = None,
     progress: Progress,
 ) -> Project:
@@ -69,6 +71,8 @@ def import_table(
         take_back: The columns of an earlier export of ours become annotations again instead of data.
         labels: The label set.
         multi_label: Several labels may fit a row.
+        lists: Whether the cells of ``gold_column`` are JSON lists of labels, so that several may fit a row;
+            None: if most of them are.
         options: How to read the table.
         progress: Told of rows; everything done otherwise than expected is a warning.
 
@@ -93,7 +97,9 @@ def import_table(
         with Project.create(aside, name=project_path.stem) as project:
             batches = carried.passing(table.batches(progress=progress))
             _add(project, table, carried.columns, batches, text_at, progress)
-            carried.keep(project, project.row_ids(), labels, multi_label=multi_label)
+            lists = _has_lists(project, gold_at, lists, progress)
+            multi_label = multi_label or lists
+            carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=lists)
             if as_gold and gold_at is not None:
                 keep_gold(project, gold_at, progress, multi_label=multi_label)
         _rename(aside, project_path)
@@ -101,6 +107,20 @@ def import_table(
         for leftover in project_path.parent.glob(f"{glob.escape(aside.name)}*"):
             leftover.unlink()
     return Project.open(project_path)
+
+
+def _has_lists(project: Project, place: int | None, lists: bool | None, progress: Progress) -> bool:
+    """Return whether the column of labels at ``place`` holds lists of them, which the user is told."""
+    if place is None or lists is False:
+        return False
+    cells = (cell for _, cell in cells_of(project, place, Unreported(progress)))
+    found = lists or are_lists(Counter(cell for cell in cells if cell and cell.strip()))
+    if found:
+        progress.warn(
+            f"“{project.columns[place]}” holds lists of labels: each name in them is a label by itself, and "
+            "a row may have several."
+        )
+    return found
 
 
 def _rename(aside: Path, target: Path) -> None:
@@ -118,6 +138,7 @@ def append_table(
     *,
     gold_column: int | None = None,
     as_gold: bool = False,
+    lists: bool | None = None,
     options: TableOptions | None = None,
     progress: Progress,
 ) -> ImportReport:
@@ -130,6 +151,7 @@ def append_table(
             after those of the project where it has them not.
         as_gold: The column's values, of the rows that were there too, become the answers of the coder "gold"
             instead.
+        lists: As in `import_table`.
         options: How to read the table.
         progress: Told of rows; everything done otherwise than expected is a warning.
 
@@ -145,12 +167,14 @@ def append_table(
     batches = carried.passing(table.batches(progress=progress))
     before = project.row_count()
     report = _add(project, table, table.columns, batches, project.text_columns, progress)
+    lists = _has_lists(project, gold_column, lists, progress)
     if gold_column is not None and as_gold:
-        keep_gold(project, gold_column, progress)
+        keep_gold(project, gold_column, progress, multi_label=lists)
     elif gold_column is not None:
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
-        carried.keep(project, project.row_ids()[before:], labels, multi_label=multi_label)
+        new = project.row_ids()[before:]
+        carried.keep(project, new, labels, multi_label=multi_label or lists, lists=lists)
     return report
 
 

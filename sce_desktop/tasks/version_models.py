@@ -11,6 +11,7 @@ from sce_desktop.core.types import ModelVersion
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.card import version_card
 from sce_desktop.tasks.models import MAIN_ALIAS, Baseline, Loaded, ModelSource, NamedModel, load_models
+from sce_desktop.tasks.replaceable import check_tuned
 
 if TYPE_CHECKING:
     from sce_desktop.ml.model import SCEModel
@@ -72,5 +73,6 @@ def export_version(project: Project, version: ModelVersion, source: ModelSource,
     Raises:
         UserError: As `version_model`, or the folder cannot be written.
     """
+    check_tuned(folder, version.base)
     model = version_model(project, version, source)
     model.save_pretrained(folder, card=version_card(version, model))

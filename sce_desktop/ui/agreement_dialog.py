@@ -14,20 +14,26 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px, set_role
 
 if TYPE_CHECKING:
+    from sce_desktop.core.agreement import Agreement
     from sce_desktop.tasks.coders import WithOther
 
 _HEADINGS = ("Person", "Answers", "Rows of both", "Same answer", "Cohen's kappa", "Krippendorff's alpha")
 _CODER = Qt.ItemDataRole.UserRole
+_SENTENCE = _CODER + 1
 
 
 class AgreementDialog(ProjectDialog):
-    """One line a person whose answers were added; their disagreements are shown in the table."""
+    """One line a person whose answers were added; their disagreements are shown in the table.
+
+    Rows that the user decided by hand, in bulk and by import have a line each, where there are such rows.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Agreement with others", parent)
         hint = QLabel(
             "Kappa and alpha: 1 is full agreement, 0 what chance would give. The row panel says what others "
-            "answered; decide a row anew to settle it.",
+            "answered; decide a row anew to settle it. What was decided in bulk was not looked at row by row "
+            "and has a line of its own.",
             wordWrap=True,
         )
         set_role(hint, "muted")
@@ -55,8 +61,7 @@ class AgreementDialog(ProjectDialog):
         layout.addWidget(self.sentence)
         layout.addWidget(hint)
         layout.addWidget(self.buttons)
-        self.resize(px(640), px(360))
-        self._said: dict[int, str] = {}
+        self.resize(px(760), px(360))
         self._load()
 
     def _load(self) -> None:
@@ -70,22 +75,11 @@ class AgreementDialog(ProjectDialog):
     @Slot(object)
     def _on_found(self, found: list[WithOther]) -> None:
         self.list.clear()
-        self._said = {one.coder.id: one.sentence for one in found}
         for one in found:
-            agreement = one.agreement
-            figures = (agreement.kappa, agreement.alpha)
-            cells = [
-                one.coder.name,
-                f"{one.coder.rows:,}",
-                f"{agreement.rows:,}",
-                f"{100 * agreement.same:.0f} %" if agreement.rows else "–",
-                *("–" if figure is None else f"{figure:.2f}" for figure in figures),
-            ]
-            item = QTreeWidgetItem(cells)
-            item.setData(0, _CODER, one.coder.id)
-            for column in range(1, len(cells)):
-                item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            self.list.addTopLevelItem(item)
+            for place, (how, agreement, sentence) in enumerate(one.lines):
+                name = f"{one.coder.name}: you, {how}" if how else one.coder.name
+                answers = f"{one.coder.rows:,}" if not place else ""
+                self._add_line(one.coder.id, (name, answers), agreement, sentence)
         if (first := self.list.topLevelItem(0)) is not None:
             self.list.setCurrentItem(first)
         else:
@@ -93,13 +87,27 @@ class AgreementDialog(ProjectDialog):
                 "Nobody else has answered yet: Review, Answers of another person… reads a file."
             )
 
+    def _add_line(self, coder_id: int, names: tuple[str, str], found: Agreement, sentence: str) -> None:
+        cells = [
+            *names,
+            f"{found.rows:,}",
+            f"{100 * found.same:.0f} %" if found.rows else "–",
+            *("–" if figure is None else f"{figure:.2f}" for figure in (found.kappa, found.alpha)),
+        ]
+        item = QTreeWidgetItem(cells)
+        item.setData(0, _CODER, coder_id)
+        item.setData(0, _SENTENCE, sentence)
+        for column in range(1, len(cells)):
+            item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.list.addTopLevelItem(item)
+
     @Slot()
     def _on_current(self) -> None:
         item = self.list.currentItem()
         self.show_button.setEnabled(item is not None)
         self.remove_button.setEnabled(item is not None and not self._session.read_only)
         if item is not None:
-            self.sentence.setText(self._said[item.data(0, _CODER)])
+            self.sentence.setText(item.data(0, _SENTENCE))
 
     @Slot()
     def _show_rows(self) -> None:

@@ -22,6 +22,7 @@ class ImportChoices:
     text_columns: tuple[int, ...]
     label_column: int | None = None  # an existing label: becomes the label set and imported annotations
     as_gold: bool = False  # the label column: right answers to compare with, instead of annotations
+    lists: bool | None = None  # cells of the label column are lists of labels; None: if most of them are
     take_back: bool = False  # our own exported columns become annotations again instead of data
     append: bool = False  # to the open project; else a new one
     project_path: Path | None = None  # of a new project; None: named after the table, in the projects folder

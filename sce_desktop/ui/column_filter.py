@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QTreeWidgetItem,
-    QWidget,
-)
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from sce_desktop.core.types import Cell
 from sce_desktop.store.query import CellFilter
 from sce_desktop.ui import review_work
-from sce_desktop.ui.dialog_parts import dialog_column, flat_list, ok_and_cancel
+from sce_desktop.ui.checked_list import CheckedList
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px, set_role
 
 _MOST = 1000  # values that can be looked through
-_VALUE = Qt.ItemDataRole.UserRole
 
 
 class ColumnFilterDialog(ProjectDialog):
@@ -35,17 +28,12 @@ class ColumnFilterDialog(ProjectDialog):
         self.column.setAccessibleName("Column")
         columns = session.project.columns if session.project is not None else ()
         self.column.addItems(columns)
-        self.search = QLineEdit(placeholderText="Find a value…")
-        self.search.setAccessibleName("Find a value")
-        self.list = flat_list("Values and their rows", ("Value", "Rows"))
-        self.list.header().setStretchLastSection(False)
-        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.values = CheckedList("value")
         self.state = QLabel(wordWrap=True)
         self.state.setAccessibleName("State")
         set_role(self.state, "muted")
         layout = dialog_column(self)
-        for widget in (self.column, self.search, self.list, self.state):
+        for widget in (self.column, self.values, self.state):
             layout.addWidget(widget)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(420), px(480))
@@ -54,13 +42,12 @@ class ColumnFilterDialog(ProjectDialog):
         first = next((place for place in range(len(columns)) if place not in texts), 0)
         self.column.setCurrentIndex(first if filtered is None else filtered)
         self.column.currentIndexChanged.connect(self._read)
-        self.search.textChanged.connect(self._narrow)
         self._read()
 
     @Slot()
     def _read(self) -> None:
         self._drop_job()
-        self.list.clear()
+        self.values.list.clear()
         if self._session.project is None or self.column.currentIndex() < 0:
             return
         self.state.setText("Reading the column…")
@@ -83,33 +70,16 @@ class ColumnFilterDialog(ProjectDialog):
             value for cell in self._session.query.cells if cell.column == column for value in cell.values
         }
         for value, count in values:
-            item = QTreeWidgetItem([" ".join(value[:200].split()) or "(empty)", f"{count:,}"])
-            item.setData(0, _VALUE, value)
-            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
             on = value in chosen or (not value and None in chosen)
-            item.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-            self.list.addTopLevelItem(item)
+            self.values.add(" ".join(value[:200].split()) or "(empty)", count, value, checked=on)
         most = f"Only the commonest {_MOST:,} values are listed." if len(values) == _MOST else ""
         self.state.setText(most)
-        self._narrow(self.search.text())
-
-    def _items(self) -> list[QTreeWidgetItem]:
-        found = (self.list.topLevelItem(place) for place in range(self.list.topLevelItemCount()))
-        return [item for item in found if item is not None]
-
-    @Slot(str)
-    def _narrow(self, text: str) -> None:
-        for item in self._items():
-            item.setHidden(text.casefold() not in item.text(0).casefold())
+        self.values.narrow()
 
     def accept(self) -> None:
         """Filter by the checked values."""
         column = self.column.currentIndex()
-        values: tuple[Cell, ...] = tuple(
-            item.data(0, _VALUE) or None
-            for item in self._items()
-            if item.checkState(0) is Qt.CheckState.Checked
-        )
+        values: tuple[Cell, ...] = tuple(value or None for value in self.values.checked)
         query = self._session.query
         cells = tuple(cell for cell in query.cells if cell.column != column)
         if values:

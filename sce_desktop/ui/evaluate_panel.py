@@ -148,6 +148,7 @@ class EvaluatePanel(QWidget):
         session.projectClosed.connect(self._start_over)
         session.scorer.modelsChanged.connect(self._on_models)
         session.settingsChanged.connect(self._on_settings)
+        session.thresholdChanged.connect(self._on_threshold)
         session.audit.stateChanged.connect(self._show_audit)
         session.queryChanged.connect(self._show_audit)
         bar.drawAsked.connect(self.ask_sample)
@@ -190,14 +191,17 @@ class EvaluatePanel(QWidget):
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
-        """Fall silent as soon as the user decides blindly; follow the threshold."""
+        """Fall silent as soon as the user decides blindly."""
         if "blind" in keys:
             if self._stale:  # what was decided blindly is not in these figures
                 self._forget()
             self._show()
             if self._stale:
                 self.refresh_soon()
-        elif not self._session.blind:
+
+    @Slot()
+    def _on_threshold(self) -> None:
+        if not self._session.blind:
             self._show_charts()
 
     @Slot()
@@ -314,7 +318,7 @@ class EvaluatePanel(QWidget):
         part = self.part
         if part is None or not part.models:
             return
-        covered = coverage(part, float(self._session.settings["threshold"]))
+        covered = coverage(part, self._session.threshold)
         assert self.found is not None
         said = (notes(self.found.quality, part), comparisons(part), covered)
         self.summary.setText("\n".join(line for line in said if line))

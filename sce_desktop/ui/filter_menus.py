@@ -18,6 +18,7 @@ from sce_desktop.ui import review_work
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.filter_words import STATES
+from sce_desktop.ui.label_filter import LabelFilterDialog
 from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
 from sce_desktop.ui.row_actions import label_icon, menu_text
 from sce_desktop.ui.session import Session
@@ -120,37 +121,64 @@ class FilterMenus(QWidget):
             of_field = menu.addMenu(title)
             of_field.setEnabled(enabled and bool(self._session.labels))
             chosen = getattr(query, field)
-            for label in self._session.labels[:_MOST_IN_MENU]:
+            first, rest = self._session.labels[:_MOST_IN_MENU], self._session.labels[_MOST_IN_MENU:]
+            for label in (*first, *(label for label in rest if label.id in chosen)):
                 number = numbers.get(label.id) if label.id is not None else None
                 text = label.name if number is None else f"{label.name}  {number:,}"
                 toggle = partial(self._toggle_label, field, label.id)
                 action = self._add(of_field, text, toggle, checked=label.id in chosen)
                 action.setIcon(label_icon(colour_of(label)))
+            if rest:
+                another = of_field.addAction("Another label…")
+                another.triggered.connect(
+                    lambda _=False, field=field, title=title: self._ask_labels(field, title)
+                )
             of_field.addSeparator()
             clear = of_field.addAction("Any label")
             clear.triggered.connect(lambda _=False, field=field: self._clear_labels(field))
+
+    def _ask_labels(self, field: str, title: str) -> None:
+        """Offer all labels, to be found by typing."""
+        counts = self._session.counts
+        numbers = {} if counts is None else counts.labels if field == "label_ids" else counts.predicted
+        dialog = LabelFilterDialog(
+            self._session,
+            f"Filter by {title if title.startswith('SCE') else title.lower()}",
+            numbers,
+            getattr(self._session.query, field),
+            partial(self._set_labels, field),
+            self.window(),
+        )
+        open_dialog(dialog)
+
+    def _set_labels(self, field: str, ids: tuple[int, ...]) -> None:
+        run_id = self._session.runs[0].id if self._session.runs else None
+        changes = {field: ids, "run_id": run_id}
+        self._set(replace(self._session.query, **changes))  # type: ignore[arg-type]
 
     def _clear_labels(self, field: str) -> None:
         changes: dict[str, tuple[int, ...]] = {field: ()}
         self._set(replace(self._session.query, **changes))  # type: ignore[arg-type]
 
     def _toggle_label(self, field: str, label_id: int | None) -> None:
-        query = self._session.query
-        ids: tuple[int, ...] = getattr(query, field)
+        ids: tuple[int, ...] = getattr(self._session.query, field)
         if label_id is None:
             return
-        ids = tuple(i for i in ids if i != label_id) if label_id in ids else (*ids, label_id)
-        run_id = self._session.runs[0].id if self._session.runs else None
-        changes = {field: ids, "run_id": run_id}
-        self._set(replace(query, **changes))  # type: ignore[arg-type]
+        self._set_labels(
+            field, tuple(i for i in ids if i != label_id) if label_id in ids else (*ids, label_id)
+        )
 
     def more_menu(self) -> QMenu:
         """The filters that have no chip."""
         menu, query, counts = QMenu(self), self._session.query, self._session.counts
         self._add_labels(menu)
         menu.addSeparator()
+        label_set, states = self._session.label_set, counts.states if counts else {}
+        several = states.get(RowState.SEVERAL, 0) or (label_set is not None and label_set.multi_label)
         for name, state in STATES:
-            text = name if counts is None else f"{name}  {counts.states.get(state, 0):,}"
+            if state is RowState.SEVERAL and not several:
+                continue
+            text = name if counts is None else f"{name}  {states.get(state, 0):,}"
             self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
         menu.addSeparator()
         by_column = menu.addAction("A column…")

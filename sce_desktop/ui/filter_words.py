@@ -13,6 +13,7 @@ STATES = (
     ("Labelled", RowState.LABELLED),
     ("None of these", RowState.NONE),
     ("Skipped", RowState.SKIPPED),
+    ("Several labels", RowState.SEVERAL),
     ("Unsure", RowState.UNSURE),
     ("Flagged", RowState.FLAGGED),
 )

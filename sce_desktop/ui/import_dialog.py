@@ -245,7 +245,7 @@ class ImportDialog(ProjectDialog):
             return
         self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
         project = self._session.project if self.target.append else None
-        arguments = (self._path, preview.options, text, self.columns.label, project)
+        arguments = (self._path, preview.options, text, self.columns.label, self.columns.lists, project)
         title = f"Counting {self._path.name}"
         if project is not None:
             self._scanning = self._session.submit(
@@ -262,7 +262,7 @@ class ImportDialog(ProjectDialog):
     @Slot(object)
     def _on_scan(self, scan: TableScan) -> None:
         self._scan = scan
-        self.facts.show_scan(scan, append=self.target.append)
+        self.facts.show_scan(scan, append=self.target.append, lists=self.columns.lists)
         self.columns.show_scan(scan)
         self.model.set_known(scan.known_head)
         self._show_state()
@@ -324,6 +324,7 @@ class ImportDialog(ProjectDialog):
             self.columns.text_columns,
             label_column=self.columns.label,
             as_gold=self.columns.as_gold,
+            lists=None if self.columns.lists else False,
             take_back=self.columns.data_width is not None,
             append=self.target.append,
             project_path=None if self.target.append else self.target.project_path,

@@ -34,8 +34,8 @@ _PROBLEMS_SHOWN = 4
 MOST_LABELS = 200  # more than people can choose from
 
 
-def sentences(scan: TableScan, *, append: bool) -> list[tuple[str, str]]:
-    """What there is to say about a table, each with "muted" or "warn"."""
+def sentences(scan: TableScan, *, append: bool, lists: bool = True) -> list[tuple[str, str]]:
+    """What there is to say about a table, each with "muted" or "warn"; ``lists`` are taken apart."""
     told: list[tuple[str, str]] = []
     if append and scan.known:
         new = scan.rows - scan.blank - scan.known
@@ -57,6 +57,12 @@ def sentences(scan: TableScan, *, append: bool) -> list[tuple[str, str]]:
     if scan.foreign:
         scripts = " or ".join(filter(None, (", ".join(scan.scripts[:3][:-1]), scan.scripts[:3][-1])))
         told.append((f"{rows(scan.foreign)} in {scripts} script, which the model does not know.", "warn"))
+    if scan.lists and lists:
+        told.append(
+            ("The label column holds lists: each name is a label, and a row may have several.", "muted")
+        )
+    elif scan.lists:
+        told.append(("The label column holds lists: each of them is one label as it stands.", "warn"))
     if scan.label_values > MOST_LABELS:
         told.append(
             (f"The label column has {scan.label_values:,} different values: is it one of labels?", "warn")
@@ -130,11 +136,11 @@ class FactsPane(QWidget):
             self.bar.setRange(0, 1000)
             self.bar.setValue(min(1000, round(1000 * done / total)))
 
-    def show_scan(self, scan: TableScan, *, append: bool) -> None:
+    def show_scan(self, scan: TableScan, *, append: bool, lists: bool) -> None:
         """Show what was counted."""
         self.bar.hide()
         self.headline.setText(rows(scan.rows))
-        self._say(sentences(scan, append=append))
+        self._say(sentences(scan, append=append, lists=lists))
         self._show_problems(scan.problems, scan.problem_count)
 
     def show_failure(self, sentence: str) -> None:

@@ -165,6 +165,7 @@ class ColumnsForm(QWidget):
         super().__init__(parent)
         self._columns: tuple[str, ...] = ()
         self._ours_at: int | None = None
+        self._guess: int | None = None  # which column seems to hold labels
         self._fixed = False
         text_words = QLabel("Text to classify")
         self.text_list = QListWidget()
@@ -191,6 +192,12 @@ class ColumnsForm(QWidget):
         self.use.currentIndexChanged.connect(self._show_use)
         self.use_words = QLabel(wordWrap=True)
         set_role(self.use_words, "muted")
+        self.several = QCheckBox("Take lists of labels apart")
+        self.several.setAccessibleName("Take lists of labels apart")
+        self.several.setToolTip(
+            "Each name is a label, and a row may have several; an empty list says none of these"
+        )
+        self.several.toggled.connect(self.changed)
         self.merge = QCheckBox("Merge labels that look the same")
         self.merge.setAccessibleName("Merge labels that look the same")
         self.alike = QLabel(wordWrap=True)
@@ -204,8 +211,8 @@ class ColumnsForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
         above: tuple[QWidget, ...] = (text_words, self.text_list, self.joined)
-        label = (self.label_words, self.label_column, self.use, self.use_words, self.merge, self.alike)
-        below: tuple[QWidget, ...] = (self.take_back, *label)
+        label = (self.label_words, self.label_column, self.use, self.use_words, self.several)
+        below: tuple[QWidget, ...] = (self.take_back, *label, self.merge, self.alike)
         for widget in (*above, *below):
             layout.addWidget(widget)
         self.clear()
@@ -222,16 +229,20 @@ class ColumnsForm(QWidget):
 
     @property
     def label(self) -> int | None:
-        """0-based place of the label column; None if there is none or ours are taken back."""
-        if self.data_width is not None:
-            return None
+        """0-based place of the label column; None if there is none."""
         chosen = self.label_column.currentData()
         return chosen if isinstance(chosen, int) else None
 
     @property
     def as_gold(self) -> bool:
         """Whether the labels of the column are gold, and not the user's annotations."""
-        return self.label is not None and bool(self.use.currentData())
+        taken_back = self.data_width is not None  # annotations are there already
+        return self.label is not None and (taken_back or bool(self.use.currentData()))
+
+    @property
+    def lists(self) -> bool:
+        """Whether lists of labels, where the column holds such, are taken apart."""
+        return self.several.isChecked()
 
     @property
     def data_width(self) -> int | None:
@@ -241,6 +252,7 @@ class ColumnsForm(QWidget):
     def clear(self) -> None:
         """Show no columns."""
         self._columns = ()
+        self._begin_lists()
         self.text_list.clear()
         self.show_scan(None)
 
@@ -251,20 +263,27 @@ class ColumnsForm(QWidget):
         self._fixed = fixed is not None
         self._ours_at = look.ours_at
         if not same:
-            chosen, label = self.label_column.currentText(), preview.label_column
-            with QSignalBlocker(self.take_back), QSignalBlocker(self.label_column):
+            self._begin_lists()
+            chosen = self.label_column.currentText() if self._columns else ""
+            self._columns, self._guess = preview.columns, preview.label_column
+            with QSignalBlocker(self.take_back):
                 self.take_back.setChecked(look.ours_at is not None)
-                self.label_column.clear()
-                self.label_column.addItem("None", None)
-                for place, name in enumerate(preview.columns):
-                    self.label_column.addItem(_shown(name, place), place)
-                again = self.label_column.findText(chosen) if self._columns else -1
-                self.label_column.setCurrentIndex(max(again, 0) if label is None else label + 1)
-            self._columns = preview.columns
+            self._fill_labels(chosen)
             guess = () if preview.text_column is None else (preview.text_column,)
             self._fill(fixed if fixed is not None else guess)
         self.take_back.setVisible(not self._fixed and look.ours_at is not None)
         self._show_label()
+
+    def _fill_labels(self, chosen: str = "") -> None:
+        """Offer the columns that are data; none is taken for gold unasked where our own ones come back."""
+        guess = self._guess if self.data_width is None else None
+        with QSignalBlocker(self.label_column):
+            self.label_column.clear()
+            self.label_column.addItem("None", None)
+            for place, name in enumerate(self._columns[: self.data_width]):
+                self.label_column.addItem(_shown(name, place), place)
+            again = self.label_column.findText(chosen) if chosen else -1
+            self.label_column.setCurrentIndex(max(again, 0) if guess is None else guess + 1)
 
     def _fill(self, checked: tuple[int, ...]) -> None:
         with QSignalBlocker(self.text_list):
@@ -290,8 +309,16 @@ class ColumnsForm(QWidget):
         least, most = self._list_height(_LEAST_COLUMNS), self._list_height(_SHOWN_COLUMNS)
         self.text_list.setFixedHeight(max(least, min(most, self.text_list.height() - over)))
 
+    def _begin_lists(self) -> None:
+        """Forget what is known of the label column: lists, if there are some, are taken apart."""
+        self.several.hide()
+        with QSignalBlocker(self.several):
+            self.several.setChecked(True)
+
     def show_scan(self, scan: TableScan | None) -> None:
-        """Offer to merge labels that look the same."""
+        """Offer to take lists of labels apart and to merge labels that look the same; None: it is counted."""
+        if scan is not None:  # the tick stays while the table is counted anew because of it
+            self.several.setVisible(scan.lists and self.label is not None)
         alike = scan.alike if scan is not None and self.label is not None and not self._fixed else ()
         self.merge.setVisible(bool(alike))
         self.alike.setVisible(bool(alike))
@@ -304,7 +331,9 @@ class ColumnsForm(QWidget):
             self.merge.setChecked(False)
 
     def _show_label(self) -> None:
-        shown = self.data_width is None and bool(self._columns)
+        shown = bool(self._columns)
+        self.several.setVisible(shown and not self.several.isHidden())
+        self.label_words.setText("Existing label" if self.data_width is None else "Right answers (gold)")
         self.label_words.setVisible(shown)
         self.label_column.setVisible(shown)
         self._show_use()
@@ -312,13 +341,14 @@ class ColumnsForm(QWidget):
     @Slot()
     def _show_use(self) -> None:
         """Say what becomes of the existing labels."""
-        self.use.setVisible(self.label is not None)
+        self.use.setVisible(self.label is not None and self.data_width is None)
         self.use_words.setVisible(self.label is not None)
-        self.use_words.setText(_USES[self.use.currentIndex()][1])
+        self.use_words.setText(_USES[self.as_gold][1])
         self.use.setToolTip(self.use_words.text())
 
     @Slot()
     def _on_label(self) -> None:
+        self._begin_lists()
         self._show_use()
         self.changed.emit()
 
@@ -337,6 +367,8 @@ class ColumnsForm(QWidget):
     @Slot(bool)
     def _on_take_back(self, _: bool) -> None:
         self._fill(self.text_columns)
+        self._begin_lists()
+        self._fill_labels()
         self._show_label()
         self.changed.emit()
 

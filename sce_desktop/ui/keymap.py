@@ -29,7 +29,7 @@ class Command:
 
 
 COMMANDS = (
-    Command("accept", "Accept the model's label", "Return"),
+    Command("accept", "Accept what stands: your answer or the model's", "Return"),
     Command("find", "Find a label by typing", "/"),
     Command("none", "None of these", "0"),
     Command("skip", "Skip", "S"),
@@ -39,6 +39,7 @@ COMMANDS = (
     Command("back", "Take the decision back", "Backspace"),
     Command("copies", "Decide its duplicates alike", "="),
     Command("similar", "Show similar rows", "M"),
+    Command("start", "Start reviewing", "Q"),
     Command("next", "Next row", "J"),
     Command("previous", "Previous row", "K"),
 )

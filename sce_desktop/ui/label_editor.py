@@ -19,10 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.colours import label_colours
-from sce_desktop.core.types import Label
+from sce_desktop.core.types import Label, LabelEffect
 from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.keymap import plain_key, shown_key
 from sce_desktop.ui.keys_dialog import KeyField
+from sce_desktop.ui.label_edits import submit_rename_effect
+from sce_desktop.ui.labels_hints import of_rename
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
@@ -59,10 +61,14 @@ class LabelEditor(ProjectDialog):
                 field.setFixedHeight(px(68))
         hint = QLabel("The model reads all of it: words that say what is meant make it surer.", wordWrap=True)
         set_role(hint, "muted")
+        self.touches = QLabel("Counting…", wordWrap=True)
+        self.touches.setAccessibleName("What another name touches")
+        set_role(self.touches, "muted")
         self.problem = problem_label()
         form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_M))
         form.addRow("Name", self.name)
+        form.addRow("", self.touches)
         form.addRow("Description", self.description)
         form.addRow("Synonyms", self.synonyms)
         form.addRow("", hint)
@@ -73,6 +79,13 @@ class LabelEditor(ProjectDialog):
         layout.addWidget(self.problem)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(460), self.sizeHint().height())
+        if label.id is not None:
+            job = self._watch(submit_rename_effect(session, label.id))
+            job.finished.connect(self._show_touched)
+
+    @Slot(object)
+    def _show_touched(self, effect: LabelEffect | None) -> None:
+        self.touches.setText(of_rename(effect) if effect is not None else "")
 
     def _swatches(self) -> QWidget:
         box = QWidget()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.core.words import plural
+from sce_desktop.ui import review_work
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.words import isolated
@@ -53,6 +54,19 @@ def change(session: Session, label_id: int, **fields: object) -> bool:
         for label in session.labels
     ]
     return session.set_labels(labels)
+
+
+def submit_rename_effect(session: Session, label_id: int) -> Job:
+    """Count behind the window what another name for a label touches; see `review_work.rename_effect`."""
+    return session.submit(
+        review_work.rename_effect,
+        session.project,
+        label_id,
+        title="Counting what it touches",
+        lane="reads",
+        first=True,
+        quiet=True,
+    )
 
 
 def remove(session: Session, label_ids: Iterable[int]) -> bool:

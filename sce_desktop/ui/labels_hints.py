@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sce_desktop.core.labels import look_alikes, meaningless
-from sce_desktop.core.types import Label
-from sce_desktop.ui.label_edits import quoted
+from sce_desktop.core.types import Label, LabelEffect
+from sce_desktop.ui.label_edits import quoted, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +30,10 @@ def hint_for(labels: Sequence[Label], *, multi_label: bool = False) -> Hint | No
         verb = "says" if len(codes) == 1 else "say"
         return Hint(f"{quoted(codes)} {verb} nothing to the model: rename or describe what it means.")
     return None
+
+
+def of_rename(effect: LabelEffect) -> str:
+    """Return what another name for a label touches, while it is typed."""
+    have = "has this label and keeps it" if effect.rows == 1 else "have this label and keep it"
+    answers = f"{rows(effect.rows)} {have}." if effect.rows else "No row has this label yet."
+    return f"{answers} Scores are made anew." if effect.runs else answers

@@ -79,6 +79,9 @@ def draw_key(painter: QPainter, rect: QRect, key: str) -> None:
 class LabelDelegate(QStyledItemDelegate):
     """Draws one label; edits its name in place."""
 
+    opened = Signal(object)  # the label whose name is being typed anew
+    closed = Signal()
+
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are as high, but for the heading above the first label of a group, or in its place."""
         heading = px(HEADING) if begins_group(index) else 0
@@ -170,7 +173,19 @@ class LabelDelegate(QStyledItemDelegate):
         """A line to type the name in."""
         editor = QLineEdit(parent)
         editor.setAccessibleName(f"New name of {index.data()}")
+        self.opened.emit(index.data(LabelRole))
         return editor
+
+    def destroyEditor(self, editor: QWidget, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Let go of the line, whatever closed it."""
+        super().destroyEditor(editor, index)
+        self.closed.emit()
+
+    def setEditorData(self, editor: QWidget, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Fill in the name once: the view asks for it again whenever the counts of a lone label change."""
+        assert isinstance(editor, QLineEdit)
+        if not editor.isModified() and editor.text() != index.data():
+            super().setEditorData(editor, index)
 
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -226,6 +241,7 @@ class LabelsList(QListView):
     removeAsked = Signal()
     detailsAsked = Signal()
     stepAsked = Signal(int)  # -1 or 1
+    renaming = Signal(object)  # the label whose name is being typed anew, None: no more
 
     def __init__(self, model: LabelsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -234,6 +250,8 @@ class LabelsList(QListView):
         self.setModel(model)
         self._delegate = LabelDelegate(self)
         self.setItemDelegate(self._delegate)
+        self._delegate.opened.connect(self.renaming)
+        self._delegate.closed.connect(lambda: self.renaming.emit(None))
         model.dataChanged.connect(self._fit_counts)
         model.modelReset.connect(self._fit_counts)
         model.modelReset.connect(self._fit_rows)
@@ -340,7 +358,10 @@ class LabelsList(QListView):
         return index.data(GroupRole) if event.position().y() < below else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The keys of the list."""
+        """The keys of the list; none while a name is typed, as its field lets pass what it has no use for."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            super().keyPressEvent(event)
+            return
         key, alt = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
         current = self.currentIndex()
         group: Span | None = current.data(GroupRole) if current.isValid() else None

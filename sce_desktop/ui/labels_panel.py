@@ -7,18 +7,19 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from sce_desktop.core.labels import roll_up
-from sce_desktop.core.types import Change, Label
+from sce_desktop.core.labels import roll_up, why_several
+from sce_desktop.core.types import Change, Label, LabelEffect
 from sce_desktop.core.words import were
-from sce_desktop.store.query import RowQuery
+from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import label_edits, table_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.dialog_parts import open_dialog
+from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_editor import LabelEditor
 from sce_desktop.ui.label_previews import LabelQuestions, SplitDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels_groups import Span
-from sce_desktop.ui.labels_hints import Hint, hint_for
+from sce_desktop.ui.labels_hints import Hint, hint_for, of_rename
 from sce_desktop.ui.labels_list import MARGIN, LabelsList
 from sce_desktop.ui.labels_menus import LabelMenu, SourcesButton
 from sce_desktop.ui.labels_model import FoldedRole, GroupRole, LabelsModel
@@ -37,6 +38,7 @@ class LabelsPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self._hint: Hint | None = None
+        self._renaming: Job | None = None  # counts what another name touches
         self.setAccessibleName("Labels panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
@@ -69,6 +71,7 @@ class LabelsPanel(QWidget):
         self.list.removeAsked.connect(self.ask_remove)
         self.list.detailsAsked.connect(self.show_details)
         self.list.stepAsked.connect(self.step)
+        self.list.renaming.connect(self._on_renaming)
         self.list.customContextMenuRequested.connect(self._show_menu)
         self.model.foldsChanged.connect(self._fit_list)
         self.empty = QLabel(
@@ -146,6 +149,23 @@ class LabelsPanel(QWidget):
         self._say(self._hint.sentence if self._hint else "", "muted")
         alike = self._hint is not None and bool(self._hint.alike)
         self.merge_button.setVisible(alike and not self._session.read_only)
+
+    @Slot(object)
+    def _on_renaming(self, label: Label | None) -> None:
+        """While a name is typed, say what it touches; then what was said before."""
+        drop(self._renaming)
+        self._renaming = None
+        if label is None or label.id is None or self._session.project is None:
+            self._show_hint()
+        else:
+            self._renaming = label_edits.submit_rename_effect(self._session, label.id)
+            self._renaming.finished.connect(self._show_touched)
+
+    @Slot(object)
+    def _show_touched(self, effect: LabelEffect | None) -> None:
+        if effect is not None:
+            self.merge_button.hide()
+            self._say(of_rename(effect), "muted")
 
     def _say(self, sentence: str, role: str = "warn") -> None:
         self.message.setText(sentence)
@@ -332,7 +352,11 @@ class LabelsPanel(QWidget):
     @Slot(object)
     def allow_several(self, several: bool) -> None:
         """Let rows have several labels or one; what cannot be is told, and nothing changes."""
-        self._session.set_labels(self._session.labels, multi_label=several)
+        session, of_several = self._session, RowQuery(state=RowState.SEVERAL)
+        if several or session.project is None or not (rows := len(session.project.row_ids(of_several))):
+            session.set_labels(session.labels, multi_label=several)
+        else:
+            session.offer(why_several(rows), "Show them", lambda: session.set_query(of_several))
         self._show_labels()
 
     @Slot()

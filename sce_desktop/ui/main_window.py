@@ -98,7 +98,8 @@ class MainWindow(QMainWindow):
         session.told.connect(self.strip.show_message)
         session.offered.connect(self.strip.show_offer)
         session.editing.connect(self.strip.end_news)
-        session.versionsChanged.connect(self.strip.end_offer)  # all offers go back to a version
+        session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
+        session.review.over.connect(self.strip.end_offer)
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)

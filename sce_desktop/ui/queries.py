@@ -53,7 +53,14 @@ def starts_over(query: RowQuery, before: RowQuery | None) -> bool:
     """
     if before is None or in_audit(query):
         return False
+    if query.order is RowOrder.GIVEN and not is_selection(query) and query.given != before.given:
+        return True
     return (before.order, before.descending) != (query.order, query.descending)
+
+
+def leads_to_open(query: RowQuery) -> bool:
+    """Whether one who chooses ``query`` comes to decide: chosen rows and own answers are looked at."""
+    return not is_selection(query) and query.order is not RowOrder.ANNOTATION
 
 
 def without_filters(query: RowQuery) -> RowQuery:
@@ -111,7 +118,7 @@ def order_name(query: RowQuery) -> str:
 
 
 def queue_name(query: RowQuery) -> str:
-    """What is kept with a decision: how its row came up, by the names of `tasks.queues.Queue`."""
+    """What is kept with a decision: how its row came up, by the names of `core.queues.Queue`."""
     name = order_name(query)
     return "file" if name == "file order" else name
 

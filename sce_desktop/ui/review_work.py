@@ -11,7 +11,7 @@ import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Coder, IdArray, LabelEffect, Row, Run
+from sce_desktop.core.types import Coder, IdArray, LabelEffect, Row, Run, SwitchEffect
 from sce_desktop.store.query import RowQuery, RowState
 
 if TYPE_CHECKING:
@@ -92,6 +92,19 @@ def label_effects(
         return effects
     except ValueError:
         return []
+
+
+def rename_effect(project: Project, label_id: int, *, progress: Progress) -> LabelEffect | None:
+    """Count what another name for a label touches; None where it is in use no more."""
+    try:
+        return project.rename_preview(label_id)
+    except ValueError:
+        return None
+
+
+def switch_effect(project: Project, set_id: int, *, progress: Progress) -> SwitchEffect:
+    """Count what using another version of the label set would do to rows."""
+    return project.use_preview(set_id)
 
 
 def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:

@@ -38,9 +38,9 @@ class DecisionBar(QWidget):
         self.back = self._button("Undo", "Take this decision back", "undo")
         set_role(self.back, "quiet")
         self.back.clicked.connect(self.takenBack)
-        self._acceptable = ""
+        self._acceptable, self._kept = "", False
         self._keys: Mapping[str, str] = {}
-        self.accept = self._button("Accept", "Take the model's best label and go on")
+        self.accept = self._button("Accept", "")
         set_role(self.accept, "primary")
         self.accept.clicked.connect(self.accepted)
         self.none = self._button("None of these", "No label fits; go on")
@@ -104,16 +104,9 @@ class DecisionBar(QWidget):
     def show_decision(self, annotation: Annotation | None, labels: tuple[Label, ...]) -> None:
         """Say what was decided, and by whom."""
         self.said.setVisible(annotation is not None)
-        if annotation is None:
-            return
-        match annotation.decision:
-            case Decision.NONE:
-                words = rows_text.NONE_FITS
-            case Decision.SKIPPED:
-                words = rows_text.SKIPPED
-            case _:
-                words = ", ".join(rows_text.label_of(i, labels).name for i in annotation.label_ids)
-        self.state.setText(f"✓ {words}, {_ORIGINS[annotation.origin]}")
+        if annotation is not None:
+            words = ", ".join(rows_text.decided_names(annotation.decision, annotation.label_ids, labels))
+            self.state.setText(f"✓ {words}, {_ORIGINS[annotation.origin]}")
 
     def show_marks(self, marks: RowMarks) -> None:
         """Show marks and note of a row; a note that is being written is left alone."""
@@ -143,13 +136,19 @@ class DecisionBar(QWidget):
     def _name_accept(self) -> None:
         shown = elided_name(QFontMetrics(font("strong")), self._acceptable, px(150))
         key = shown_key(self._keys.get("accept", ""))
-        self.accept.setText(f"Accept {shown.replace('&', '&&')} {key}".rstrip())
+        self.accept.setText(f"{self._verb} {shown.replace('&', '&&')} {key}".rstrip())
 
-    def set_acceptable(self, name: str, *, read_only: bool) -> None:
-        """Name what "Accept" takes; empty: nothing can be accepted."""
-        self._acceptable = name
+    @property
+    def _verb(self) -> str:
+        return "Keep" if self._kept else "Accept"
+
+    def set_acceptable(self, name: str, *, kept: bool, read_only: bool) -> None:
+        """Name what "Accept" takes, or ``kept`` leaves as it is; empty: nothing can be accepted."""
+        self._acceptable, self._kept = name, kept
         self._name_accept()
-        self.accept.setAccessibleName(f"Accept {name}")
+        self.accept.setAccessibleName(f"{self._verb} {name}")
+        tip = "Leave the answer as it is and go on" if kept else "Take the model's answer and go on"
+        self.accept.setToolTip(tip)
         self.accept.setVisible(bool(name))
         self.note_button.setEnabled(not read_only)
         for button in (self.accept, self.none, self.skip, self.unsure, self.flag, self.back):

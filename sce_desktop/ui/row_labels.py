@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -248,6 +249,10 @@ class RowLabels(QWidget):
         self.finder.textChanged.connect(self._show)
         self.finder.returnPressed.connect(self._choose_first)
         self.finder.installEventFilter(self)
+        self.nothing = QLabel(wordWrap=True)
+        self.nothing.setTextFormat(Qt.TextFormat.PlainText)
+        self.nothing.setAccessibleName("Labels that were found")
+        set_role(self.nothing, "muted")
         self.find_button = QPushButton()  # what leads to the finder where there is no room for it
         self.find_button.setAccessibleName("Find a label")
         set_icon(self.find_button, "search", "muted")
@@ -261,6 +266,7 @@ class RowLabels(QWidget):
         self._layout.setSpacing(px(2))
         self._layout.addWidget(self.legend)
         self._layout.addWidget(self.finder)
+        self._layout.addWidget(self.nothing)
         for button in (self.find_button, self.all_button):
             self._layout.addWidget(button)
         self.set_lines((), ())
@@ -344,9 +350,12 @@ class RowLabels(QWidget):
             button.show()
         for button in self.buttons[len(lines) :]:
             button.hide()
+        searched = self.finder.text().strip()
+        self.nothing.setText(f"No label contains “{searched}”.")
+        self.nothing.setVisible(bool(searched and self._lines and not lines))
         rest = len(self._lines) - len(lines)
         self.all_button.setText("Show fewer labels" if self._all else f"Show {rest} more labels")
-        few = len(self._lines) <= SHOWN or bool(self.finder.text().strip())
+        few = len(self._lines) <= SHOWN or bool(searched)
         self.all_button.setVisible(not few and (rest > 0 or self._all))
 
     def _choose(self, button: LabelButton) -> None:

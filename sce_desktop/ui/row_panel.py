@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.types import Annotation, Decision, Row, RowMarks
+from sce_desktop.core.types import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
 from sce_desktop.ui.elided_label import ElidedLabel
@@ -37,6 +37,7 @@ from sce_desktop.ui.row_limit import RowLimit
 from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.standing import Standing, answer_by, answer_of
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
 _LOW = 520  # of the panel: below it everything in it takes as little height as it can
-MULTI_LABEL_FROM = 0.5  # independent probabilities from here up are accepted
 
 
 class RowPanel(QWidget):
@@ -56,6 +56,7 @@ class RowPanel(QWidget):
         self._row: Row | None = None
         self._scores: list[Score] = []
         self._annotation: Annotation | None = None
+        self._open = False  # nobody had answered it when it came, or the answer was taken back since
         self._leaving = False
         self._low: bool | None = None  # nobody has looked yet
         self._copies = CopiesOffer(session)
@@ -149,6 +150,7 @@ class RowPanel(QWidget):
         session.projectClosed.connect(self._show_row)
         session.projectOpened.connect(self.last.clear)
         session.settingsChanged.connect(self._on_labels)
+        session.thresholdChanged.connect(self._show_labels)
         session.decided.connect(self._say_decided)
         self.last.undoAsked.connect(session.undo)
         self.last.copiesAsked.connect(self._copies.take)
@@ -197,7 +199,7 @@ class RowPanel(QWidget):
         session, project = self._session, self._session.project
         self.decision.save_note()  # of the row before
         row_id = session.current_row
-        self._row = None
+        self._row, self._open = None, False
         if project is not None and row_id is not None:
             with project.snapshot():
                 self._row = project.rows([row_id])[0]
@@ -240,6 +242,7 @@ class RowPanel(QWidget):
         if project is None or row is None:
             return
         self._annotation = project.annotations([row.id]).get(row.id)
+        self._open |= self._annotation is None
         marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
         self.decision.show_marks(marks)
         self.decision.show_decision(self._annotation, self._session.labels)
@@ -249,6 +252,7 @@ class RowPanel(QWidget):
         self.others.setText(rows_text.said_by_others(said, self._session.labels))
         self.others.setVisible(bool(said))
 
+    @Slot()
     def _show_labels(self) -> None:
         labels = self._session.labels
         main = self._scores[0] if self._scores and self._scores[0].run.alias == "sce" else None
@@ -270,21 +274,22 @@ class RowPanel(QWidget):
         best_first = np.argsort(-np.nan_to_num(shares[0]), kind="stable") if main else range(len(labels))
         self.labels.set_lines(LazyLines(line, [int(place) for place in best_first]), titles)
         self.labels.setEnabled(not self._session.read_only)
-        names = [rows_text.label_of(label_id, labels).name for label_id in self._acceptable()]
-        self.decision.set_acceptable(" + ".join(names), read_only=self._session.read_only)
+        stands = self._standing()
+        names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
+        kept, read_only = self._annotation is not None, self._session.read_only
+        self.decision.set_acceptable(" + ".join(names), kept=kept, read_only=read_only)
         self._fit()
 
-    def _acceptable(self) -> tuple[int, ...]:
-        """The labels that "Accept" takes: the model's best, or all likely ones of several."""
+    def _standing(self) -> Standing | None:
+        """What Enter leaves the row with."""
+        if self._annotation is not None:
+            return answer_of(self._annotation)
         if not self._scores or self._scores[0].run.alias != "sce":
-            return ()
-        score, known = self._scores[0], {label.id for label in self._session.labels}
+            return None
         label_set = self._session.label_set
-        places = [score.top]
-        if label_set is not None and label_set.multi_label:
-            places = list(np.flatnonzero(score.probabilities >= MULTI_LABEL_FROM)) or places
-        ids = [score.run.labels[int(place)].id for place in places]
-        return tuple(label_id for label_id in ids if label_id is not None and label_id in known)
+        several = label_set is not None and label_set.multi_label
+        threshold = self._session.threshold
+        return answer_by(self._scores[0], self._session.labels, multi_label=several, threshold=threshold)
 
     @Slot()
     def _on_labels(self) -> None:
@@ -325,6 +330,7 @@ class RowPanel(QWidget):
             "back": self._take_back,
             "copies": self._copies.take,
             "similar": lambda: self._session.show_similar(self._session.current_row),
+            "start": self._session.review.begin,
             "next": lambda: self._session.stepAsked.emit(1),
             "previous": lambda: self._session.stepAsked.emit(-1),
         }
@@ -346,9 +352,12 @@ class RowPanel(QWidget):
 
     @Slot()
     def accept(self) -> None:
-        """Take the model's best label."""
-        if label_ids := self._acceptable():
-            self._decide(Decision.LABEL, label_ids)
+        """Keep the answer that the row has, from now on by hand; where it has none, take the model's."""
+        kept, stands = self._annotation, self._standing()
+        if kept is not None and (kept.origin is Origin.HAND or (self._row is not None and self._row.blank)):
+            self._session.nextAsked.emit(self._open)
+        elif stands is not None:
+            self._decide(stands.decision, stands.label_ids)
 
     @Slot(object)
     def choose_label(self, label_id: int) -> None:
@@ -373,7 +382,7 @@ class RowPanel(QWidget):
         done = self._session.decide([decided], decision, label_ids)
         self._leaving = False
         if done and go_on:
-            self._session.nextAsked.emit()
+            self._session.nextAsked.emit(self._open)
             if self._session.current_row == decided:  # at the end of the list
                 self._on_annotations([decided])
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.scoring import none_fits
 from sce_desktop.core.types import Annotation, FloatArray, IdArray, Label, RowMarks, Run
-from sce_desktop.store.query import RowQuery
+from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.models import MAIN_ALIAS
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ class Score:
     def top_id(self) -> int | None:
         """The id of the best label."""
         return self.run.labels[self.top].id
+
+    def says_none(self, threshold: float) -> bool:
+        """Whether the answer is that no label fits; ``threshold``: below it a model is unsure, 0: never."""
+        several = self.run.multi_label
+        return bool(none_fits(self.confidence, self.none, threshold=threshold or None, multi_label=several))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -103,21 +109,31 @@ def find_rows(
     runs: Sequence[Run],
     labels: Sequence[Label],
     *,
+    to_open: bool = False,
     progress: Progress,
-) -> tuple[IdArray, dict[int, list[RowData]]]:
-    """Return the ids of the rows that ``query`` asks for, in its order, and by number the pages seen first.
+) -> tuple[IdArray, dict[int, list[RowData]], int]:
+    """Return the rows that ``query`` asks for, and what is seen of them first.
 
-    Those are around the row ``near``; where the query does not find it, and for None, at the top.
+    Returns:
+        Their ids in the order of the query; by number the pages around the row ``near`` or, with
+        ``to_open``, the first one with text that nobody has answered; and the place of that row, 0 where
+        there is none.
     """
     progress.check()
     with project.snapshot():
         ids = project.row_ids(query)
         progress.check()
-        place = int(np.argmax(ids == near)) if near is not None and len(ids) else 0
+        place = 0
+        if to_open and len(ids):
+            open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
+            place = int(np.argmax(np.isin(ids, open_ids)))
+        elif near is not None and len(ids):
+            place = int(np.argmax(ids == near))
         first, last = max(0, place - PAGE // 2) // PAGE, min(place + PAGE // 2, len(ids) - 1) // PAGE
         read = ids[first * PAGE : (last + 1) * PAGE]
         rows = load_rows(project, read, runs, labels, progress=progress)
-    return ids, {number: rows[(number - first) * PAGE :][:PAGE] for number in range(first, last + 1)}
+    pages = {number: rows[(number - first) * PAGE :][:PAGE] for number in range(first, last + 1)}
+    return ids, pages, place
 
 
 def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:

@@ -155,14 +155,18 @@ class RowsDelegate(QStyledItemDelegate):
             painter.setPen(QColor(colours.muted))
             painter.drawText(area, _LEFT, rows_text.NOT_YET)
             return
-        label = rows_text.top_label(score, self._model.labels)
         number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH)
         middle = area.center().y() + 0.5
-        name = area.adjusted(0, 0, -(number + bar + px(6)), 0)
+        none = score.says_none(self._model.threshold)
+        name = area if none else area.adjusted(0, 0, -(number + bar + px(6)), 0)
         if score.stale:
             size = px(12)
             icon("clock", "muted").paint(painter, name.right() - size, int(middle - size / 2), size, size)
-            name.adjust(0, 0, -(size + px(4)), 0)
+            name = name.adjusted(0, 0, -(size + px(4)), 0)
+        if none:
+            self._draw_label(painter, name, rows_text.NONE_FITS, None, colours.muted)
+            return
+        label = rows_text.top_label(score, self._model.labels)
         unsure = score.confidence < self._model.threshold
         ink = colours.muted if score.stale or unsure else colours.ink
         self._draw_label(painter, name, f"? {label.name}" if unsure else label.name, colour_of(label), ink)
@@ -190,16 +194,17 @@ class RowsDelegate(QStyledItemDelegate):
         self, painter: QPainter, area: QRect, row: RowData, place: int, colours: Tokens
     ) -> None:
         score = row.scores[place] if place < len(row.scores) else None
-        same = rows_text.agreement(row, place)
-        if score is None or same is None:
+        same = rows_text.agreement(row, place, self._model.threshold)
+        if score is None or row.scores[0] is None:
             return
-        mark = QFont(painter.font())
-        painter.save()
-        mark.setWeight(QFont.Weight.DemiBold)
-        painter.setFont(mark)
-        painter.setPen(QColor(colours.good if same else colours.warn))
-        painter.drawText(area, _LEFT, "=" if same else "≠")
-        painter.restore()
+        if same is not None:
+            mark = QFont(painter.font())
+            painter.save()
+            mark.setWeight(QFont.Weight.DemiBold)
+            painter.setFont(mark)
+            painter.setPen(QColor(colours.good if same else colours.warn))
+            painter.drawText(area, _LEFT, "=" if same else "≠")
+            painter.restore()
         if not same:
             name = area.adjusted(px(LABEL_INDENT), 0, 0, 0)
             painter.setPen(QColor(colours.muted))

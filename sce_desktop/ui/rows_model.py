@@ -28,7 +28,7 @@ from sce_desktop.core.types import IdArray, Label, Run
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.jobs import Job, drop
-from sce_desktop.ui.queries import starts_over
+from sce_desktop.ui.queries import leads_to_open, starts_over
 from sce_desktop.ui.rows_data import PAGE, RowData
 from sce_desktop.ui.session import Session
 
@@ -63,6 +63,7 @@ class RowsModel(QAbstractTableModel):
         self._session = session
         self.ids: IdArray = np.empty(0, np.int64)
         self.query: RowQuery | None = None  # that ``ids`` answer
+        self.start = 0  # the place to begin at, where another order was chosen
         self._columns = Column.BASELINE + 1
         self._label_ids: list[int | None] = []  # that pages were read with last
         self._headings: list[str] = []
@@ -143,7 +144,7 @@ class RowsModel(QAbstractTableModel):
     @property
     def threshold(self) -> float:
         """The confidence below which a prediction counts as unsure."""
-        return float(self._session.settings["threshold"])
+        return self._session.threshold
 
     def row_at(self, place: int) -> RowData | None:
         """Return the row at ``place`` if it is here; else, or if it is out of date, have it fetched."""
@@ -178,13 +179,15 @@ class RowsModel(QAbstractTableModel):
             return
         drop(self._find)
         session, query = self._session, self._session.query
+        anew = starts_over(query, self.query)
         job = session.submit(
             rows_data.find_rows,
             project,
             query,
-            None if starts_over(query, self.query) else session.current_row,
+            None if anew else session.current_row,
             self.runs,
             self.labels,
+            to_open=anew and leads_to_open(query),
             title="Finding rows",
             lane="reads",
             first=True,
@@ -200,11 +203,11 @@ class RowsModel(QAbstractTableModel):
     # --- queries -------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def _on_found(self, found: tuple[IdArray, dict[int, list[RowData]]]) -> None:
+    def _on_found(self, found: tuple[IdArray, dict[int, list[RowData]], int]) -> None:
         self._find = None
         if self._session.project is None:
             return
-        ids, pages = found
+        ids, pages, self.start = found
         self.query = self._asked
         self._follow_runs()
         if np.array_equal(ids, self.ids):

@@ -76,22 +76,28 @@ def top_label(score: Score, labels: tuple[Label, ...]) -> Label:
     return label_of(score.top_id, labels, score.run)
 
 
+def decided_names(decision: Decision, label_ids: Sequence[int], labels: tuple[Label, ...]) -> list[str]:
+    """The names of the labels that were decided on, or what was decided instead."""
+    match decision:
+        case Decision.NONE:
+            return [NONE_FITS]
+        case Decision.SKIPPED:
+            return [SKIPPED]
+    return [label_of(label_id, labels).name for label_id in label_ids]
+
+
 def yours(row: RowData, labels: tuple[Label, ...]) -> str:
     """What a person decided."""
-    if row.annotation is None:
-        return ""
-    match row.annotation.decision:
-        case Decision.NONE:
-            return NONE_FITS
-        case Decision.SKIPPED:
-            return SKIPPED
-    return ", ".join(label_of(label_id, labels).name for label_id in row.annotation.label_ids)
+    said = row.annotation
+    return ", ".join(decided_names(said.decision, said.label_ids, labels)) if said is not None else ""
 
 
-def agreement(row: RowData, place: int) -> bool | None:
-    """Whether the baseline at ``place`` of the runs puts the same label first as the model."""
+def agreement(row: RowData, place: int, threshold: float) -> bool | None:
+    """Whether the baseline at ``place`` of the runs puts the model's label first, if that gives one."""
     main, other = (_score(row, 0), _score(row, place))
-    return None if main is None or other is None else main.top_id == other.top_id
+    if main is None or other is None or main.says_none(threshold):
+        return None
+    return main.top_id == other.top_id
 
 
 def best_places(score: Score) -> list[int]:
@@ -118,19 +124,24 @@ def cell(
     if column == 3:
         if main is None:
             return "not scored"
+        if main.says_none(threshold):
+            return _aged(NONE_FITS, main)
         return _said(main, labels) + (", unsure" if main.confidence < threshold else "")
     if column == 4:
         return "not scored" if main is None else ", ".join(_listed(main, labels))
     other = _score(row, column - 4)
     if other is None:
         return "not scored"
-    same = agreement(row, column - 4)
+    same = agreement(row, column - 4, threshold)
     mark = {True: "= ", False: "≠ ", None: ""}[same]
     return mark + _said(other, labels)
 
 
 def _said(score: Score, labels: tuple[Label, ...]) -> str:
-    text = f"{top_label(score, labels).name}, {per_cent(score.confidence)}"
+    return _aged(f"{top_label(score, labels).name}, {per_cent(score.confidence)}", score)
+
+
+def _aged(text: str, score: Score) -> str:
     return f"{text}, {stale_words(score)}" if score.stale else text
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
@@ -40,6 +41,7 @@ from sce_desktop.ui.rows_table import RowsTable
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
+LOOKED_AHEAD = 5_000  # rows that a key looks at for the next one without an answer
 _HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortable": "Comfortable, two lines"}
 
 
@@ -51,6 +53,7 @@ class RowsView(QWidget):
         self._session = session
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
+        self._problem = ""  # why what was asked last has no answer
         self._keep_place = 0  # where the current row was before the list was found anew
         self.setAccessibleName("Rows of the project")
         self.model = RowsModel(session, self)
@@ -107,6 +110,7 @@ class RowsView(QWidget):
         self.model.columnsInserted.connect(self._apply_settings)
         session.stepAsked.connect(self._step)
         session.nextAsked.connect(self._go_on)
+        session.queryFailed.connect(self._on_failed)
         session.rowsFocusAsked.connect(self.table.setFocus)
         session.rowAsked.connect(self._show_row_id)
         session.currentRowChanged.connect(self._follow_current)
@@ -115,6 +119,7 @@ class RowsView(QWidget):
         session.scoresChanged.connect(self._on_scores)
         session.scorer.modelsChanged.connect(self._on_models)
         session.settingsChanged.connect(self._apply_settings)
+        session.thresholdChanged.connect(self._repaint)
         session.countsChanged.connect(self._on_counts)
 
     def _empty_page(self) -> QWidget:
@@ -153,7 +158,7 @@ class RowsView(QWidget):
     @Slot()
     def _on_ids(self) -> None:
         """Stay at the row, or at its place where it is gone; the first time at the top."""
-        self._aged = False
+        self._aged, self._problem = False, ""
         ids = self.model.ids
         query = self._session.query
         plain = query.order is RowOrder.FILE and not query.descending
@@ -166,7 +171,7 @@ class RowsView(QWidget):
             return
         place = self.model.place_of(self._session.current_row)
         if starts_over(query, self._answered):
-            place = 0
+            place = self.model.start
         if place is None:
             place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0
         if self._answered is None and self._session.labels and not takes_text(QApplication.focusWidget()):
@@ -175,6 +180,12 @@ class RowsView(QWidget):
         self.table.choose(place)
         self._choose_row(place)
         self._visible_soon.start()
+
+    @Slot(object)
+    def _on_failed(self, problem: str) -> None:
+        """The list stays as it was; where it is empty, what is wrong is said and not what was before."""
+        self._problem = problem
+        self._show_state()
 
     @Slot(object)
     def _on_chosen(self, place: int) -> None:
@@ -203,11 +214,21 @@ class RowsView(QWidget):
         self.table.choose(place, step_down=rows > 0)
         self._choose_row(place)
 
-    @Slot()
-    def _go_on(self) -> None:
-        """Go to the next row, past those without text as far as they are read: they get no label."""
+    @Slot(object)
+    def _go_on(self, labelling: bool) -> None:
+        """Go to the next row; who is ``labelling``, and not correcting, to the next one without an answer.
+
+        Where there is none, and where one corrects, rows without text are passed over as far as they are
+        read: they get no label.
+        """
         here = self.model.place_of(self._session.current_row)
-        steps = 1
+        project, steps = self._session.project, 1
+        if labelling and here is not None and project is not None:
+            below = self.model.ids[here + 1 : here + 1 + LOOKED_AHEAD]
+            found = project.first_open(below)
+            if found is not None:
+                self._step(int(np.argmax(below == found)) + 1)
+                return
         while here is not None and here + steps < len(self.model.ids):
             row = self.model.row_at(here + steps)
             if row is None or not row.blank:
@@ -252,7 +273,8 @@ class RowsView(QWidget):
             self.pages.setCurrentIndex(0)
         else:
             filtered = has_filters(model.query)
-            self.empty.setText(_why_empty(model.query) if filtered else "This project has no rows.")
+            why = _why_empty(model.query) if filtered else "This project has no rows."
+            self.empty.setText(self._problem or why)
             self.clear_button.setVisible(filtered)
             self.pages.setCurrentIndex(1)
         hint = ""
@@ -293,12 +315,15 @@ class RowsView(QWidget):
     @Slot()
     def _apply_settings(self) -> None:
         settings = self._session.settings
-        self.table.viewport().update()  # another threshold
         self.table.set_height(str(settings["row_height"]))
         for column in range(Column.SCE, self.model.columnCount()):
             cells = column != Column.CELLS or bool(settings["label_cells"])
             self.table.setColumnHidden(column, self._session.blind or not cells)
         self._visible_soon.start()
+
+    @Slot()
+    def _repaint(self) -> None:
+        self.table.viewport().update()
 
     def _view_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -10,6 +10,7 @@
     session.counts                 Counts of rows by state, labels and predictions, or None; `countsChanged`
     session.set_visible_rows(ids)  the table says what is on the screen: it is scored first
     session.audit                  the random sample of rows: draw(...), go_on(): see `ui.audit_review`
+    session.review                 the default queue: begin(): see `ui.start_review`
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
     session.models                 which models are here and can be fetched: see `ui.model_store.ModelStore`
     session.tuner                  fine-tuning and model versions: see `ui.tuning.Tuner`
@@ -49,6 +50,7 @@ from sce_desktop.ui.project_work import ProjectWork
 from sce_desktop.ui.queries import follow_runs, in_audit
 from sce_desktop.ui.scoring import Scorer
 from sce_desktop.ui.session_edits import Edits, Tone
+from sce_desktop.ui.start_review import StartReview
 from sce_desktop.ui.tuning import Tuner
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ class Session(Edits):
     queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
-    nextAsked = Signal()  # go to the next row that can be decided
+    nextAsked = Signal(object)  # go to the next row that can be decided; True: to one without an answer
     versionsChanged = Signal()  # model versions came or went, or another one is in use
     settingsChanged = Signal(object)  # keys of the settings that changed
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
@@ -97,6 +99,7 @@ class Session(Edits):
         self.models = ModelStore(self)
         self.tuner = Tuner(self)
         self.audit = AuditReview(self)
+        self.review = StartReview(self)
         self._work = ProjectWork(lanes, self)
         self._closing = False
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
@@ -305,6 +308,7 @@ class Session(Edits):
         self._close_now()
         self.project = project
         self.label_set = project.label_set()
+        self.follow_threshold()
         self.scorer.refresh()
         self.scorer.follow_version()
         query, row = self._places.of(project.path)
@@ -320,6 +324,7 @@ class Session(Edits):
         if project.read_only:
             self.tell(self.why_not(), "warn")
             return
+        self.tell_interrupted()
         self.submit(work.build_search_index, project, title="Building the search index")
         if score and not self.runs:
             QTimer.singleShot(0, self.scorer, self.scorer.follow)  # the table says first which rows it shows
@@ -373,13 +378,11 @@ class Session(Edits):
         """Write the project's rows to a file; the job finishes with the number of rows."""
         if self.project is None:
             return None
-        threshold = float(self.settings["threshold"]) or None
         job = self.submit(
             work.export_table,
             self.project,
             choices,
             self.query,
-            threshold=threshold,
             title=f"Exporting {choices.path.name}",
         )
         job.warned.connect(lambda sentence: self.tell(sentence, "warn"))

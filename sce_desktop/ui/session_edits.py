@@ -38,6 +38,7 @@ class Edits(QObject):
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     decided = Signal(object, object)  # row ids and what was decided about them, in words
     historyChanged = Signal()  # something else would be undone or done again now
+    thresholdChanged = Signal()
     changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
     rowAsked = Signal(object)  # show this row, and clear the filters that hide it
 
@@ -46,6 +47,7 @@ class Edits(QObject):
     query: RowQuery
     counts: Counts | None
     scorer: Scorer
+    threshold: float = 0.0  # of the open project: predictions below it count as unsure
     _writing: Job | None = None  # a long edit that is not through yet
 
     @property
@@ -55,6 +57,10 @@ class Edits(QObject):
 
     def tell(self, sentence: str, tone: Tone = "info") -> None:
         """Show one sentence in the message strip."""
+        raise NotImplementedError
+
+    def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+        """Show one sentence in the message strip, with a button beside it."""
         raise NotImplementedError
 
     def count_soon(self) -> None:
@@ -229,6 +235,19 @@ class Edits(QObject):
 
         return self._write(change, follow, rows=len(row_ids), title=f"Changing {plural(len(row_ids), 'row')}")
 
+    def set_threshold(self, threshold: float) -> None:
+        """Let predictions of the open project below ``threshold`` count as unsure; 0: none."""
+        if self.project is not None and not self.refuses_edit():
+            self.project.set_threshold(threshold or None)
+            self.follow_threshold()
+            self.count_soon()  # of several labels it says which ones are given
+
+    def follow_threshold(self) -> None:
+        """Look which threshold the open project has."""
+        found = self.project.threshold() if self.project is not None else None
+        self.threshold = found or 0.0
+        self.thresholdChanged.emit()
+
     # --- undo ----------------------------------------------------------------------------------------------
 
     def undo(self) -> None:
@@ -241,6 +260,28 @@ class Edits(QObject):
         if (project := self.project) is not None:
             title = f"Doing “{project.redo_text()}” again"
             self._turn(lambda p: p.redo(), "Done again", project.redo_rows(), title)
+
+    def tell_interrupted(self) -> None:
+        """Tell, once, that the program ended in the middle of a bulk action, and offer to take it back."""
+        project = self.project
+        assert project is not None
+        reached, newest = project.interrupted()
+        if not reached:
+            return
+        project.end_parts()
+        step = (project.undo_text(), project.undo_rows())
+        said = f"The program ended in the middle of a bulk action: it reached {plural(reached, 'row')}."
+
+        def take_back() -> None:
+            if project is self.project and (project.undo_text(), project.undo_rows()) == step:
+                self.undo()
+            else:
+                self.tell("Something else was done since then: Ctrl+Z takes it back first.", "warn")
+
+        if newest:
+            self.offer(said, "Undo", take_back)
+        else:
+            self.tell(f"{said} Ctrl+Z, pressed more than once, takes that back.", "warn")
 
     def _turn(self, turn: Callable[[Project], Change | None], words: str, rows: int, title: str) -> None:
         self._write(turn, lambda change: self._turned(change, words), rows=rows, title=title)

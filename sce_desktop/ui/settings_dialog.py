@@ -26,14 +26,13 @@ from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, indent_number
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
-    ("Scoring", ("model", "baseline", "device", "threads", "threshold", "auto_finetune")),
+    ("Scoring", ("model", "baseline", "device", "threads", "auto_finetune")),
     ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
     ("Window", ("theme", "row_height", "label_cells", "blind")),
 )
 _OTHERS = "More"
 _AT_LEAST = {
     "threads": "All but one",
-    "threshold": "Never",
     "auto_finetune": "Never",
 }  # what the least value means, in words
 _UNITS = {"cache_megabytes": " MB", "auto_finetune": " rows"}

@@ -62,6 +62,8 @@ QPushButton[role="quiet"], QToolButton[role="quiet"] {{ background: transparent;
 QPushButton[role="quiet"]:hover, QToolButton[role="quiet"]:hover {{ background: {t.hover}; }}
 QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {{ border-color: {t.accent}; }}
 QPushButton[role="quiet"]:disabled, QToolButton[role="quiet"]:disabled {{ background: transparent; }}
+QPushButton[role="quiet"]:checked, QToolButton[role="quiet"]:checked {{ background: {t.selection};
+    color: {t.accent}; border-color: {t.accent}; }}
 QPushButton[role="chip"], QToolButton[role="chip"] {{ color: {t.muted}; border-radius: {round_}px;
     padding: {px(3)}px {wide}px; }}
 QPushButton[role="chip"]:checked, QToolButton[role="chip"]:checked {{ background: {t.selection};

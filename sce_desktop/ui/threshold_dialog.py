@@ -14,9 +14,11 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
 from sce_desktop.ui.words import interval_text, per_cent, share_text
 
+_WIDTH = 460
+
 
 class ThresholdDialog(ProjectDialog):
-    """OK makes it the setting; rows below it are "unsure" in table and export."""
+    """OK makes it the project's; rows below it are "unsure" in table and export."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Unsure below", parent)
@@ -45,8 +47,8 @@ class ThresholdDialog(ProjectDialog):
         layout.addWidget(self.coverage)
         layout.addWidget(self.precision)
         layout.addWidget(ok_and_cancel(self))
-        self.resize(px(460), self.sizeHint().height())
-        self.spin.setValue(round(float(session.settings["threshold"]) * 100))
+        self.resize(px(_WIDTH), layout.totalHeightForWidth(px(_WIDTH)))
+        self.spin.setValue(round(session.threshold * 100))
         self._show_facts()
         if session.project is not None and session.runs:
             job = self._watch(
@@ -68,6 +70,13 @@ class ThresholdDialog(ProjectDialog):
 
     @Slot()
     def _show_facts(self) -> None:
+        """Say what it gives, and be as high as that takes; never lower, for the slider must not jump."""
+        self._say_facts()
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(max(self.minimumHeight(), layout.totalHeightForWidth(self.width())))
+
+    def _say_facts(self) -> None:
         if self._facts is None:
             self.coverage.setText("Nothing is scored yet." if not self._session.runs else "Counting…")
             return
@@ -88,5 +97,5 @@ class ThresholdDialog(ProjectDialog):
 
     def accept(self) -> None:
         """Keep it."""
-        self._session.change_setting("threshold", self.spin.value() / 100)
+        self._session.set_threshold(self.spin.value() / 100)
         super().accept()

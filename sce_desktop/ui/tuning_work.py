@@ -180,7 +180,9 @@ def export(
 ) -> None:
     """Write the model of a version as a model folder."""
     from sce_desktop.tasks.card import version_card
+    from sce_desktop.tasks.replaceable import check_tuned
 
+    check_tuned(folder, version.base)
     shelf.open(choice, progress=progress)
     progress.check()
     model = shelf.version_model(project, version)

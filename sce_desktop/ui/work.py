@@ -313,6 +313,7 @@ def import_table(choices: ImportChoices, target: Path, *, progress: Progress) ->
         text_columns=choices.text_columns,
         gold_column=choices.label_column,
         as_gold=choices.as_gold,
+        lists=choices.lists,
         take_back=choices.take_back,
         options=choices.options,
         progress=progress,
@@ -344,14 +345,13 @@ def append_table(project: Project, choices: ImportChoices, *, progress: Progress
         choices.path,
         gold_column=choices.label_column,
         as_gold=choices.as_gold,
+        lists=choices.lists,
         options=choices.options,
         progress=progress,
     )
 
 
-def export_table(
-    project: Project, choices: ExportChoices, query: RowQuery, *, threshold: float | None, progress: Progress
-) -> int:
+def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, progress: Progress) -> int:
     """Write rows of ``project`` to a file and return how many; ``query`` says which ones are shown."""
     from sce_desktop.tasks.export import export_table
 
@@ -361,7 +361,6 @@ def export_table(
         only=choices.only,
         query=query,
         columns=choices.columns,
-        threshold=threshold,
         excel_safe=choices.excel_safe,
         note=choices.note,
         progress=progress,

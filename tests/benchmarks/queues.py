@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sce_desktop.core.queues import Queue
 from sce_desktop.core.scoring import rare_label
 from sce_desktop.core.types import FloatArray, IdArray
 from sce_desktop.tasks.queues import (
-    Queue,
     diverse,
     least_certain,
     models_disagree,

@@ -137,6 +137,7 @@ def test_state_counts(project: Project, labels: list[int]) -> None:
         RowState.UNLABELLED: 1,
         RowState.FLAGGED: 1,
         RowState.UNSURE: 1,
+        RowState.SEVERAL: 0,
     }
 
 

@@ -43,6 +43,7 @@ def reviewed(project: Project) -> Project:
         (lambda p: p.scores(1, [5]), 3),
         (lambda p: p.same_text_ids(5), 3),
         (lambda p: p.marks([5]), 3),
+        (lambda p: p.first_open(range(1, ROWS + 1)), 3),
         (lambda p: p.label_set(), 3),
         (lambda p: p.undo_text(), 4),
     ],
@@ -57,6 +58,19 @@ def test_a_step_of_a_review_is_few_statements(
     assert told[-1] == "COMMIT"
     assert len(told) <= most, "\n".join(told)
     assert not scans(reviewed, told)
+
+
+def test_the_first_open_row_is_found_in_the_order_asked_for(project: Project) -> None:
+    fill(project, ["one", "two", " ", "four", "five", "six"])
+    a, b = use_labels(project, "a", "b")
+    project.decide([1], Decision.LABEL, [a])
+    project.decide([2], Decision.LABEL, [b])
+    project.decide([5], Decision.SKIPPED)
+    assert project.first_open([5, 3, 2, 6, 4]) == 6
+    assert project.first_open([1, 2, 3, 5]) is None
+    assert project.first_open([]) is None
+    use_labels(project, "a")  # what was answered with b is open again
+    assert project.first_open([1, 2, 4]) == 2
 
 
 def test_a_scan_is_found(reviewed: Project) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label, LabelEffect, Origin, Scores
+from sce_desktop.core.types import Decision, Label, LabelEffect, Origin, Scores, SwitchEffect
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from tests.store.conftest import fill, use_labels
@@ -131,3 +131,67 @@ def test_switching_back_brings_the_old_name_back(three: Project) -> None:
     assert three.verify() == []
     typed_anew = three.set_labels([Label("a")])
     assert typed_anew.labels[0].id == 1
+
+
+def test_what_another_version_would_hide_is_counted(three: Project) -> None:
+    full = three.label_set()
+    assert full is not None
+    for labels, expected in ((full.labels[:1], SwitchEffect(3, 0)), (full.labels[1:], SwitchEffect(4, 0))):
+        other = three.set_labels(labels)
+        three.use_label_set(full.id)
+        assert three.use_preview(other.id) == expected
+    three.use_label_set(other.id)
+    assert three.use_preview(full.id) == SwitchEffect(0, 0)
+    with pytest.raises(KeyError):
+        three.use_preview(99)
+
+
+def test_rows_with_several_labels_keep_a_set_from_allowing_one(three: Project) -> None:
+    before = three.label_set(), labels_of(three), three.undo_text()
+    assert before[0] is not None
+    labels = before[0].labels
+    with pytest.raises(UserError, match=r"^2 rows have several labels: leave each of them one label first"):
+        three.set_labels(labels, multi_label=False)
+    assert (three.label_set(), labels_of(three), three.undo_text()) == before
+    assert three.row_ids(RowQuery(state=RowState.SEVERAL)).tolist() == [4, 5]
+    assert three.state_counts()[RowState.SEVERAL] == 2
+    with pytest.raises(UserError, match=r"^1 row has several labels: leave it one label first\.$"):
+        three.set_labels(labels[:2], name="Other", multi_label=False)
+    three.decide([4], Decision.LABEL, [1])
+    one = three.set_labels(labels[:2], multi_label=False)
+    assert not one.multi_label
+    assert labels_of(three) == {1: (1,), 2: (1,), 3: (2,), 4: (1,), 5: (1,), 6: ()}
+    with pytest.raises(UserError, match=r"^1 row has several labels"):  # they come back with the label
+        three.set_labels([*one.labels, Label("c")])
+    assert three.set_labels([*one.labels, Label("new")]).labels[-1].name == "new"
+
+
+def test_a_version_of_one_label_a_row_is_refused_while_rows_have_several(project: Project) -> None:
+    fill(project, ["one", "two"])
+    use_labels(project, "a", "b")
+    one = project.label_set()
+    assert one is not None
+    several = project.set_labels(one.labels, multi_label=True)
+    project.decide([1], Decision.LABEL, [1, 2])
+    with pytest.raises(UserError, match=r"^1 row has several labels"):
+        project.use_label_set(one.id)
+    assert project.label_set() == several
+    project.decide([1], Decision.LABEL, [2])
+    assert project.use_label_set(one.id) == one
+    for _ in range(3):  # the version, the decisions
+        project.undo()
+    assert project.label_set() == several
+    for _ in range(3):
+        project.redo()
+    assert project.label_set() == one
+
+
+def test_a_project_that_lost_sight_of_second_labels_can_be_edited(three: Project) -> None:
+    """An earlier program let a set become one of one label while rows had several."""
+    label_set = three.label_set()
+    assert label_set is not None
+    with three._database.write() as connection:
+        connection.exec_driver_sql("UPDATE label_sets SET multi_label = 0")
+    labels = [replace(label, name=f"{label.name}!") for label in label_set.labels]
+    assert [label.name for label in three.set_labels(labels).labels] == ["a!", "b!", "c!"]
+    three.delete_label(2)

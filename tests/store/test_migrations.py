@@ -101,6 +101,7 @@ def test_format_3_knows_no_whole_table_whatever_its_models_are_called(
         (run,) = project.runs()
         assert (run.model, run.title, run.whole_table) == ("x, whole table", "x, whole table", False)
         assert not project.whole_table()
+        assert project.threshold() is None
         known = project.open_run("sce", "sce", "x", "known", run.labels, whole_table=True)
     assert version(path) == FORMAT
     with Project.open(path) as project:

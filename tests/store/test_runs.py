@@ -9,7 +9,8 @@ import pytest
 from sce_desktop.core.types import Label, Run, Scores
 from sce_desktop.store import runs
 from sce_desktop.store.project import Project
-from tests.store.conftest import fill
+from sce_desktop.store.query import RowQuery
+from tests.store.conftest import fill, use_labels
 
 NAMES = ("a", "b", "c")
 
@@ -33,6 +34,27 @@ def open_run(project: Project, labels: tuple[Label, ...], **changes: object) -> 
 
 def probabilities(count: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet([1.0] * len(NAMES), count).astype(np.float32)
+
+
+def test_rows_that_no_label_fits_count_for_none_as_they_come(project: Project) -> None:
+    fill(project, [f"text {number}" for number in range(8)])
+    a, b = use_labels(project, "a", "b")
+    label_set = project.label_set()
+    assert label_set is not None
+    run = project.open_run("sce", "sce", "m", "f", label_set.labels)
+    sure = np.array([[0.9, 0.1]] * 4, np.float32)
+    project.add_scores(run.id, [1, 2, 3, 4], Scores(sure, np.array([0.1, 0.5, 0.4, 0.99], np.float32)))
+    assert project.predicted_counts(run.id) == {a: 2, b: 0}
+    project.add_scores(run.id, [5, 6], Scores(sure[:2], np.array([0.8, 0.0], np.float32)))
+    assert project.predicted_counts(run.id) == {a: 3, b: 0}
+    assert project.unfitting_ids(run.id).tolist() == [2, 4, 5]
+    assert project.row_ids(RowQuery(run_id=run.id, predicted_ids=(a,))).tolist() == [1, 3, 6]
+    use_labels(project, "a", "b", multi_label=True)
+    several = project.open_run("sce", "sce", "m", "g", label_set.labels, multi_label=True)
+    project.add_scores(several.id, [1, 2], Scores(np.array([[0.6, 0.7], [0.4, 0.3]], np.float32)))
+    assert project.predicted_counts(several.id) == {a: 0, b: 1}
+    project.set_threshold(0.8)
+    assert project.unfitting_ids(several.id).tolist() == [1, 2]
 
 
 def test_run_is_described(project: Project, labels: tuple[Label, ...], path: Path) -> None:

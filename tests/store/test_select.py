@@ -99,6 +99,8 @@ def fits(world: World, fact: Fact, query: RowQuery) -> bool:
         answers.append(fact.flag)
     elif query.state is RowState.UNSURE:
         answers.append(fact.unsure)
+    elif query.state is RowState.SEVERAL:
+        answers.append(len(fact.labels) > 1)
     elif query.state is not RowState.ANY:
         answers.append(fact.state is query.state)
     if query.label_ids:

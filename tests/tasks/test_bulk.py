@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,7 +10,7 @@ import pytest
 
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, Decision, Label, Origin
+from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, ChangeKind, Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks import bulk
 from sce_desktop.tasks.bulk import BulkOutcome, decide_all
@@ -30,13 +33,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def steps(project: Project, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows of each transaction."""
     sizes: list[int] = []
-    annotate = project.annotate
+    annotate = project.annotate_part
 
-    def noted(annotations: list[Annotation], *, action: int | None = None) -> int | None:
+    def noted(annotations: list[Annotation], *, last: bool, action: int | None = None) -> int | None:
         sizes.append(len(annotations))
-        return annotate(annotations, action=action)
+        return annotate(annotations, last=last, action=action)
 
-    monkeypatch.setattr(project, "annotate", noted)
+    monkeypatch.setattr(project, "annotate_part", noted)
     return sizes
 
 
@@ -92,15 +95,73 @@ def test_what_was_done_until_it_is_stopped_stays_and_is_undone_at_once(project: 
 def test_a_decision_by_hand_in_between_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter(f"2026-01-01T00:00:0{n}.000+00:00" for n in range(9))
     monkeypatch.setattr(bulk, "now", lambda: next(moments))
-    annotate = project.annotate
+    annotate = project.annotate_part
 
-    def disturbed(annotations: list[Annotation], *, action: int | None = None) -> int | None:
+    def disturbed(annotations: list[Annotation], *, last: bool, action: int | None = None) -> int | None:
         if action is None:  # before the first step
             hand = Annotation(8, Decision.LABEL, (2,), Origin.HAND, "2026-01-01T00:00:01.500+00:00")
-            annotate([hand])
-        return annotate(annotations, action=action)
+            project.annotate([hand])
+        return annotate(annotations, last=last, action=action)
 
-    monkeypatch.setattr(project, "annotate", disturbed)
+    monkeypatch.setattr(project, "annotate_part", disturbed)
     outcome = decide_all(project, everything(1), queue="file", progress=SilentProgress())
     assert outcome.rows == ROWS - 1
     assert project.annotations([8])[8].label_ids == (2,)
+
+
+def test_the_project_knows_that_it_broke_off_until_it_is_through(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    class Looking(SilentProgress):
+        def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+            seen.append(project.interrupted())  # what a program finds that opens it after a crash here
+            if done == 6:
+                project.decide([1], Decision.LABEL, [2])  # from here on it is another action
+
+    decide_all(project, everything(1), queue="file", progress=Looking())
+    assert seen == [(3, True), (6, True), (9, True), (0, False)]
+    project.undo()
+    project.undo()
+    assert project.annotations([1])[1].origin is Origin.BULK
+    change = project.undo()
+    assert change is not None
+    assert (change.kind, change.rows) == (ChangeKind.BULK, 6)
+    assert not len(project.answers().row_ids)
+
+
+def test_who_stops_it_knows_how_far_it_came(project: Project) -> None:
+    with pytest.raises(Cancelled):
+        decide_all(project, everything(1), queue="file", progress=StoppingProgress(2))
+    assert project.interrupted() == (0, False)
+    assert project.undo_rows() == 3
+
+
+_KILLED = """
+import os, signal, sys
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.store.project import Project
+from sce_desktop.tasks import bulk
+
+class Deadly(SilentProgress):
+    def report(self, done, total=None, *, stage=""):
+        if done == 6:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+bulk.STEP = 3
+bulk.decide_all(Project.open(sys.argv[1]), {n: (1,) for n in range(1, 11)}, queue="", progress=Deadly())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills by a signal")
+def test_a_bulk_action_that_was_killed_is_known_when_the_project_is_opened(project: Project) -> None:
+    project.close()
+    subprocess.run([sys.executable, "-c", _KILLED, str(project.path)], check=False)
+    with Project.open(project.path) as opened:
+        assert len(opened.answers().row_ids) == 6
+        assert opened.interrupted() == (6, True)
+        opened.end_parts()
+        assert opened.interrupted() == (0, False)
+        opened.undo()
+        assert not len(opened.answers().row_ids)

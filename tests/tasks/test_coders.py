@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.coders import agreements, column_as_coder, import_coder
@@ -125,3 +125,23 @@ def test_agreement_with_the_user_in_figures_and_words(project: Project, tmp_path
     assert project.said_of(4) == [("Ann", {"Strange"})]
     project.remove_coder(coder.id)
     assert project.said_of(2) == []
+
+
+def test_agreement_is_of_rows_decided_by_hand_and_others_are_measured_apart(project: Project) -> None:
+    project.decide([1], Decision.LABEL, [1])
+    project.decide([2, 3], Decision.LABEL, [2], origin=Origin.BULK)
+    project.decide([4], Decision.LABEL, [1], origin=Origin.IMPORTED)
+    project.add_coder("gold", "column gold", {1: "Other", 2: "Other", 3: "Other", 4: "Other"})
+    (found,) = agreements(project, SilentProgress())
+    assert (found.agreement.rows, found.agreement.same) == (1, 0.0)
+    apart = {origin: (one.rows, one.same) for origin, one in found.apart.items()}
+    assert apart == {Origin.BULK: (2, 1.0), Origin.IMPORTED: (1, 0.0)}
+    assert found.sentence.startswith("You, by hand, and gold agree on 0 % of 1 row that both decided")
+    assert "You, accepted in bulk, and gold agree on 100 % of 2 rows that both decided" in found.sentence
+    assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [1, 4]
+    project.decide([2, 3, 4], Decision.SKIPPED, origin=Origin.BULK)
+    (found,) = agreements(project, SilentProgress())
+    assert found.apart == {}
+    project.clear_decision([1])
+    (found,) = agreements(project, SilentProgress())
+    assert found.sentence == "You and gold have decided no row both."

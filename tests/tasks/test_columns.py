@@ -10,10 +10,12 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Scores, TableProblem
 from sce_desktop.tasks.columns import (
     ModelColumns,
+    are_lists,
     as_list,
     beside,
     find_column,
     find_columns,
+    from_list,
     tell_problems,
 )
 
@@ -91,6 +93,15 @@ def test_columns_of_a_model_that_can_say_none_for_several_labels() -> None:
     assert second[4] == "[]"
 
 
+def test_the_status_says_that_a_single_label_does_not_fit() -> None:
+    columns = ModelColumns("sce", ["sports"], main=True, none=True)
+    said = scores([0.01], [0.75], none=[0.99, 0.25])
+    assert [row[:3] for row in columns.cells(said)] == [
+        ["sports", pytest.approx(0.01), "none"],
+        ["sports", 0.75, "scored"],
+    ]
+
+
 def test_no_rows_no_cells() -> None:
     assert ModelColumns("sce", ["a"], main=True).cells(Scores(np.empty((0, 1), dtype=np.float32))) == []
 
@@ -120,3 +131,26 @@ def test_many_clashes_are_told_by_number() -> None:
     names = [f"n{number}" for number in range(6)]
     assert beside(names, names, progress) == [f"{name}_2" for name in names]
     assert progress.warnings[0].endswith("n0 as n0_2, n1 as n1_2, n2 as n2_2 and 3 more.")
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ('["a", "b, c", "a", " "]', ("a", "b, c")),
+        (" []", ()),
+        ("[1]", None),
+        ('["a"', None),
+        ("[a]", None),
+        ('{"a": []}', None),
+        ("a", None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_a_list_of_labels_is_read_from_a_cell(cell: str, names: tuple[str, ...] | None) -> None:
+    assert from_list(cell) == names
+
+
+def test_most_cells_say_whether_a_column_holds_lists() -> None:
+    assert are_lists({'["a"]': 2, "b": 1})
+    assert not are_lists({'["a"]': 1, "b": 1})
+    assert not are_lists({})

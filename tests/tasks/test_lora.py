@@ -43,6 +43,7 @@ def test_a_table_becomes_an_adapter_that_evaluate_can_use(
     assert found["losses"][-1] < found["losses"][0]
     assert found["after"]["accuracy"] >= found["before"]["accuracy"]
     assert found["after"]["accuracy"] == 1.0
+    assert found["untested_labels"] == []
     arguments = ["evaluate", str(table), "--text", "text", "--gold", "gold", "--device", "cpu"]
     assert cli.main([*arguments, "--model", f"llm:{tmp_path / 'out'}", "--order-check", "2"]) == 0
     out = capsys.readouterr().out
@@ -70,3 +71,21 @@ def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:
             **columns,  # type: ignore[arg-type]
         )
     assert not (tmp_path / "o").exists()
+    before = sorted(base.iterdir())
+    with pytest.raises(UserError, match="holds other files"):  # it has no adapter to be replaced
+        finetune_llm(table, base, model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+    (tmp_path / "hers").mkdir()
+    (tmp_path / "hers" / "adapter_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UserError, match="no result of a fine-tune"):
+        finetune_llm(table, tmp_path / "hers", model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+    assert sorted(base.iterdir()) == before
+
+
+def test_labels_of_which_none_was_held_out_are_named(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = tiny_llm(tmp_path)
+    table.write_text(table.read_text() + "\nalone,rare\n", encoding="utf-8")
+    arguments = ["finetune", str(table), "--text", "text", "--gold", "gold", "-o", str(tmp_path / "out")]
+    assert cli.main([*arguments, "--model", f"llm:{base}", "--epochs", "1", "--rank", "2"]) == 0
+    assert "\nNot measured for want of examples: “rare”.\n" in capsys.readouterr().out

@@ -10,14 +10,13 @@ import pytest
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.queues import DEFAULT_QUEUE, Queue
 from sce_desktop.core.scoring import rare_label
 from sce_desktop.core.types import Decision, FloatArray, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.store.vector_cache import VectorCache
 from sce_desktop.tasks.queues import (
-    DEFAULT_QUEUE,
-    Queue,
     diverse,
     diverse_ids,
     least_certain,

@@ -42,6 +42,19 @@ def give_scores(
     return run
 
 
+def give_yes(project: Project, yes: Sequence[float], *, none: bool = True) -> Run:
+    """Score the first rows with text about the one label that there is: ``yes`` says how likely it fits."""
+    label_set = project.label_set()
+    assert label_set is not None
+    run = project.open_run("sce", "sce", "sce-mini", "yes", label_set.labels)
+    project.activate(run.id)
+    fits = np.array(yes, np.float32)
+    scores = Scores(fits[:, None], 1 - fits if none else None)
+    project.add_scores(run.id, project.unscored_ids(run.id)[: len(fits)], scores)
+    project.finish_run(run.id)
+    return run
+
+
 def add_version(project: Project, settings: Mapping[str, Any], *, base: str = "sce-mini") -> ModelVersion:
     """Keep a version of the model, which is not in use yet."""
     return project.add_version(

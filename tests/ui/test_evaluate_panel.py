@@ -125,9 +125,9 @@ def test_the_charts_say_the_same_in_words(qtbot: QtBot, session: Session, show: 
     ece = _quality(session).parts[0].models[0].measures.ece
     assert f"SCE {100 * ece:.1f} %" in panel.charts.reliability.accessibleDescription()
     assert "answering all rows, it is right in 80.0 %" in panel.summary.text()
-    session.change_setting("threshold", 0.9)  # no row is that certain
+    session.set_threshold(0.9)  # no row is that certain
     assert "90 % confidence" not in panel.summary.text()
-    session.change_setting("threshold", 0.8)
+    session.set_threshold(0.8)
     assert "answering 100 % of them, those from 80 % confidence up" in panel.summary.text()
     chart = panel.charts.coverage
     assert [name for name, _ in chart.lines] == ["SCE", "Similarity"]

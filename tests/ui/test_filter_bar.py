@@ -16,6 +16,7 @@ from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import filter_bar
 from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.flow_layout import FlowLayout
+from sce_desktop.ui.label_filter import LabelFilterDialog
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
@@ -136,6 +137,58 @@ def test_labels_and_other_answers_are_in_the_menu(qtbot: QtBot, session: Session
     entries(opened.more_menu())["Models agree"].trigger()
     assert session.query.disagree is False
     assert opened.more.accessibleDescription() == "Models agree"
+
+
+def test_rows_with_several_labels_are_in_the_menu_where_there_can_be_some(
+    qtbot: QtBot, session: Session, opened: FilterBar
+) -> None:
+    assert not any(name.startswith("Several") for name in entries(opened.more_menu()))
+    session.set_labels(session.labels, multi_label=True)
+    ids = [label.id for label in session.labels if label.id is not None]
+    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+        session.decide([1], Decision.LABEL, ids[:2])
+    entries(opened.more_menu())["Several labels  1"].trigger()
+    assert session.query == RowQuery(state=RowState.SEVERAL)
+    assert opened.more.text() == "Several labels ▾"
+
+
+def test_every_one_of_200_labels_can_be_filtered_by(
+    qtbot: QtBot, session: Session, bar: FilterBar, make_project: MakeProject
+) -> None:
+    path = make_project(texts=TEXTS, labels=tuple(f"Topic number {n}" for n in range(200)))
+    with Project.open(path) as project:
+        give_scores(project, [199, 0, 150, 150])
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    menu = entries(bar.more_menu())
+    assert "SCE label/Topic number 39  0" in menu
+    assert "SCE label/Topic number 40  0" not in menu
+    menu["SCE label/Another label…"].trigger()
+    (dialog,) = bar.findChildren(LabelFilterDialog)
+    assert dialog.windowTitle() == "Filter by SCE label"
+    shown = dialog.labels.list
+    assert shown.topLevelItemCount() == 200
+    assert not shown.findItems("Topic number 7", Qt.MatchFlag.MatchExactly)[0].icon(0).isNull()
+    qtbot.keyClicks(dialog.labels.search, "15 topic")
+    assert [item.text(0) for item in shown.findItems("", Qt.MatchFlag.MatchContains) if not item.isHidden()][
+        :2
+    ] == ["Topic number 15", "Topic number 115"]
+    dialog.labels.search.setText("topic 150")
+    qtbot.keyClick(dialog.labels.search, Qt.Key.Key_Return)
+    label_id = session.labels[150].id
+    assert session.query.predicted_ids == (label_id,)
+    assert bar.more.accessibleDescription() == "SCE: Topic number 150"
+    entries(bar.more_menu())["SCE label/Topic number 150  2"].trigger()  # chosen: it is in the menu
+    assert session.query.predicted_ids == ()
+    entries(bar.more_menu())["Your label/Another label…"].trigger()
+    dialog = bar.findChildren(LabelFilterDialog)[-1]
+    assert dialog.windowTitle() == "Filter by your label"
+    for place in (3, 199):
+        item = dialog.labels.list.topLevelItem(place)
+        assert item is not None
+        item.setCheckState(0, Qt.CheckState.Checked)
+    dialog.accept()
+    assert session.query.label_ids == (session.labels[3].id, session.labels[199].id)
 
 
 def test_filters_that_need_scores_say_so(

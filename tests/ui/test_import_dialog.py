@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Origin
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables import export_table
 from sce_desktop.ui import table_work
@@ -262,6 +262,90 @@ def test_a_label_column_becomes_imported_annotations(qtbot: QtBot, session: Sess
     assert {a.origin for a in project.annotations([1, 2, 3, 4]).values()} == {Origin.IMPORTED}
 
 
+LISTS = """text,tags,mood
+a,"[""Desire"", ""Disgust""]",x
+b,"[""Disgust""]",x
+c,[],y
+d,,y
+e,Joy,y
+"""
+
+
+def test_lists_of_labels_are_taken_apart(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(LISTS, encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    choose(dialog.columns.label_column, 2)
+    settle(qtbot, dialog)
+    assert not dialog.columns.several.isVisible()
+    choose(dialog.columns.label_column, 1)
+    settle(qtbot, dialog)
+    assert dialog.columns.several.isVisible()
+    assert dialog.columns.several.isChecked()
+    told = "\n".join(dialog.facts.texts())
+    assert "The label column holds lists: each name is a label, and a row may have several." in told
+    assert "3 labels: “Desire” 1, “Disgust” 2, “Joy” 1" in told
+    project = imported(qtbot, session, dialog)
+    assert session.label_set is not None
+    assert session.label_set.multi_label
+    assert [label.name for label in session.labels] == ["Desire", "Disgust", "Joy"]
+    desire, disgust, joy = (label.id for label in session.labels)
+    found = project.annotations([1, 2, 3, 4, 5])
+    assert {row: a.label_ids for row, a in found.items()} == {
+        1: (desire, disgust),
+        2: (disgust,),
+        3: (),
+        5: (joy,),
+    }
+    assert found[3].decision is Decision.NONE
+    assert {a.origin for a in found.values()} == {Origin.IMPORTED}
+
+
+def test_lists_of_labels_can_be_left_as_they_stand(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(LISTS, encoding="utf-8")
+    dialog = show(qtbot, session, path)
+    choose(dialog.columns.label_column, 1)
+    settle(qtbot, dialog)
+    dialog.columns.several.click()
+    assert dialog.columns.several.isVisible()
+    settle(qtbot, dialog)
+    assert dialog.columns.several.isVisible()
+    told = "\n".join(dialog.facts.texts())
+    assert "each of them is one label as it stands" in told
+    assert "4 labels" in told
+    imported(qtbot, session, dialog)
+    assert session.label_set is not None
+    assert not session.label_set.multi_label
+    assert session.labels[0].name == '["Desire", "Disgust"]'
+
+
+@pytest.mark.parametrize("as_gold", [False, True])
+def test_lists_of_labels_come_with_added_rows(
+    qtbot: QtBot, session: Session, tmp_path: Path, as_gold: bool
+) -> None:
+    path, more = tmp_path / "a.csv", tmp_path / "more.csv"
+    path.write_text("text,tags,mood\nz,,x\n", encoding="utf-8")
+    more.write_text(LISTS, encoding="utf-8")
+    project = imported(qtbot, session, show(qtbot, session, path))
+    dialog = show(qtbot, session, more, append=True)
+    choose(dialog.columns.label_column, 1)
+    choose(dialog.columns.use, as_gold)
+    settle(qtbot, dialog)
+    assert dialog.columns.several.isVisible()
+    with qtbot.waitSignal(session.rowsChanged, timeout=20_000):
+        dialog.accept()
+    assert session.label_set is not None
+    assert session.label_set.multi_label
+    ids = {label.name: label.id for label in session.labels}
+    assert set(ids) == {"Desire", "Disgust", "Joy"}
+    if as_gold:
+        (gold,) = project.coders()
+        assert project.coder_answers(gold.id)[2] == {ids["Desire"], ids["Disgust"]}
+    else:
+        assert project.annotations([2])[2].label_ids == (ids["Desire"], ids["Disgust"])
+
+
 def test_names_from_right_to_left_move_no_count(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
     path = tmp_path / "arabic.csv"
     path.write_text("text,label\n" + "a,شكوى\nb,شكوى\nc,سؤال\nd,Late\n", encoding="utf-8")
@@ -328,11 +412,46 @@ def test_our_own_export_comes_back(
     assert dialog.columns.take_back.isVisible()
     assert dialog.columns.take_back.isChecked()
     assert dialog.columns.text_list.count() == 2
-    assert not dialog.columns.label_column.isVisible()
+    assert dialog.columns.label is None  # no column is gold unless one is chosen
     project = imported(qtbot, session, dialog)
     assert project.columns == ("ref", "text")
+    assert project.coders() == ()
     assert project.annotations([1])[1].origin is Origin.HAND
     assert project.marks([4])[4].flag
+
+
+def test_a_column_is_gold_beside_our_own_that_come_back(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    out = tmp_path / "again.csv"
+    with Project.create(tmp_path / "p.sce") as project:
+        rows = [("one", "Late"), ("two", "Lost"), ("three", "")]
+        project.add_rows(("text", "topic"), [rows], text_columns=[0], source={})
+        project.set_labels([Label("Late"), Label("Damaged")])
+        project.decide([1], Decision.LABEL, [2])
+        export_table(project, out, progress=SilentProgress())
+    dialog = show(qtbot, session, out)
+    check(dialog, 0)
+    columns = dialog.columns
+    assert columns.label_words.text() == "Right answers (gold)"
+    items = [columns.label_column.itemText(place) for place in range(columns.label_column.count())]
+    assert items == ["None", "text", "topic"]
+    choose(columns.label_column, 1)
+    settle(qtbot, dialog)
+    assert columns.use_words.text().startswith("Rows stay open")
+    assert not columns.use.isVisible()
+    columns.take_back.setChecked(False)
+    assert columns.label_column.count() > 3
+    columns.take_back.setChecked(True)
+    assert columns.label is None
+    choose(columns.label_column, 1)
+    settle(qtbot, dialog)
+    project = imported(qtbot, session, dialog)
+    assert [label.name for label in session.labels] == ["Damaged", "Late", "Lost"]
+    ids = {label.name: label.id or 0 for label in session.labels}
+    assert project.annotations([1])[1].label_ids == (ids["Damaged"],)
+    (gold,) = project.coders()
+    assert project.coder_answers(gold.id) == {1: {ids["Late"]}, 2: {ids["Lost"]}}
 
 
 def test_names_of_projects(qtbot: QtBot, session: Session, parcels: Path, make_project: MakeProject) -> None:

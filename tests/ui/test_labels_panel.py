@@ -17,10 +17,12 @@ from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label, LabelEffect
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import label_edits, review_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.jobs import JobState
-from sce_desktop.ui.labels_hints import hint_for
+from sce_desktop.ui.label_editor import LabelEditor
+from sce_desktop.ui.labels_hints import hint_for, of_rename
 from sce_desktop.ui.labels_list import compact
 from sce_desktop.ui.labels_menus import LabelMenu, templates
 from sce_desktop.ui.labels_model import KeyRole, PredictedRole, YoursRole
@@ -196,6 +198,57 @@ def test_renaming_in_place_keeps_the_id(qtbot: QtBot, session: Session, panel: L
     assert [label.id for label in session.labels] == ids
 
 
+def open_editor(qtbot: QtBot, panel: LabelsPanel, place: int = 0) -> QLineEdit:
+    """Press F2 on a label; return the field that its name is typed into."""
+    panel.list.setFocus()
+    panel.list.setCurrentIndex(panel.model.index(place))
+    qtbot.keyClick(panel.list, Key.Key_F2)
+    editor = panel.list.findChild(QLineEdit)
+    assert editor is not None
+    return editor
+
+
+def test_return_renames_and_opens_nothing(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    add(session, "Late", "Damaged")
+    editor = open_editor(qtbot, panel)
+    qtbot.keyClicks(editor, "Delayed")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: names(session) == ["Delayed", "Damaged"])
+    assert panel.findChildren(LabelEditor) == []
+    qtbot.waitUntil(lambda: panel.list.findChild(QLineEdit) is None)
+    qtbot.keyClick(panel.list, Key.Key_Return)
+    (details,) = panel.findChildren(LabelEditor)
+    assert details.name.text() == "Delayed"
+    details.reject()
+
+
+def test_a_name_that_is_there_asks_about_the_merge_alone(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    add(session, "Late", "Damaged")
+    editor = open_editor(qtbot, panel)
+    qtbot.keyClicks(editor, "Damaged")
+    qtbot.keyClick(editor, Key.Key_Return)
+    assert "Merge" in answer(qtbot, panel, "Cancel")
+    assert panel.findChildren(LabelEditor) == []
+
+
+def test_what_is_typed_stays_while_counts_come_in(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+    """Of one label alone: the view refills an open field where a single row has changed."""
+    (late,) = add(session, "Late")
+    counted(qtbot, session)
+    editor = open_editor(qtbot, panel)
+    session.decide([1], Decision.LABEL, [late])
+    counted(qtbot, session)
+    assert editor.selectedText() == "Late"
+    qtbot.keyClicks(editor, "Delayed")
+    session.decide([2], Decision.LABEL, [late])
+    counted(qtbot, session)
+    assert panel.model.index(0).data(YoursRole) == 2
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: names(session) == ["Delayed"])
+
+
 def test_renaming_onto_another_offers_to_merge(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
     """B14."""
     refund, billing = add(session, "Refund", "Billing")
@@ -240,6 +293,35 @@ def test_removing_what_nobody_used_does_not_ask(qtbot: QtBot, session: Session, 
     panel.ask_remove()
     qtbot.waitUntil(lambda: names(session) == [])
     assert panel.empty.isVisible()
+
+
+def test_while_a_name_is_typed_it_is_said_what_that_touches(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    late, _ = add(session, "Late", "LATE")
+    session.decide([1, 2], Decision.LABEL, [late])
+    before = panel.message.text()
+    assert "look the same" in before
+    editor = open_editor(qtbot, panel)
+    told = "2 rows have this label and keep it."
+    qtbot.waitUntil(lambda: panel.message.text() == told)
+    assert not panel.merge_button.isVisible()
+    qtbot.keyClick(editor, Key.Key_Escape)
+    assert panel.message.text() == before
+    assert panel.merge_button.isVisible()
+    open_editor(qtbot, panel, 1)
+    qtbot.waitUntil(lambda: panel.message.text() == "No row has this label yet.")
+    panel.list.setCurrentIndex(panel.model.index(0))
+    assert panel.message.text() == before
+    details = panel.show_details()
+    assert details is not None
+    qtbot.waitUntil(lambda: details.touches.text() == told)
+    details.reject()
+
+
+def test_a_rename_of_what_is_scored_says_that_scores_are_made_anew() -> None:
+    effect = LabelEffect(rows=1, hand=1, bulk=0, imported=0, overlap=0, runs=2)
+    assert of_rename(effect) == "1 row has this label and keeps it. Scores are made anew."
 
 
 @pytest.fixture
@@ -406,6 +488,28 @@ def test_another_multi_label_setting_stays(qtbot: QtBot, session: Session, panel
     add(session, "B label")
     assert session.label_set is not None
     assert session.label_set.multi_label
+
+
+def test_one_label_a_row_is_refused_while_rows_have_several(
+    qtbot: QtBot, session: Session, panel: LabelsPanel
+) -> None:
+    late, damaged = add(session, "Late", "Damaged")
+    panel.sources.several.trigger()
+    session.decide([1, 2], Decision.LABEL, [late, damaged])
+    with qtbot.waitSignal(session.offered) as offered:
+        panel.sources.several.trigger()
+    sentence, button, show = offered.args
+    assert sentence == "2 rows have several labels: leave each of them one label first."
+    assert panel.sources.several.isChecked()
+    assert session.label_set is not None
+    assert session.label_set.multi_label
+    assert button == "Show them"
+    show()
+    assert session.query == RowQuery(state=RowState.SEVERAL)
+    session.decide([1, 2], Decision.LABEL, [late])
+    panel.sources.several.trigger()
+    assert not panel.sources.several.isChecked()
+    assert not session.label_set.multi_label
 
 
 def test_read_only_projects_are_shown_alone(

@@ -23,7 +23,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision
+from sce_desktop.core.types import Annotation, Decision, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
@@ -167,6 +167,32 @@ def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path
     window.open_path(tmp_path / "gone.sce")
     assert window.strip.isVisible()
     assert "not there any more" in window.strip.text.text()
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_a_bulk_action_that_broke_off_is_told_and_taken_back(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, meanwhile: bool
+) -> None:
+    path = make_project()
+    accepted = [Annotation(n, Decision.NONE, (), Origin.BULK, "2026-01-01", "accepted") for n in (1, 2)]
+    with Project.open(path) as project:
+        project.annotate_part(accepted, last=False)  # and the program is killed
+    session = open_in(qtbot, window, path)
+    assert window.strip.text.text() == (
+        "The program ended in the middle of a bulk action: it reached 2 rows."
+    )
+    assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Undo")
+    assert session.project is not None
+    if meanwhile:
+        session.decide([4], Decision.SKIPPED)
+    window.strip.button.click()
+    assert sorted(session.project.annotations(range(1, 6))) == ([1, 2, 4] if meanwhile else [])
+    assert window.strip.text.text().startswith("Something else" if meanwhile else "Undone: ")
+    session.close_project()
+    qtbot.waitUntil(lambda: session.project is None)
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    session = open_in(qtbot, window, path)
+    assert "bulk" not in window.strip.text.text()
 
 
 def test_what_was_told_ends_with_the_next_edit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,17 +10,19 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox
+from PySide6.QtWidgets import QDialogButtonBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.queues import Queue
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
-from sce_desktop.tasks.queues import Queue
+from sce_desktop.tasks.review import acceptable
 from sce_desktop.ui import review_work
 from sce_desktop.ui.accept_dialog import AcceptDialog
 from sce_desktop.ui.agreement_dialog import AgreementDialog
+from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.dialog_parts import open_dialog
@@ -27,12 +30,14 @@ from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.filter_words import filters_in_words
 from sce_desktop.ui.label_previews import SplitDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.labels_model import LabelsModel
 from sce_desktop.ui.queries import ORDERS, order_by, queue_name
 from sce_desktop.ui.rows_text import cell
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
 from sce_desktop.ui.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, give_scores, give_yes, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, press
 
 TEXTS = ("Two days late", "Box crushed", "Two days late", "Driver was kind", "Two days late", "Lost it")
@@ -186,6 +191,53 @@ def test_an_earlier_version_of_the_labels_is_used_again(
     assert (session.label_set.name, len(session.labels)) == ("Second try", 3)
 
 
+def test_a_version_says_which_answers_it_hides_before_it_is_used(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.set_labels([*session.labels, Label("Lost"), Label("Found")], multi_label=True)
+    late, damaged, _, lost, found = (label.id or 0 for label in session.labels)
+    session.decide([1, 2], Decision.LABEL, [lost])
+    session.decide([4], Decision.LABEL, [late, damaged, lost, found])
+    dialog = LabelSetsDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(dialog.use.isEnabled)
+    assert dialog.list.currentItem().text(1) == "2, in use"
+    assert dialog.effect.text() == ""
+    first = dialog.list.topLevelItem(1)
+    assert first is not None
+    dialog.list.setCurrentItem(first)
+    assert not dialog.use.isEnabled()  # until it is known
+    hidden = (
+        "3 rows have labels that this version lacks: those answers are hidden, and come back with the "
+        "version in use now."
+    )
+    qtbot.waitUntil(lambda: dialog.effect.text() != "")
+    assert (
+        dialog.effect.text()
+        == f"A row has one label there. 1 row has several labels: leave it one label first. {hidden}"
+    )
+    assert not dialog.use.isEnabled()
+    session.decide([4], Decision.LABEL, [late, found])
+    dialog.list.setCurrentItem(dialog.list.topLevelItem(0))
+    dialog.list.setCurrentItem(first)
+    qtbot.waitUntil(lambda: dialog.effect.text() == hidden)
+    dialog.list.itemDoubleClicked.emit(first, 0)  # what is said there is to be read first
+    assert len(session.labels) == 5
+    dialog.use.click()
+    assert [label.name for label in session.labels] == list(LABELS)
+    assert decided(session, 1) is None
+    again = LabelSetsDialog(session)
+    qtbot.addWidget(again)
+    again.show()
+    assert again.list.currentItem().text(1) == "1, in use"
+    again.list.setCurrentItem(again.list.topLevelItem(0))
+    qtbot.waitUntil(again.use.isEnabled)
+    assert again.effect.text() == ""
+    again.use.click()
+    assert decided(session, 1) == (Decision.LABEL, (lost,))
+
+
 def test_the_threshold_says_what_it_gives(qtbot: QtBot, session: Session, opened: Bench) -> None:
     session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
     session.decide([2], Decision.LABEL, [session.labels[0].id or 0])
@@ -198,19 +250,102 @@ def test_the_threshold_says_what_it_gives(qtbot: QtBot, session: Session, opened
     assert "0 of 6" in dialog.coverage.text()
     assert "not known" in dialog.precision.text()
     dialog.accept()
-    assert session.settings["threshold"] == 0.9
     model = opened.rows.model
     row = model.row_at(0)
     assert row is not None
     assert cell(row, 3, model.labels, model.runs, model.threshold).endswith("unsure")
 
 
+def test_the_threshold_cuts_nothing_off(qtbot: QtBot, session: Session, theme: Theme, opened: Bench) -> None:
+    session.decide([1, 2], Decision.LABEL, [session.labels[0].id or 0])
+    dialog = open_dialog(ThresholdDialog(session, opened))
+    qtbot.waitUntil(lambda: "scored rows count" in dialog.coverage.text())
+    dialog.spin.setValue(70)
+    qtbot.waitUntil(lambda: dialog.precision.text() != "")
+    buttons = dialog.findChild(QDialogButtonBox)
+    for part in (dialog.coverage, dialog.precision, buttons):
+        assert isinstance(part, QWidget)
+        qtbot.waitUntil(lambda part=part: part.height() >= part.heightForWidth(part.width()))  # type: ignore[misc]
+        assert part.height() >= part.minimumSizeHint().height()
+    assert buttons is not None
+    assert buttons.geometry().bottom() < dialog.height()
+    dialog.reject()
+
+
+def exported(qtbot: QtBot, session: Session, path: Path) -> list[dict[str, str]]:
+    job = session.export_table(ExportChoices(path))
+    assert job is not None
+    with qtbot.waitSignal(job.finished):
+        pass
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_one_label_that_does_not_fit_is_none_of_these_everywhere(
+    qtbot: QtBot, session: Session, opened: Bench, make_project: MakeProject, tmp_path: Path
+) -> None:
+    path = make_project("one", texts=TEXTS, labels=("Sports",))
+    with Project.open(path) as project:
+        give_yes(project, [0.01, 0.9, 0.49, 0.5, 0.2, 0.1])
+    labels = LabelsModel(session)
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    model = opened.rows.model
+    shown = [cell(model.row_at(n), 3, model.labels, model.runs) for n in range(6)]  # type: ignore[arg-type]
+    assert shown == [
+        "None of these",
+        "Sports, 90 %",
+        "None of these",
+        "None of these",
+        *["None of these"] * 2,
+    ]
+    sports = session.labels[0]
+    assert labels.counts(sports) == (0, 1)
+    session.set_query(RowQuery(run_id=session.runs[0].id, predicted_ids=(sports.id or 0,)))
+    qtbot.waitUntil(lambda: model.ids.tolist() == [2])
+    session.set_query(RowQuery())
+    qtbot.waitUntil(lambda: len(model.ids) == 6)
+    session.set_current_row(1)
+    assert opened.panel.decision.accept.text() == "Accept None of these ⏎"
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 1) == (Decision.NONE, ())
+    assert opened.panel.decision.accept.accessibleName() == "Accept Sports"
+    rows = exported(qtbot, session, tmp_path / "out.csv")
+    assert [(row["sce_label"], row["sce_status"]) for row in rows[:3]] == [
+        ("Sports", "none"),  # the most probable label, and that it does not fit
+        ("Sports", "scored"),
+        ("Sports", "none"),
+    ]
+    found = acceptable(session.project, session.runs[0], RowQuery(), 0.0)  # type: ignore[arg-type]
+    assert found.row_ids.tolist() == [2]
+
+
+def test_the_threshold_is_the_projects(
+    qtbot: QtBot, session: Session, opened: Bench, make_project: MakeProject, tmp_path: Path
+) -> None:
+    assert session.project is not None
+    path = session.project.path
+    session.set_threshold(0.9)
+
+    def statuses() -> set[str]:
+        return {row["sce_status"] for row in exported(qtbot, session, tmp_path / "out.csv")}
+
+    assert statuses() == {"unsure"}
+    other = make_project("other", texts=("one",), labels=LABELS)
+    open_in(qtbot, session, other)
+    assert (session.threshold, opened.rows.model.threshold) == (0.0, 0.0)
+    open_in(qtbot, session, path)
+    assert session.threshold == 0.9
+    session.set_threshold(0.0)
+    assert statuses() == {"scored"}
+
+
 def test_rows_are_filtered_by_a_column(qtbot: QtBot, session: Session, opened: Bench) -> None:
     dialog = ColumnFilterDialog(session)
     qtbot.addWidget(dialog)
     assert dialog.column.currentText() == "ref"
-    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == len(TEXTS))
-    item = dialog.list.topLevelItem(4)
+    qtbot.waitUntil(lambda: dialog.values.list.topLevelItemCount() == len(TEXTS))
+    item = dialog.values.list.topLevelItem(4)
     assert item is not None
     item.setCheckState(0, Qt.CheckState.Checked)
     dialog.accept()
@@ -286,6 +421,30 @@ def test_agreement_is_shown_and_leads_to_the_rows(qtbot: QtBot, session: Session
     assert session.project.coders() == ()
     session.undo()
     assert [coder.name for coder in session.project.coders()] == ["Ann"]
+
+
+def test_what_was_accepted_in_bulk_is_no_agreement_of_the_user(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    assert session.project is not None
+    late, lost = session.labels[0], session.labels[1]
+    session.decide([1], Decision.LABEL, [late.id or 0])
+    session.decide([3, 5], Decision.LABEL, [late.id or 0], origin=Origin.BULK)
+    session.project.add_coder("gold", "column gold", {1: lost.name, 3: late.name, 5: late.name})
+    dialog = AgreementDialog(session)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == 2, timeout=60_000)  # scikit-learn is imported
+    hand, bulk = (dialog.list.topLevelItem(place) for place in range(2))
+    assert hand is not None
+    assert bulk is not None
+    assert [hand.text(at) for at in range(4)] == ["gold: you, by hand", "3", "1", "0 %"]
+    assert [bulk.text(at) for at in range(4)] == ["gold: you, accepted in bulk", "", "2", "100 %"]
+    assert "You, by hand, and gold agree on 0 % of 1 row" in dialog.sentence.text()
+    dialog.list.setCurrentItem(bulk)
+    assert "You, accepted in bulk, and gold agree on 100 % of 2 rows" in dialog.sentence.text()
+    dialog.show_button.click()
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [1])
 
 
 def test_similar_rows_need_vectors(qtbot: QtBot, session: Session, opened: Bench) -> None:

@@ -13,11 +13,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui.keymap import Keymap
+from sce_desktop.ui.queries import order_by
 from sce_desktop.ui.row_labels import SHOWN
 from sce_desktop.ui.row_panel import RowPanel
 from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
@@ -101,6 +102,106 @@ def test_accept_takes_the_best_label_and_goes_on(session: Session, opened: Bench
     press(opened, Qt.Key.Key_Return)
     assert decided(session, 1) == (Decision.LABEL, (session.labels[1].id,))
     assert session.current_row == 2
+
+
+def test_enter_keeps_what_a_person_decided(session: Session, opened: Bench) -> None:
+    praise = (Decision.LABEL, (session.labels[2].id,))
+    opened.panel.labels.buttons[2].click()
+    session.stepAsked.emit(-1)
+    accept = opened.panel.decision.accept
+    assert (accept.text(), accept.accessibleName()) == ("Keep Praise ⏎", "Keep Praise")
+    assert session.project is not None
+    before = session.project.annotations([1])
+    press(opened, Qt.Key.Key_Return)
+    assert (decided(session, 1), session.current_row) == (praise, 2)
+    assert session.project.annotations([1]) == before  # nothing is written: not its time, not its queue
+    for decision, name in ((Decision.NONE, "None of these"), (Decision.SKIPPED, "Skipped")):
+        session.decide([2], decision)
+        assert accept.text() == f"Keep {name} ⏎"
+        press(opened, Qt.Key.Key_Return)
+        assert decided(session, 2) == (decision, ())
+        session.set_current_row(2)
+
+
+def test_enter_makes_an_answer_in_bulk_one_by_hand(session: Session, opened: Bench) -> None:
+    assert session.project is not None
+    praise = session.labels[2].id or 0
+    session.decide([1], Decision.LABEL, [praise], origin=Origin.BULK)
+    assert opened.panel.decision.accept.text() == "Keep Praise ⏎"
+    press(opened, Qt.Key.Key_Return)
+    kept = session.project.annotations([1])[1]
+    assert (kept.label_ids, kept.origin, session.current_row) == ((praise,), Origin.HAND, 2)
+    session.undo()
+    assert session.project.annotations([1])[1].origin is Origin.BULK
+
+
+def test_enter_keeps_all_labels_that_were_ticked(session: Session, opened: Bench) -> None:
+    session.scorer._edited.disconnect()
+    assert session.set_labels(session.labels, multi_label=True)
+    late, damaged, _ = (label.id or 0 for label in session.labels)
+    press(opened, Qt.Key.Key_1)
+    press(opened, Qt.Key.Key_2)
+    assert opened.panel.decision.accept.accessibleName() == "Keep Late + Damaged"
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 1) == (Decision.LABEL, (late, damaged))
+    assert session.current_row == 2
+    assert opened.panel.decision.accept.accessibleName() == "Accept Damaged"
+
+
+def in_order(qtbot: QtBot, session: Session, bench: Bench, order: RowOrder) -> list[int]:
+    """Choose a queue as its menu does, and return its rows."""
+    query = order_by(session.query, order, session.runs)
+    assert query is not None
+    with qtbot.waitSignal(bench.rows.model.idsChanged):
+        session.set_query(query)
+    settle(qtbot, session)
+    return [int(row_id) for row_id in bench.rows.model.ids]
+
+
+@pytest.mark.parametrize("order", [RowOrder.DISAGREE, RowOrder.CONFIDENCE, RowOrder.RANDOM, RowOrder.FILE])
+def test_who_labels_goes_from_open_row_to_open_row(
+    qtbot: QtBot, session: Session, opened: Bench, order: RowOrder
+) -> None:
+    session.scorer.set_baselines(("similarity",))
+    session.scorer.refresh()
+    if order is RowOrder.FILE:
+        in_order(qtbot, session, opened, RowOrder.LENGTH)
+    plain = order_by(session.query, order, session.runs)
+    assert plain is not None
+    assert session.project is not None
+    rows = [int(i) for i in session.project.row_ids(plain) if i != 3]  # row 3 has no text
+    session.decide([rows[0]], Decision.NONE)
+    session.decide([rows[2]], Decision.SKIPPED)
+    assert [i for i in in_order(qtbot, session, opened, order) if i != 3] == rows
+    assert session.current_row == rows[1]  # the first that nobody has answered
+    press(opened, Qt.Key.Key_1)
+    assert session.current_row == rows[3]
+    press(opened, Qt.Key.Key_1)
+    assert session.current_row == rows[3]  # none is left below
+
+
+def test_who_corrects_goes_from_row_to_row(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.decide([1, 2], Decision.NONE)
+    session.set_current_row(2)
+    session.set_current_row(1)
+    press(opened, Qt.Key.Key_3)
+    assert session.current_row == 2
+    press(opened, Qt.Key.Key_Backspace)  # it is open again: what follows labels it
+    session.decide([4], Decision.NONE)
+    press(opened, Qt.Key.Key_1)
+    assert session.current_row == 5
+
+
+def test_ticking_labels_and_enter_goes_to_the_next_open_row(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.scorer._edited.disconnect()
+    assert session.set_labels(session.labels, multi_label=True)
+    session.decide([2], Decision.NONE)
+    press(opened, Qt.Key.Key_1)
+    press(opened, Qt.Key.Key_2)
+    press(opened, Qt.Key.Key_Return)
+    assert session.current_row == 4
 
 
 def test_a_decision_is_on_the_disk_before_the_next_row_is_shown(session: Session, opened: Bench) -> None:
@@ -321,6 +422,22 @@ def test_a_label_among_many_is_found_by_typing(
     assert labels.finder.text() == ""
     labels.all_button.click()
     assert len(labels.shown()) == 200
+
+
+def test_typing_what_no_label_contains_is_told(
+    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+) -> None:
+    open_in(qtbot, session, make_project(texts=TEXTS, labels=tuple(f"Label {n}" for n in range(12))))
+    settle(qtbot, session)
+    press(bench, Qt.Key.Key_Slash)
+    labels = bench.panel.labels
+    qtbot.waitUntil(labels.finder.hasFocus)
+    assert labels.nothing.isHidden()
+    qtbot.keyClicks(labels.finder, "zz")
+    assert labels.nothing.isVisible()
+    assert labels.nothing.text() == "No label contains “zz”."
+    press(bench, Qt.Key.Key_Escape)
+    assert labels.nothing.isHidden()
 
 
 def test_original_cells_are_there_to_look_at(session: Session, opened: Bench) -> None:

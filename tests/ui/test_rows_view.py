@@ -97,9 +97,9 @@ def test_after_a_decision_rows_without_text_are_passed_over(
 ) -> None:
     open_in(qtbot, session, make_project(texts=("one", " ", "", "four", ""), labels=LABELS))
     settle(qtbot, session)
-    session.nextAsked.emit()
+    session.nextAsked.emit(False)
     assert session.current_row == 4
-    session.nextAsked.emit()
+    session.nextAsked.emit(False)
     assert session.current_row == 5  # nothing else is left: the end is shown as it is
     session.set_current_row(1)
     session.stepAsked.emit(1)
@@ -147,6 +147,19 @@ def test_a_filter_that_finds_nothing_says_so_and_can_be_cleared(
     settle(qtbot, session)
     assert opened.pages.currentIndex() == 0
     assert session.current_row == 1
+
+
+def test_an_empty_page_says_why_a_pattern_is_none(qtbot: QtBot, session: Session, opened: RowsView) -> None:
+    with qtbot.waitSignal(opened.model.idsChanged):
+        session.set_query(RowQuery(search="iraq[i"))
+    assert opened.empty.text() == "No text contains “iraq[i”."
+    with qtbot.waitSignal(session.queryFailed) as failed:
+        session.set_query(RowQuery(pattern="iraq[i"))
+    assert opened.empty.isVisible()
+    assert opened.empty.text() == failed.args[0]
+    with qtbot.waitSignal(opened.model.idsChanged):
+        session.set_query(RowQuery(pattern="iraq[is]"))
+    assert opened.empty.text() == "No row matches the filters."
 
 
 @pytest.mark.parametrize(

@@ -150,3 +150,12 @@ def test_a_small_screen_holds_the_window(
     resize(qtbot, window, 1)
     assert window.width() == 800
     assert {"Export", "extension"} <= set(cut(window))  # Qt's arrow leads to it
+
+
+def test_the_switch_of_regular_expressions_looks_pressed(window: MainWindow) -> None:
+    pattern = window.tool_bar.pattern
+    off = pattern.grab().toImage()
+    pattern.setChecked(True)
+    assert pattern.grab().toImage() != off
+    pattern.setChecked(False)
+    assert pattern.grab().toImage() == off
