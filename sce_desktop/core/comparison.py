@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.metrics import CONFIDENCE_LEVEL
+from sce_desktop.core.words import plural
 
 DRAWS = 10_000
 FEWEST_ROWS = 30
@@ -36,7 +37,8 @@ class Difference:
         if not self.rows:
             return "Not measured: no row was left out of training."
         if self.rows < FEWEST_ROWS:
-            return f"No difference shown yet: {self.rows:,} rows are too few."
+            are = "is" if self.rows == 1 else "are"
+            return f"No difference shown yet: {plural(self.rows, 'row')} {are} too few."
         if not self.shown:
             low, high = (100 * end for end in self.interval)
             return (

@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sce_desktop.tasks.pasting import Cell, as_tsv
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.painting import elided_name, name_on_two_lines
-from sce_desktop.ui.theme import font, px, tokens
+from sce_desktop.ui.theme import font, px, set_role, tokens
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.quality import Part
@@ -84,7 +92,31 @@ class _Square(QAbstractTableModel):
 
 
 class _SquareView(QTableView):
-    """As wide as there is room for, so that the names above can be read, and no column is seen in half."""
+    """As wide as there is room for, so that the names above can be read, and no column is seen in half.
+
+    The corner says which of the two is the truth.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.corner = QWidget(self)
+        self.across, self.down = QLabel("The model says →"), QLabel("Your label ↓")
+        layout = QVBoxLayout(self.corner)
+        layout.setContentsMargins(px(_AROUND // 3), 0, px(_AROUND // 2), 0)
+        layout.setSpacing(0)
+        for label, side in (
+            (self.across, Qt.AlignmentFlag.AlignRight),
+            (self.down, Qt.AlignmentFlag.AlignLeft),
+        ):
+            set_role(label, "muted")
+            layout.addWidget(label, 0, side)
+        self.horizontalHeader().setMinimumHeight(self.corner.sizeHint().height())
+
+    def updateGeometries(self) -> None:
+        super().updateGeometries()
+        across, down = self.horizontalHeader().geometry(), self.verticalHeader().geometry()
+        self.corner.setGeometry(QRect(down.left(), across.top(), down.width(), across.height()))
+        self.corner.raise_()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from PySide6.QtCore import QPoint, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QHBoxLayout, QMenu, QPushButton, QWidget
 
 from sce_desktop.core.types import Run
 from sce_desktop.tasks.periods import Unit
 from sce_desktop.ui.findings_work import Answer, View, Wanted
+from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.rows_text import run_title
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 
 _VIEWS: tuple[tuple[View, str], ...] = (("shares", "Shares"), ("column", "By column"), ("time", "Over time"))
 _NO_MODEL = "No model"
+_COPY, _EXPORT, _ROLLED = ("Copy", ""), ("Export ▾", "▾"), ("Sum up parents", "Parents")  # where it is narrow
 _COMBO = 150  # pixels
 _MODEL = 220  # "With SCE, whole table" in full
 
 
 class FindingsBar(QWidget):
-    """The line above the figures."""
+    """The line above the figures; where it is narrow it says less before it takes a second one."""
 
     changed = Signal()
     copyAsked = Signal()
@@ -55,27 +58,30 @@ class FindingsBar(QWidget):
         self.model = _combo("Whose probabilities help")
         self.model.setMaximumWidth(px(_MODEL))
         self.model.setToolTip("Whose probabilities help to estimate the shares")
-        self.rolled = QCheckBox("Sum up parents")
+        self.rolled = QCheckBox(_ROLLED[0])
         self.rolled.setAccessibleName("Count labels named Parent > Child as their parent")
         self.rolled.setToolTip("Labels named “Parent > Child” count as “Parent”")
-        self.copy = _button("Copy", "Copy the figures", "copy")
+        self.copy = _button(_COPY[0], "Copy the figures", "copy")
         self.copy.setToolTip("Copy the figures, to be pasted into a spreadsheet")
-        self.export = _button("Export ▾", "Export the figures", "export")
+        self.export = _button(_EXPORT[0], "Export the figures", "export")
+        self.export.setToolTip("Export the figures to Excel, or save them as one page")
         self._menu = menu = QMenu(self.export)
         self.workbook = menu.addAction("Export to Excel…")
         self.page = menu.addAction("Save as one page (HTML)…")
         set_icon(self.workbook, "table", "muted")
         set_icon(self.page, "file", "muted")
         self.export.clicked.connect(self._ask_export)
+        asked = QWidget()
+        self._asked = FlowLayout(asked, gap=px(SPACE_S))
+        boxes = (self.table, self.counts, self.model, self.rolled)
+        for widget in (*self.views.values(), self.column, self.unit, *boxes):
+            self._asked.addWidget(widget)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), 0)
         layout.setSpacing(px(SPACE_S))
-        boxes = (self.table, self.counts, self.model, self.rolled)
-        for widget in (*self.views.values(), self.column, self.unit, *boxes):
-            layout.addWidget(widget)
-        layout.addStretch()
-        layout.addWidget(self.copy)
-        layout.addWidget(self.export)
+        layout.addWidget(asked, 1)
+        for button in (self.copy, self.export):
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self._group.buttonClicked.connect(self._on_view)
         self.column.activated.connect(self._on_column)
         self.unit.activated.connect(self._on_unit)
@@ -138,6 +144,7 @@ class FindingsBar(QWidget):
         self.rolled.setVisible(parents)
         if not parents:
             self.rolled.setChecked(False)
+        self._fit()
 
     def show_answer(self, answer: Answer, columns: Sequence[str]) -> None:
         """Show which column and period the figures are about."""
@@ -152,6 +159,33 @@ class FindingsBar(QWidget):
             self.unit.setCurrentIndex(self.unit.findData(answer.wanted.unit))
         self._show_controls()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say more or less."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Say more or less in another font."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Leave words to the tips where all does not go on one line with them."""
+        layout = self.layout()
+        assert layout is not None
+        buttons = (self.copy, self.export)
+        needed = self._asked.sizeHint().width() + sum(one.sizeHint().width() for one in buttons)
+        needed += len(buttons) * layout.spacing()
+        said = ((self.copy, _COPY), (self.export, _EXPORT), (self.rolled, _ROLLED))
+        for button, (whole, _) in said:
+            if not button.isHidden():
+                width = button.fontMetrics().horizontalAdvance
+                needed += width(whole) - width(button.text())
+        narrow = needed > layout.contentsRect().width()
+        for button, texts in said:
+            button.setText(texts[narrow])
+
     def set_exports(self, on: bool) -> None:
         """Let the figures be copied and exported, or not: there are none."""
         self.copy.setEnabled(on)
@@ -161,6 +195,7 @@ class FindingsBar(QWidget):
         self.column.setVisible(self.view != "shares")
         self.unit.setVisible(self.view == "time")
         self.table.setVisible(self.view == "time")
+        self._fit()
 
     @Slot()
     def _on_view(self) -> None:

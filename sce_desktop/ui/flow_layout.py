@@ -62,16 +62,27 @@ class FlowLayout(QLayout):
                 size = size.expandedTo(item.minimumSize())
         return size
 
-    def _arrange(self, area: QRect, *, move: bool) -> int:
-        x, y, line = area.x(), area.y(), 0
+    def _lines(self, width: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
+        x = 0
         for item in self._items:
             if item.isEmpty():
                 continue
             size = item.sizeHint()
-            if x > area.x() and x + size.width() > area.right() + 1:
-                x, y, line = area.x(), y + line + self._gap, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
+            if not lines or x + size.width() > width:
+                lines.append([])
+                x = 0
+            lines[-1].append((item, size))
             x += size.width() + self._gap
-            line = max(line, size.height())
-        return y + line - area.y()
+        return lines
+
+    def _arrange(self, area: QRect, *, move: bool) -> int:
+        y = area.y()
+        for line in self._lines(area.width()):
+            x, height = area.x(), max(size.height() for _, size in line)
+            for item, size in line:
+                if move:
+                    item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
+                x += size.width() + self._gap
+            y += height + self._gap
+        return max(0, y - self._gap - area.y())

@@ -40,6 +40,10 @@ def test_few_rows_show_nothing() -> None:
     assert found.sentence == "No difference shown yet: 12 rows are too few."
 
 
+def test_one_row_is_called_so() -> None:
+    assert compare(*rows(0, 1, 0, 0)).sentence == "No difference shown yet: 1 row is too few."
+
+
 def test_no_rows() -> None:
     nothing = np.empty(0, dtype=bool)
     assert compare(nothing, nothing).sentence == "Not measured: no row was left out of training."

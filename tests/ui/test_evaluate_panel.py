@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from pytestqt.qtbot import QtBot
 
@@ -188,6 +188,20 @@ def test_no_name_over_confusions_is_seen_in_half(show: Open, width: int) -> None
     cell, room = panel.confusions.pairs.cell, square.viewport().width()
     assert px(72) <= cell <= px(120)
     assert 12 * cell <= room or room % cell < 12  # whole columns, but for what a division leaves over
+
+
+def test_confusions_say_which_axis_is_the_truth(show: Open) -> None:
+    panel = show()
+    panel.tabs.setCurrentWidget(panel.confusions)
+    square = panel.confusions.square
+    assert (square.across.text(), square.down.text()) == ("The model says →", "Your label ↓")
+    across, down = square.horizontalHeader().geometry(), square.verticalHeader().geometry()
+    corner = QRect(down.left(), across.top(), down.width(), across.height())
+    for label in (square.across, square.down):
+        assert label.isVisible()
+        assert corner.contains(QRect(label.mapTo(square, QPoint()), label.size()))
+        assert label.height() >= label.sizeHint().height()
+        assert label.width() >= label.sizeHint().width()
 
 
 def test_the_headings_of_the_commonest_confusions_fit_a_narrow_panel(show: Open) -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import openpyxl
 import pyqtgraph
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.app import make_window
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Scores
 from sce_desktop.store.project import Project
@@ -21,10 +22,11 @@ from sce_desktop.tasks.audits import sample
 from sce_desktop.tasks.evidence import Evidence, gather, rolled_up
 from sce_desktop.tasks.findings import Findings, by_value, column_values, find
 from sce_desktop.tasks.periods import by_period
-from sce_desktop.ui import findings_work
+from sce_desktop.ui import findings_work, work
 from sce_desktop.ui.findings_models import FigureRole
 from sce_desktop.ui.findings_panel import FindingsPanel
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import Theme
 from sce_desktop.ui.words import interval_text, share_text
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
@@ -212,6 +214,42 @@ def test_the_chart_draws_what_is_checked(
     panel.bar.table.click()
     wait(qtbot, panel)
     assert panel.parts.isVisible()
+
+
+def test_a_narrow_window_stays_narrow_and_shows_all_that_can_be_asked(
+    qtbot: QtBot, session: Session, theme: Theme, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work.ModelShelf, "load", lambda *_, **__: [])
+    monkeypatch.setattr(work, "score", lambda *_, **__: [])
+    window = make_window(session, theme)
+    qtbot.addWidget(window, before_close_func=lambda _: setattr(window, "_settled", True))
+    window.show()
+    open_in(qtbot, session, path)
+    settle(qtbot, session)
+    least = window.minimumSizeHint().width()
+    session.panelAsked.emit("Findings")
+    (panel,) = window.findChildren(FindingsPanel)
+    wait(qtbot, panel)
+    bar = panel.bar
+    bar.views["time"].click()
+    wait(qtbot, panel)
+    controls = (*bar.views.values(), bar.column, bar.unit, bar.table, bar.counts, bar.model, bar.rolled)
+    tops = {}
+    for width in (1280, 1000, least):
+        window.resize(width, 700)
+        qtbot.waitUntil(lambda width=width: window.width() == bar.width() == width)
+        qtbot.wait(1)
+        for one in (*controls, bar.copy, bar.export):
+            at = QRect(one.mapTo(bar, QPoint()), one.size())
+            assert bar.rect().contains(at), (width, one.accessibleName())
+            assert one.width() >= one.minimumSizeHint().width(), (width, one.accessibleName())
+        middles = {one.mapTo(bar, one.rect().center()).y() for one in controls}
+        tops[width] = max(middles) - min(middles), bar.copy.text(), bar.rolled.text()
+    assert tops[1280][0] <= 2  # a line
+    assert tops[1280][1:] == ("Copy", "Sum up parents")
+    assert tops[1000][0] <= 2
+    assert tops[1000][1:] == ("", "Parents")
+    assert tops[least][0] > 10  # two lines
 
 
 def test_counts_take_the_place_of_shares(
