@@ -182,7 +182,8 @@ class FindingsBar(QWidget):
             if not button.isHidden():
                 width = button.fontMetrics().horizontalAdvance
                 needed += width(whole) - width(button.text())
-        narrow = needed > layout.contentsRect().width()
+        margins = layout.contentsMargins()  # the layout itself may not have heard of the new width yet
+        narrow = needed > self.width() - margins.left() - margins.right()
         for button, texts in said:
             button.setText(texts[narrow])
 
