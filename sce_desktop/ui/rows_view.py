@@ -41,7 +41,7 @@ from sce_desktop.ui.rows_table import RowsTable
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
-LOOKED_AHEAD = 5_000  # rows that a key looks at for the next one without an answer
+LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
 _HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortable": "Comfortable, two lines"}
 
 
@@ -224,11 +224,12 @@ class RowsView(QWidget):
         here = self.model.place_of(self._session.current_row)
         project, steps = self._session.project, 1
         if labelling and here is not None and project is not None:
-            below = self.model.ids[here + 1 : here + 1 + LOOKED_AHEAD]
-            found = project.first_open(below)
-            if found is not None:
-                self._step(int(np.argmax(below == found)) + 1)
-                return
+            for ahead in LOOKED_AHEAD:
+                below = self.model.ids[here + 1 : here + 1 + ahead]
+                found = project.first_open(below)
+                if found is not None:
+                    self._step(int(np.argmax(below == found)) + 1)
+                    return
         while here is not None and here + steps < len(self.model.ids):
             row = self.model.row_at(here + steps)
             if row is None or not row.blank:

@@ -17,6 +17,7 @@ from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery
+from sce_desktop.ui import rows_view
 from sce_desktop.ui.keymap import Keymap
 from sce_desktop.ui.queries import order_by
 from sce_desktop.ui.row_labels import SHOWN
@@ -188,6 +189,15 @@ def test_who_corrects_goes_from_row_to_row(qtbot: QtBot, session: Session, opene
     assert session.current_row == 2
     press(opened, Qt.Key.Key_Backspace)  # it is open again: what follows labels it
     session.decide([4], Decision.NONE)
+    press(opened, Qt.Key.Key_1)
+    assert session.current_row == 5
+
+
+def test_an_open_row_is_found_however_far_it_is(
+    session: Session, opened: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_view, "LOOKED_AHEAD", (1, 4))
+    session.decide([2, 4], Decision.NONE)
     press(opened, Qt.Key.Key_1)
     assert session.current_row == 5
 
