@@ -10,7 +10,6 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from sce_desktop.core.queues import DEFAULT_QUEUE
 from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.ui import rows_data
@@ -21,7 +20,6 @@ from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.queries import (
-    ORDERS,
     has_filters,
     order_name,
     without_filters,
@@ -292,15 +290,6 @@ class FilterBar(FilterMenus):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self._below(widget))
         self._show_query()  # a click on a chip toggles it before anything is chosen
-
-    def order_menu(self) -> QMenu:
-        """The orders to choose from; the one to begin with is marked."""
-        menu = super().order_menu()
-        for action, (name, _, _) in zip(menu.actions(), ORDERS, strict=True):
-            if name == DEFAULT_QUEUE:
-                action.setText(action.text().replace("(", "(default, "))
-                menu.setDefaultAction(action)
-        return menu
 
     def _open_order(self) -> None:
         self._popup(self.order_menu(), self.order)

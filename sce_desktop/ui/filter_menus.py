@@ -12,9 +12,9 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.queues import DEFAULT_QUEUE
 from sce_desktop.core.types import USER, IdArray
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
-from sce_desktop.ui import review_work
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.filter_words import STATES
@@ -22,6 +22,7 @@ from sce_desktop.ui.label_filter import LabelFilterDialog
 from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
 from sce_desktop.ui.row_actions import label_icon, menu_text
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.start_review import diverse
 
 _MOST_IN_MENU = 40
 
@@ -66,7 +67,7 @@ class FilterMenus(QWidget):
         return action
 
     def order_menu(self) -> QMenu:
-        """The orders to choose from."""
+        """The orders to choose from; the one to begin with is marked."""
         menu, query, runs = QMenu(self), self._session.query, self._session.runs
         group = QActionGroup(menu)
         for name, order, descending in ORDERS:
@@ -75,8 +76,11 @@ class FilterMenus(QWidget):
             choose = partial(self._choose_order, order, descending)
             text = name[:1].upper() + name[1:]
             if order is RowOrder.GIVEN:
-                text, enabled = f"{text} (teaches most)", bool(runs)
-            group.addAction(self._add(menu, text, choose, checked=checked, enabled=enabled))
+                text, enabled = f"{text} (default, teaches most)", bool(runs)
+            action = self._add(menu, text, choose, checked=checked, enabled=enabled)
+            group.addAction(action)
+            if name == DEFAULT_QUEUE:
+                menu.setDefaultAction(action)
         return menu
 
     def _choose_order(self, order: RowOrder, descending: bool) -> None:
@@ -90,25 +94,15 @@ class FilterMenus(QWidget):
 
     def _ask_diverse(self) -> None:
         """Order the rows so that those which teach most come first; that looks at their vectors."""
-        session = self._session
-        if session.project is None:
+        if self._session.project is None:
             return
-        job = session.submit(
-            review_work.diverse,
-            session.project,
-            session.scorer.known_vectors,
-            random.getrandbits(32),
-            title="Finding rows that differ",
-            lane="reads",
-            first=True,
-        )
+        job = self._session.review.find_diverse()
         job.finished.connect(self._on_diverse)
         job.ended.connect(self._show_query)
 
     @Slot(object)
     def _on_diverse(self, ids: IdArray) -> None:
-        query = replace(self._session.query, order=RowOrder.GIVEN, descending=False)
-        self._set(replace(query, given=tuple(ids.tolist()), name=""))
+        self._set(diverse(self._session.query, ids))
 
     def _add_labels(self, menu: QMenu) -> None:
         """Add the labels to filter by: as the model sees it, and as decided."""

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from sce_desktop.core.queues import DEFAULT_QUEUE
 from sce_desktop.core.types import IdArray
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import review_work
 from sce_desktop.ui.jobs import Job, drop
-from sce_desktop.ui.queries import ORDERS, is_selection, order_by, without_filters
+from sce_desktop.ui.queries import is_selection, without_filters
 
 if TYPE_CHECKING:
     from sce_desktop.ui.session import Session
@@ -24,6 +23,11 @@ if TYPE_CHECKING:
 START = "Start reviewing"
 READY = "All rows are scored. Your answers teach most if rows that differ come first."
 NOTHING_OPEN = "Every row with text has an answer."
+
+
+def diverse(query: RowQuery, ids: IdArray) -> RowQuery:
+    """Return ``query`` in the order of the default queue, `core.queues.DEFAULT_QUEUE`, that was found."""
+    return replace(query, order=RowOrder.GIVEN, descending=False, given=tuple(ids.tolist()), name="")
 
 
 class StartReview(QObject):
@@ -46,14 +50,14 @@ class StartReview(QObject):
     @Slot()
     def begin(self) -> None:
         """Show the default queue from its first row without an answer."""
+        if self._session.project is not None:
+            self.find_diverse().finished.connect(self._on_diverse)
+
+    def find_diverse(self) -> Job:
+        """Look for the rows without an answer, in an order in which they teach most: by their vectors."""
         session = self._session
-        if session.project is None:
-            return
+        assert session.project is not None
         drop(self._search)
-        order, descending = next((order, down) for name, order, down in ORDERS if name == DEFAULT_QUEUE)
-        if order is not RowOrder.GIVEN:
-            self._show(order_by(self._rows(), order, session.runs, descending=descending))
-            return
         self._search = session.submit(
             review_work.diverse,
             session.project,
@@ -63,7 +67,7 @@ class StartReview(QObject):
             lane="reads",
             first=True,
         )
-        self._search.finished.connect(self._on_diverse)
+        return self._search
 
     def _rows(self) -> RowQuery:
         """The rows that are shown, or all where they were chosen one by one: those are no queue."""
@@ -75,16 +79,9 @@ class StartReview(QObject):
         if not len(ids):
             self._session.tell(NOTHING_OPEN)
             return
-        given = tuple(ids.tolist())
-        self._show(replace(self._rows(), order=RowOrder.GIVEN, descending=False, given=given, name=""))
-
-    def _show(self, query: RowQuery | None) -> None:
-        session = self._session
-        if query is None:
-            session.tell(review_work.NO_VECTORS, "warn")
-            return
+        session, query = self._session, diverse(self._rows(), ids)
         if query == session.query:
-            session.set_current_row(query.given[0] if query.given else session.current_row)
+            session.set_current_row(query.given[0])
         else:
             session.set_query(query)
         session.rowsFocusAsked.emit()
