@@ -83,9 +83,7 @@ class RowQuery:
     decided_since: str = ""  # decided at this moment or later; ISO 8601, UTC
     disagreeing: tuple[int, ...] = ()  # coders (0: the user) of whom two at least differ about the row
     run_id: int | None = None  # the run that predicted_ids, confidence and the score orders look at
-    predicted_ids: tuple[
-        int, ...
-    ] = ()  # the run gives any of these labels: where it says that none fits, none
+    predicted_ids: tuple[int, ...] = ()  # the run gives any of these labels, so not where it says none fits
     confidence: tuple[float, float] | None = None  # the run's confidence lies in [low, high]
     compare: tuple[int, int] | None = None  # the two runs that disagree and RowOrder.DISAGREE look at
     disagree: bool | None = None  # True: both scored, different top labels; False: the same top label
