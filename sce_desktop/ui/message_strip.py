@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
@@ -12,11 +13,13 @@ from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
 MOST_WIDTH = 660
 _ABOVE_FOOT = 44  # leaves the line below the table free, which says what to do next
-INFO_MS = 8000  # good news goes by itself; a warning stays until it is closed
+INFO_MS = 8000  # good news goes by itself; a warning stays until it is closed, and is not read before that
 
 
 class MessageStrip(QFrame):
     """Shows the newest sentence. The older ones are in the log.
+
+    A warning that had no time to be read comes back when what took its place goes.
 
     It lies over its parent instead of taking part in a layout: nothing that one looks at or aims at moves
     when it comes or goes.
@@ -25,6 +28,8 @@ class MessageStrip(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._warn = False
+        self._since = 0.0  # time.monotonic() when the sentence came
+        self._unread: list[str] = []  # warnings that were pushed away, the newest last
         self._icon = QLabel()
         self.setAccessibleName("Message")
         self._icon.setAccessibleName("Kind of message")
@@ -32,12 +37,12 @@ class MessageStrip(QFrame):
         self.text.setTextFormat(Qt.TextFormat.PlainText)  # a file name may look like a tag
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setAccessibleName("Message text")
-        close = QToolButton()
+        self.close_button = close = QToolButton()
         close.setToolTip("Close this message")
         close.setAccessibleName("Close message")
         set_role(close, "quiet")
         set_icon(close, "close", "muted")
-        close.clicked.connect(self.hide)
+        close.clicked.connect(self._end)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_S), px(SPACE_S))
         layout.setSpacing(px(SPACE_S))
@@ -51,7 +56,7 @@ class MessageStrip(QFrame):
         layout.addWidget(self.button)
         layout.addWidget(close)
         self._timer = QTimer(self, singleShot=True, interval=INFO_MS)
-        self._timer.timeout.connect(self.hide)
+        self._timer.timeout.connect(self._end)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "strip")
         self.hide()
@@ -79,25 +84,34 @@ class MessageStrip(QFrame):
     def end_news(self) -> None:
         """Take away what was only told, because something newer happens; warnings and offers stay."""
         if self._timer.isActive():
-            self._timer.stop()
-            self.hide()
+            self._end()
 
     @Slot()
     def end_offer(self) -> None:
         """Take away an offer that has lost its ground."""
         if self._do is not None:
-            self._do = None
-            self.hide()
+            self._end()
 
     @Slot()
     def _on_button(self) -> None:
-        do, self._do = self._do, None
-        self.hide()
+        do = self._do
+        self._end()
         if do is not None:
             do()
 
+    @Slot()
+    def _end(self) -> None:
+        """Take the sentence away and bring back a warning that it pushed away."""
+        self._timer.stop()
+        self._do = None
+        self.hide()
+        if self._unread:
+            self.show_message(self._unread.pop(), "warn")
+
     def _show(self, sentence: str, tone: str) -> None:
         warn = tone == "warn"
+        self._keep_unread(sentence)
+        self._since = time.monotonic()
         self.text.setText(sentence)
         self._warn = warn
         self._draw_icon()
@@ -113,6 +127,14 @@ class MessageStrip(QFrame):
         self._place()
         self.show()
         self.raise_()
+
+    def _keep_unread(self, newer: str) -> None:
+        old = self.text.text()
+        unread = self._warn and not self.isHidden() and time.monotonic() - self._since < INFO_MS / 1000
+        if unread and old != newer and old not in self._unread:
+            self._unread.append(old)
+        if newer in self._unread:
+            self._unread.remove(newer)
 
     def _place(self) -> None:
         """Be as wide as the sentence, up to a limit, in the middle of the parent's foot."""

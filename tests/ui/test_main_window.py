@@ -214,6 +214,8 @@ def test_what_was_told_ends_with_the_next_edit(
     session.decide([3], Decision.SKIPPED)
     assert window.strip.isVisible()
     session.versionsChanged.emit()
+    assert window.strip.text.text() == "The disk is full."  # it was pushed away unread
+    window.strip.close_button.click()
     assert window.strip.isHidden()
     session.tell("5 rows were added.")
     with qtbot.waitSignal(session.projectClosed):
