@@ -28,6 +28,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 MINI = ROOT / "models" / "sce-mini" / "model.safetensors"
 GRACE_S = 2.0  # a thread that is on its way out may take this long
+PATIENCE_MS = 30_000  # what a wait for the window may take on a busy machine, where the test names no limit
 _threads_before = pytest.StashKey[set[threading.Thread]]()
 _session_home = pytest.StashKey[str]()
 _home_numbers = itertools.count()
@@ -133,6 +134,24 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 # --- Qt ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
+    """pytest-qt's gives up after five seconds: too soon where others compute beside the tests."""
+    from pytestqt.qtbot import QtBot
+
+    class PatientBot(QtBot):
+        def waitUntil(self, callback: Any, *, timeout: int = PATIENCE_MS) -> None:
+            super().waitUntil(callback, timeout=timeout)
+
+        def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_MS, **options: Any) -> Any:
+            return super().waitSignal(signal, timeout=timeout, **options)
+
+        def waitSignals(self, signals: Any, *, timeout: int = PATIENCE_MS, **options: Any) -> Any:
+            return super().waitSignals(signals, timeout=timeout, **options)
+
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)

@@ -42,7 +42,7 @@ def session(lanes: Lanes, tmp_path: Path, qtbot: QtBot) -> Iterator[Session]:
     """A session without a project; what it opens is closed at the end."""
     session = Session(lanes, Settings(tmp_path / "settings.json"))
     yield session
-    with qtbot.waitSignal(session.settled, timeout=10_000):
+    with qtbot.waitSignal(session.settled):
         session.shut_down()
 
 

@@ -74,7 +74,7 @@ def add_version(project: Project, settings: Mapping[str, Any], *, base: str = "s
 
 def open_in(qtbot: QtBot, session: Session, path: Path) -> Project:
     """Open a project and wait until it has been counted."""
-    with qtbot.waitSignals([session.projectOpened, session.countsChanged], timeout=10_000):
+    with qtbot.waitSignals([session.projectOpened, session.countsChanged]):
         session.open_project(path)
     assert session.project is not None
     return session.project

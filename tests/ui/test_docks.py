@@ -62,7 +62,7 @@ def window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MainWindo
 
 
 def _open(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    with qtbot.waitSignal(window._session.countsChanged, timeout=10_000):
+    with qtbot.waitSignal(window._session.countsChanged):
         window.open_path(path)
 
 

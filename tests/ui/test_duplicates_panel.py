@@ -141,7 +141,7 @@ def test_a_search_ends_with_the_project(
     monkeypatch.setattr(duplicates_work, "find", endless)
     panel.find_button.click()
     qtbot.waitUntil(going.is_set)
-    with qtbot.waitSignal(session.projectClosed, timeout=10_000):
+    with qtbot.waitSignal(session.projectClosed):
         session.close_project()
     assert panel.model.rowCount() == 0
     assert not panel.find_button.isEnabled()

@@ -42,7 +42,7 @@ def project_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def dialog(qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path) -> ExportDialog:
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(project_file)
     dialog = make(qtbot, session)
     dialog.path.setText(str(tmp_path / "out.csv"))
@@ -53,7 +53,7 @@ def make(qtbot: QtBot, session: Session) -> ExportDialog:
     dialog = ExportDialog(session)
     qtbot.addWidget(dialog)
     dialog.open()
-    qtbot.waitUntil(lambda: dialog._facts is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: dialog._facts is not None)
     return dialog
 
 
@@ -61,7 +61,7 @@ def export(qtbot: QtBot, session: Session, dialog: ExportDialog) -> list[dict[st
     path = dialog.file
     with qtbot.waitSignal(dialog.accepted):
         dialog.export_button.click()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter=";"))
 
@@ -73,7 +73,7 @@ def test_number_told_is_the_number_written(
     qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path, only: str, count: int
 ) -> None:
     """B25."""
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(project_file)
     session.set_query(RowQuery(state=RowState.FLAGGED) if only == "shown" else RowQuery(search="text 3"))
     dialog = make(qtbot, session)
@@ -92,7 +92,7 @@ def test_labelled_rows_are_those_that_the_status_bar_counts(
     with Project.open(project_file) as project:
         project.decide([300, 400], Decision.NONE)
         project.decide([401], Decision.SKIPPED)
-    with qtbot.waitSignals([session.projectOpened, session.countsChanged], timeout=10_000):
+    with qtbot.waitSignals([session.projectOpened, session.countsChanged]):
         session.open_project(project_file)
     status = StatusBar(session.lanes)
     qtbot.addWidget(status)

@@ -145,7 +145,7 @@ def test_rows_with_several_labels_are_in_the_menu_where_there_can_be_some(
     assert not any(name.startswith("Several") for name in entries(opened.more_menu()))
     session.set_labels(session.labels, multi_label=True)
     ids = [label.id for label in session.labels if label.id is not None]
-    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+    with qtbot.waitSignal(session.countsChanged):
         session.decide([1], Decision.LABEL, ids[:2])
     entries(opened.more_menu())["Several labels  1"].trigger()
     assert session.query == RowQuery(state=RowState.SEVERAL)

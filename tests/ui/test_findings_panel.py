@@ -81,7 +81,7 @@ def wait(qtbot: QtBot, panel: FindingsPanel) -> None:
     def ready() -> bool:
         return not panel._dirty and panel.looking.idle and panel._cell_job is None
 
-    qtbot.waitUntil(ready, timeout=10_000)
+    qtbot.waitUntil(ready)
 
 
 def opened(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> Project:
@@ -428,7 +428,7 @@ def test_reports_are_those_of_the_tasks(
     wait(qtbot, panel)
     page, workbook = tmp_path / "page.html", tmp_path / "book.xlsx"
     for target in (page, workbook):
-        with qtbot.waitSignal(session.told, timeout=10_000) as told:
+        with qtbot.waitSignal(session.told) as told:
             panel.exports.save_to(target)
         assert told.args == [f"The findings were written to {target}.", "info"]
     assert panel.answer is not None
@@ -453,7 +453,7 @@ def test_a_place_that_cannot_be_written_to_is_told(
     qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, tmp_path: Path
 ) -> None:
     opened(qtbot, session, panel, path)
-    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+    with qtbot.waitSignal(session.told) as told:
         panel.exports.save_to(tmp_path / "no folder" / "page.html")
     assert told.args[1] == "warn"
 
@@ -465,7 +465,7 @@ def test_the_file_is_asked_for_without_a_nested_loop(
     panel.bar.workbook.trigger()
     dialog = panel.findChild(QFileDialog)
     assert dialog is not None
-    with qtbot.waitSignal(session.told, timeout=10_000):
+    with qtbot.waitSignal(session.told):
         dialog.fileSelected.emit(str(tmp_path / "chosen.xlsx"))
     assert openpyxl.load_workbook(tmp_path / "chosen.xlsx")["Shares"]["A2"].value == LABELS[0]
     dialog.reject()
@@ -614,7 +614,7 @@ def test_the_project_may_be_closed_meanwhile(
     panel._on_asked()
     panel._look()
     panel.show_cell(0, -1)
-    with qtbot.waitSignal(session.projectClosed, timeout=10_000):
+    with qtbot.waitSignal(session.projectClosed):
         session.close_project()
     qtbot.waitUntil(lambda: not session.lanes.reads.busy)
     assert panel.answer is None

@@ -158,7 +158,7 @@ def panel(qtbot: QtBot, session: Session, project: Project, theme: object) -> Fi
 
 
 def wait_for_plan(qtbot: QtBot, panel: FineTunePanel) -> None:
-    qtbot.waitUntil(lambda: panel.looking.idle, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.looking.idle)
 
 
 def label(session: Session, rows: range, place: int, origin: Origin = Origin.HAND) -> None:
@@ -168,7 +168,7 @@ def label(session: Session, rows: range, place: int, origin: Origin = Origin.HAN
 def label_enough(qtbot: QtBot, panel: FineTunePanel) -> None:
     label(panel._session, range(1, 11), 0)
     label(panel._session, range(11, 21), 1)
-    qtbot.waitUntil(panel.start.start_button.isEnabled, timeout=10_000)
+    qtbot.waitUntil(panel.start.start_button.isEnabled)
 
 
 def click(qtbot: QtBot, button: Any) -> None:
@@ -177,7 +177,7 @@ def click(qtbot: QtBot, button: Any) -> None:
 
 def made(qtbot: QtBot, panel: FineTunePanel) -> ModelVersion:
     tuner = panel._session.tuner
-    with qtbot.waitSignal(tuner.made, timeout=10_000) as signal:
+    with qtbot.waitSignal(tuner.made) as signal:
         click(qtbot, panel.start.start_button)
     qtbot.waitUntil(lambda: tuner.job is None)
     settle(qtbot, panel._session)
@@ -199,12 +199,12 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     session = panel._session
     label(session, range(1, 8), 0)
     label(session, range(8, 11), 1, Origin.BULK)
-    qtbot.waitUntil(lambda: panel.start.origins[Origin.HAND].text() == "By hand 7", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.start.origins[Origin.HAND].text() == "By hand 7")
     assert panel.start.origins[Origin.BULK].text() == "In bulk 3"
     assert not panel.start.origins[Origin.BULK].isChecked()
     assert "(now only 'Late')" in panel.start.problem.text()
     panel.start.origins[Origin.BULK].setChecked(True)
-    qtbot.waitUntil(lambda: "; the 3 in bulk are" in panel.start.held_out.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "; the 3 in bulk are" in panel.start.held_out.text())
     first = panel.result.examples.topLevelItem(0)
     assert first is not None
     assert [first.text(column) for column in range(5)] == ["Late", "7", "0", "0", "7"]
@@ -213,7 +213,7 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     )
     assert panel.start.takes.text().startswith("About ")
     panel.start.origins[Origin.BULK].setChecked(False)
-    qtbot.waitUntil(lambda: "(now only 'Late')" in panel.start.problem.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "(now only 'Late')" in panel.start.problem.text())
     assert not panel.start.start_button.isEnabled()
 
 
@@ -221,7 +221,7 @@ def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineT
     assert panel._session.project is not None
     panel._session.project.create_audit([1, 2], seed=0)
     label_enough(qtbot, panel)
-    qtbot.waitUntil(lambda: panel.start.left_out.text() != "", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.start.left_out.text() != "")
     assert panel.start.left_out.text() == "2 of a random sample, with their copies (figures rest on them)"
 
 
@@ -248,7 +248,7 @@ def test_a_table_too_large_cannot_be_started(
     monkeypatch.setattr("sce_desktop.tasks.training.free_memory", lambda: 1_000_000)
     label(panel._session, range(1, 11), 0)
     label(panel._session, range(11, 21), 1)
-    qtbot.waitUntil(lambda: "are free" in panel.start.problem.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "are free" in panel.start.problem.text())
     assert not panel.start.start_button.isEnabled()
 
 
@@ -261,7 +261,7 @@ def test_what_comes_is_shown_and_stop_keeps_a_version(
     label_enough(qtbot, panel)
     method.go_on.clear()
     click(qtbot, panel.start.start_button)
-    qtbot.waitUntil(lambda: panel.result.curve._held_out == [1.2, 1.1], timeout=10_000)
+    qtbot.waitUntil(lambda: panel.result.curve._held_out == [1.2, 1.1])
     assert panel.start.keep_button.isVisible()
     assert not panel.start.start_button.isVisible()
     qtbot.waitUntil(lambda: "part 1" in panel.start.problem.text())
@@ -295,7 +295,7 @@ def test_a_failure_is_told_and_the_version_in_use_stays(
     first = made(qtbot, panel)
     session.scorer.use_version(first.id)
     method.error = UserError("The disk is full: make room.")
-    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+    with qtbot.waitSignal(session.told) as told:
         click(qtbot, panel.start.start_button)
     assert told.args == ["The disk is full: make room.", "warn"]
     qtbot.waitUntil(lambda: session.tuner.job is None)
@@ -308,7 +308,7 @@ def test_closing_the_project_while_it_runs(qtbot: QtBot, panel: FineTunePanel, m
     label_enough(qtbot, panel)
     method.go_on.clear()
     click(qtbot, panel.start.start_button)
-    with qtbot.waitSignal(session.projectClosed, timeout=5000):
+    with qtbot.waitSignal(session.projectClosed):
         session.close_project()
     assert session.tuner.job is None
     assert session.tuner.versions == ()
@@ -393,7 +393,7 @@ def test_a_version_is_used_and_the_model_as_it_was_comes_back(qtbot: QtBot, pane
         click(qtbot, panel.versions.use_button)
     assert session.scorer.title == "sce-mini + version 1"
     assert session.scorer.job is not None  # what was scored gets new scores
-    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=10_000)
+    qtbot.waitUntil(lambda: session.scorer.job is None)
     assert not panel.result.use_button.isEnabled()
     assert panel.result.use_button.text() == "In use"
     session.undo()
@@ -404,7 +404,7 @@ def test_a_version_is_used_and_the_model_as_it_was_comes_back(qtbot: QtBot, pane
     assert panel.versions.use_button.text() == "Go back to it"
     click(qtbot, panel.versions.use_button)
     assert session.project.active_version() is None
-    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=10_000)
+    qtbot.waitUntil(lambda: session.scorer.job is None)
 
 
 def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
@@ -485,7 +485,7 @@ def test_a_version_is_exported(
     panel.versions.select(first)
     panel.versions.ask_export()
     (dialog,) = panel.versions.findChildren(QFileDialog)
-    with qtbot.waitSignal(panel._session.told, timeout=10_000):
+    with qtbot.waitSignal(panel._session.told):
         dialog.fileSelected.emit(str(tmp_path))
     dialog.reject()
     assert written == [("version 1", tmp_path / "sce-mini-+-version-1")]
@@ -548,10 +548,10 @@ def unfold(
     monkeypatch.setattr(tuning_work, "adapter_pace", pace)
     session = panel._session
     session.scorer.warm_up()
-    qtbot.waitUntil(lambda: session.scorer.ready, timeout=10_000)
+    qtbot.waitUntil(lambda: session.scorer.ready)
     assert not tried  # not before somebody looks
     click(qtbot, panel.start.settings_button)
-    qtbot.waitUntil(lambda: bool(tried) and not session.lanes.models.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: bool(tried) and not session.lanes.models.busy)
     wait_for_plan(qtbot, panel)
     return tried
 
@@ -590,7 +590,7 @@ def test_the_estimates_follow_the_epochs(
     unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.0, step_bytes=9_000_000))
     before = start.slower
     start.epochs.setValue(1)
-    qtbot.waitUntil(lambda: start.slower != before, timeout=10_000)
+    qtbot.waitUntil(lambda: start.slower != before)
     assert before is not None
     assert start.slower is not None
     assert before.adapt - start.slower.adapt == 6 * (40 - 2)  # two steps go through 20 rows once
@@ -627,7 +627,7 @@ def test_the_choice_to_adapt_is_kept_and_waits_for_a_pace(
     assert start.adapt.isEnabled()  # to take it back
     session.scorer.ready = True
     session.scorer.modelsChanged.emit()  # the settings are still folded away
-    qtbot.waitUntil(start.start_button.isEnabled, timeout=10_000)
+    qtbot.waitUntil(start.start_button.isEnabled)
     assert len(tried) == 2
     made(qtbot, panel)
     assert method.choices[-1].adapt_embedder
@@ -651,14 +651,14 @@ def test_the_pace_is_tried_again_for_other_labels_and_rows(
     tried = unfold(qtbot, panel, monkeypatch, "There are no texts to try it on.")
     assert len(tried) == 1
     session.set_labels([*session.labels, Label("one more")])
-    qtbot.waitUntil(lambda: len(tried) == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: len(tried) == 2)
     assert session.project is not None
     table = tmp_path / "more.csv"
     table.write_text("ref,text\n41,one more text\n", encoding="utf-8")
     choices = ImportChoices(table, TableOptions(), (1,), append=True)
-    with qtbot.waitSignal(session.rowsChanged, timeout=10_000):
+    with qtbot.waitSignal(session.rowsChanged):
         session.import_table(choices)
-    qtbot.waitUntil(lambda: len(tried) == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: len(tried) == 3)
     session.decide([3], Decision.LABEL, [session.labels[0].id or 0])
     settle(qtbot, session)
     assert len(tried) == 3
@@ -680,13 +680,13 @@ def test_a_trial_that_came_to_nothing_can_be_asked_for_again(
     monkeypatch.setattr(tuning_work, "adapter_pace", cancelled_once)
     session, start = panel._session, panel.start
     session.scorer.warm_up()
-    qtbot.waitUntil(lambda: session.scorer.ready, timeout=10_000)
+    qtbot.waitUntil(lambda: session.scorer.ready)
     click(qtbot, start.settings_button)
-    qtbot.waitUntil(lambda: "was not found out" in start.adapt_note.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "was not found out" in start.adapt_note.text())
     assert not start.adapt.isEnabled()
     click(qtbot, start.settings_button)
     click(qtbot, start.settings_button)
-    qtbot.waitUntil(start.adapt.isEnabled, timeout=10_000)
+    qtbot.waitUntil(start.adapt.isEnabled)
     assert tried == 2
 
 
@@ -711,20 +711,20 @@ def test_the_training_of_the_embedder_is_watched(
     method.go_on.clear()
     click(qtbot, panel.start.start_button)
     watch = panel._session.tuner.watch
-    qtbot.waitUntil(lambda: bool(watch.measured), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(watch.measured))
     for fold, step, loss in ((1, 1, 2.0), (2, 1, 3.0), (2, 2, 1.5)):
         assert watch.on_epoch(Epoch("adapting", step, loss, None, fold))
     told = "Adapting the text embedder without part 2 of the rows"
-    qtbot.waitUntil(lambda: panel.start.problem.text() == told, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.start.problem.text() == told)
     kept = "“Stop and keep” keeps the fast way's model, with the text embedder as it was."
     assert panel.start.kept_note.isVisible()
     assert panel.start.kept_note.text() == panel.start.keep_button.toolTip() == kept
     watch.kept.append((1, 2.0))
-    qtbot.waitUntil(lambda: "text embedder to all rows" in panel.start.problem.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "text embedder to all rows" in panel.start.problem.text())
     assert "as it is by then where that was better" in panel.start.kept_note.text()
     panel._session.tuner.stop_and_keep()
     assert not watch.on_epoch(Epoch("adapting", 3, 1.0, None, 2))
-    qtbot.waitUntil(lambda: panel._session.tuner.job is None, timeout=10_000)
+    qtbot.waitUntil(lambda: panel._session.tuner.job is None)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -735,7 +735,7 @@ def test_what_adapting_brought_stands_beside_the_fast_way(
     told = {"kept": kept, "steps": 40, "seconds": 60.0, "sentence": "So it was.", "fast": fast}
     make_version(project, metrics=metrics(embedder=told))
     panel._session.versionsChanged.emit()
-    qtbot.waitUntil(lambda: bool(panel.result.versions), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(panel.result.versions))
     assert "So it was." in panel.result.notes.text()
     shown = " ".join(label.text() for label in panel.result.figures.findChildren(QLabel))
     assert ("The fast way" in shown) == ("66.0" in shown) == kept
@@ -761,7 +761,7 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
 
 
 def wait_counted(qtbot: QtBot, session: Session, act: Callable[[], object]) -> None:
-    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+    with qtbot.waitSignal(session.countsChanged):
         act()
 
 
@@ -787,7 +787,7 @@ def test_it_goes_by_itself_and_one_click_goes_back(
     wait_counted(qtbot, session, lambda: label(session, range(1, 10), 0))
     settle(qtbot, session)
     assert session.tuner.job is None  # nine are fewer than ten
-    with qtbot.waitSignal(session.offered, timeout=10_000) as offered:
+    with qtbot.waitSignal(session.offered) as offered:
         label(session, range(10, 11), 1)
     sentence, button, go_back = offered.args
     assert "version 1 is in use now. Better by 10 to 30 points" in sentence
@@ -804,7 +804,7 @@ def test_what_is_not_better_is_told_and_not_used(
 ) -> None:
     method.better = False
     ready_by_itself(qtbot, session)
-    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+    with qtbot.waitSignal(session.told) as told:
         label(session, range(1, 13), 0)
     assert told.args[0].startswith("Fine-tuned by itself, and not used. No difference shown yet")
     assert session.scorer.version is None
@@ -823,8 +823,8 @@ def test_only_rows_that_it_would_learn_from_are_new(
     settle(qtbot, session)
     assert method.improved == 0
     label(session, range(1, 11), 0)  # accepted before, looked at now
-    qtbot.waitUntil(lambda: method.improved == 1, timeout=10_000)
-    qtbot.waitUntil(lambda: session.tuner.job is None, timeout=10_000)
+    qtbot.waitUntil(lambda: method.improved == 1)
+    qtbot.waitUntil(lambda: session.tuner.job is None)
 
 
 def test_rows_of_the_newest_version_are_not_new(
@@ -847,9 +847,9 @@ def test_what_was_put_in_use_before_it_could_stop_is_seen(
     qtbot.waitUntil(lambda: session.tuner.job is not None and session.tuner.job.state == "running")
     assert session.tuner.start(TuneChoices()) is not None
     assert not session.tuner.by_itself
-    with qtbot.waitSignals([session.offered, session.tuner.made], timeout=10_000):
+    with qtbot.waitSignals([session.offered, session.tuner.made]):
         method.go_on.set()
-    qtbot.waitUntil(lambda: session.tuner.job is None, timeout=10_000)
+    qtbot.waitUntil(lambda: session.tuner.job is None)
     active = project.active_version()
     assert active is not None
     assert session.scorer.version == active
@@ -863,8 +863,8 @@ def test_scoring_goes_first(qtbot: QtBot, session: Session, project: Project, me
     qtbot.waitUntil(lambda: session.tuner.job is not None and session.tuner.job.state == "running")
     scoring = session.scorer.score()
     assert scoring is not None
-    with qtbot.waitSignal(scoring.finished, timeout=10_000):
+    with qtbot.waitSignal(scoring.finished):
         pass
     method.go_on.set()
-    qtbot.waitUntil(lambda: method.improved == 2, timeout=10_000)  # again, once that is done
-    qtbot.waitUntil(lambda: session.tuner.job is None, timeout=10_000)
+    qtbot.waitUntil(lambda: method.improved == 2)  # again, once that is done
+    qtbot.waitUntil(lambda: session.tuner.job is None)

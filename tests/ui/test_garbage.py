@@ -34,7 +34,7 @@ def test_objects_die_in_the_gui_thread(qtbot: QtBot) -> None:
     for _ in range(20):
         weakref.finalize(Cyclic(), lambda: died_in.append(threading.get_ident()))
     job = lane.submit(allocate, title="Allocates")
-    with qtbot.waitSignal(job.finished, timeout=10_000) as finished:
+    with qtbot.waitSignal(job.finished) as finished:
         pass
     assert len(finished.args[0]) == 200_000
     qtbot.waitUntil(lambda: len(died_in) == 20, timeout=20 * INTERVAL_MS)

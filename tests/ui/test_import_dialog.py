@@ -41,8 +41,7 @@ def settle(qtbot: QtBot, dialog: ImportDialog) -> None:
         lambda: (
             (dialog._looking is None or not dialog._looking.active)
             and (dialog._scanning is None or not dialog._scanning.active)
-        ),
-        timeout=20_000,
+        )
     )
 
 
@@ -69,7 +68,7 @@ def check(dialog: ImportDialog, *places: int) -> None:
 
 
 def imported(qtbot: QtBot, session: Session, dialog: ImportDialog) -> Project:
-    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+    with qtbot.waitSignal(session.projectOpened):
         dialog.accept()
     assert session.project is not None
     return session.project
@@ -333,7 +332,7 @@ def test_lists_of_labels_come_with_added_rows(
     choose(dialog.columns.use, as_gold)
     settle(qtbot, dialog)
     assert dialog.columns.several.isVisible()
-    with qtbot.waitSignal(session.rowsChanged, timeout=20_000):
+    with qtbot.waitSignal(session.rowsChanged):
         dialog.accept()
     assert session.label_set is not None
     assert session.label_set.multi_label
@@ -610,7 +609,7 @@ def test_what_becomes_of_labels_is_read_without_scrolling(
     names = [f"column {number}" for number in range(30)]
     path.write_text(f"{','.join(names)}\n" + f"{','.join(['a text'] * 30)}\n" * 3, encoding="utf-8")
     if append:
-        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        with qtbot.waitSignal(session.projectOpened):
             session.open_project(make_project())
     dialog = show(qtbot, session, path)
     columns = dialog.columns

@@ -37,7 +37,7 @@ Key = Qt.Key
 @pytest.fixture
 def panel(qtbot: QtBot, session: Session, make_project: MakeProject) -> LabelsPanel:
     """A panel on a project without labels."""
-    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+    with qtbot.waitSignal(session.countsChanged):
         session.open_project(make_project())
     panel = LabelsPanel(session)
     qtbot.addWidget(panel)
@@ -68,7 +68,7 @@ def answer(qtbot: QtBot, panel: LabelsPanel, button: str) -> str:
 
 
 def counted(qtbot: QtBot, session: Session) -> None:
-    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+    with qtbot.waitSignal(session.countsChanged):
         session.count_soon()
 
 
@@ -169,7 +169,7 @@ def test_suggestions_tell_when_there_is_too_little(
 ) -> None:
     dialog = panel.suggest()
     assert dialog is not None
-    qtbot.waitUntil(lambda: dialog.words.property("role") == "warn", timeout=20_000)
+    qtbot.waitUntil(lambda: dialog.words.property("role") == "warn")
     assert "too few texts" in dialog.words.text()
 
 
@@ -401,7 +401,7 @@ def test_what_has_changed_while_it_was_counted_is_left_alone(
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
     panel.rename(session.labels[0].id or 0, "Delayed")
-    with qtbot.waitSignal(session.told, timeout=10_000) as told:
+    with qtbot.waitSignal(session.told) as told:
         held.set()
     assert told.args == ["The labels have been changed meanwhile: nothing was removed.", "warn"]
     assert names(session) == ["Delayed", "Damaged"]
@@ -517,7 +517,7 @@ def test_read_only_projects_are_shown_alone(
 ) -> None:
     path = make_project(labels=("Late", "Damaged"))
     with Project.open(path):
-        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        with qtbot.waitSignal(session.projectOpened):
             session.open_project(path)
         assert session.read_only
         panel = LabelsPanel(session)

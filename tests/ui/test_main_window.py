@@ -100,7 +100,7 @@ def window(make_window: MakeWindow) -> MainWindow:
 
 def open_in(qtbot: QtBot, window: MainWindow, path: Path) -> Session:
     session = window._session
-    with qtbot.waitSignal(session.countsChanged, timeout=10_000):
+    with qtbot.waitSignal(session.countsChanged):
         window.open_path(path)
     return session
 
@@ -337,7 +337,7 @@ def test_drop_on_a_text_field_is_a_file_too(
 
 def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
     path = make_project()
-    with qtbot.waitSignal(window._session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(window._session.projectOpened):
         assert drop(window, str(path)) == (True, True)
 
 

@@ -285,7 +285,7 @@ def test_the_project_may_close_while_the_map_is_made(
 ) -> None:
     opened.data.lay_out_again()
     assert opened.data.working
-    with qtbot.waitSignal(session.projectClosed, timeout=10_000):
+    with qtbot.waitSignal(session.projectClosed):
         session.close_project()
     assert opened.data.map is None
     assert not opened.data.working

@@ -59,7 +59,7 @@ def question(dialog: ModelsDialog, kind: type[Any]) -> Any:
 
 def add(qtbot: QtBot, dialog: ModelsDialog, folder: Path) -> None:
     dialog.add_folder(str(folder))
-    qtbot.waitUntil(lambda: folder.name in listed(dialog), timeout=10_000)
+    qtbot.waitUntil(lambda: folder.name in listed(dialog))
     qtbot.waitUntil(lambda: not dialog._store.jobs)
     choose(dialog, folder.name)
 
@@ -97,7 +97,7 @@ def test_a_folder_is_added_used_checked_and_removed(
     assert chooser is not None
     chooser.fileSelected.emit(str(folder))
     chooser.close()
-    qtbot.waitUntil(lambda: folder.name in listed(dialog), timeout=10_000)
+    qtbot.waitUntil(lambda: folder.name in listed(dialog))
     qtbot.waitUntil(lambda: (folder.name, "similarity") in bar._models)  # the run bar follows
     choose(dialog, folder.name)
     assert dialog.use.text() == "Use for similarity"
@@ -209,7 +209,7 @@ def test_code_of_a_folder_runs_only_after_a_yes_for_it(
         assert not box.code_allowed
         box._code.setChecked(yes)
         box.accept()
-        qtbot.waitUntil(lambda name=name: name in listed(dialog), timeout=10_000)  # type: ignore[misc]
+        qtbot.waitUntil(lambda name=name: name in listed(dialog))  # type: ignore[misc]
         assert catalog.load_options(name) == ({"trust_remote_code": True} if yes else {})
     choose(dialog, "trusted")
     assert "its own program code may run" in dialog.facts.text().lower()
@@ -269,7 +269,7 @@ def test_terms_come_first_then_progress_stop_and_going_on(
     question(dialog, FetchQuestion).accept()
     dialog.reject()  # it goes on without the dialog
     hub.go_on.set()
-    qtbot.waitUntil(lambda: session.models.of_kind("llm") == [SMOL], timeout=10_000)
+    qtbot.waitUntil(lambda: session.models.of_kind("llm") == [SMOL])
     assert hub.codes == [False, False]
     again = ModelsDialog(session)
     qtbot.addWidget(again)
@@ -349,7 +349,7 @@ def test_any_model_of_the_hub_and_its_code(
     assert not terms.code_allowed
     terms._code.setChecked(True)
     terms.accept()
-    qtbot.waitUntil(lambda: "somebody/chat" in listed(dialog), timeout=10_000)
+    qtbot.waitUntil(lambda: "somebody/chat" in listed(dialog))
     assert hub.codes == [True]
     assert session.models.entry("somebody/chat").code  # type: ignore[union-attr]
 

@@ -278,7 +278,7 @@ def test_an_llm_of_the_settings_stands_beside_similarity(
     assert session.scorer.baselines == ("similarity",)
     assert bar.llm_button.text() == "+ LLM ▾"
     assert not bar.llm_button.isChecked()
-    with qtbot.waitSignal(session.settled, timeout=10_000):
+    with qtbot.waitSignal(session.settled):
         session.shut_down()
 
 

@@ -80,7 +80,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 @pytest.fixture
 def opened(qtbot: QtBot, session: Session, make_project: MakeProject, engine: FakeEngine) -> Session:
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project(labels=LABELS))
     return session
 
@@ -161,7 +161,7 @@ def test_label_edit_scores_anew_once_the_user_pauses(
     opened.set_visible_rows([2])
     for name in ("R", "Re", "Refund"):
         opened.set_labels([*opened.labels[:3], Label(name)])
-    qtbot.waitUntil(lambda: len(engine.calls) == 2, timeout=5000)
+    qtbot.waitUntil(lambda: len(engine.calls) == 2)
     assert engine.calls[1][1] == [2]
     qtbot.waitUntil(lambda: opened.scorer.job is None and opened.runs[0].id != first_run)
     assert opened.runs[0].label_names == (*LABELS, "Refund")
@@ -232,7 +232,7 @@ def test_runs_come_back_with_the_project(qtbot: QtBot, opened: Session) -> None:
     with qtbot.waitSignal(opened.projectClosed):
         opened.close_project()
     assert opened.runs == ()
-    with qtbot.waitSignal(opened.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(opened.projectOpened):
         opened.open_project(path)
     assert [run.alias for run in opened.runs] == ["sce", "similarity"]
 
@@ -242,7 +242,7 @@ def test_read_only_project_is_not_scored(
 ) -> None:
     path = make_project(labels=LABELS)
     with Project.open(path):
-        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        with qtbot.waitSignal(session.projectOpened):
             session.open_project(path)
         assert session.scorer.score() is None
         assert engine.calls == []
@@ -257,7 +257,7 @@ def test_a_read_only_project_stays_with_its_version(
     with Project.open(path) as project:
         version = add_version(project)
         project.activate_version(version.id)
-        with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+        with qtbot.waitSignal(session.projectOpened):
             session.open_project(path)
         assert session.read_only
         qtbot.waitUntil(lambda: session.scorer.version is not None)
@@ -275,13 +275,13 @@ def test_sample_is_imported_and_scored_at_once(
     qtbot: QtBot, session: Session, engine: FakeEngine, tmp_path: Path
 ) -> None:
     session.settings["projects_folder"] = str(tmp_path)
-    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_sample()
     qtbot.waitUntil(lambda: len(engine.calls) == 1)
     assert len(session.labels) > 5
-    with qtbot.waitSignal(session.projectClosed, timeout=5000):
+    with qtbot.waitSignal(session.projectClosed):
         session.close_project()
-    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_sample()  # the same one, with what was done in it
     assert [file.name for file in tmp_path.glob("*.sce")] == ["Parcel feedback.sce"]
 
@@ -295,7 +295,7 @@ def ask_estimate(session: Session) -> Job:
 def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path) -> None:
     folder = str(tiny_sce(tmp_path / "my models"))
     session.scorer.set_baselines((f"similarity:{folder}",))
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project(labels=LABELS))
     session.scorer.set_model(folder)
     qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
@@ -325,7 +325,7 @@ def test_with_an_llm_beside_the_model(
     sce, llm = str(tiny_sce(tmp_path / "my models")), str(tiny_llm(tmp_path))
     session.settings["baseline"] = f"llm:{llm}"
     session.scorer.settings_changed({"baseline"})
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project(labels=LABELS))
     session.scorer.set_model(sce)
     qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
@@ -364,7 +364,7 @@ def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
         pass
     assert not engine.calls[-1][0].llm_on_screen
     opened.set_labels([*opened.labels, Label("Refund")])
-    qtbot.waitUntil(lambda: len(engine.calls) == 2, timeout=5000)
+    qtbot.waitUntil(lambda: len(engine.calls) == 2)
     assert engine.calls[-1][0].llm_on_screen
     qtbot.waitUntil(lambda: scorer.job is None)
     opened.set_visible_rows([1, 2])
@@ -394,7 +394,7 @@ def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
 ) -> None:
     session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
     session.scorer.set_model(str(tiny_sce(tmp_path)))
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=labels))
     session.set_visible_rows([1, 2])
     with qtbot.waitSignal(session.told, timeout=60_000) as told:
@@ -410,7 +410,7 @@ def test_a_text_longer_than_the_context_has_its_score(
 ) -> None:
     session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
     session.scorer.set_model(str(tiny_sce(tmp_path)))
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=LABELS))
     session.set_visible_rows([1])
     with qtbot.waitSignal(score(session).finished, timeout=60_000):
@@ -455,7 +455,7 @@ def test_an_llm_as_the_model_makes_no_vectors(
     qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
 ) -> None:
     session.scorer.set_baselines(())
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project(labels=LABELS))
     session.scorer.set_model(f"llm:{tiny_llm(tmp_path)}")
     qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
@@ -478,11 +478,11 @@ def test_a_baseline_that_is_none_is_told_and_left_out(
     qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
 ) -> None:
     session = Session(lanes, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(make_project(labels=LABELS))
     assert session.scorer.baselines == ()
     with qtbot.waitSignal(session.told) as told:
         session.scorer.settings_changed({"baseline"})
     assert "nothing" in told.args[0]
-    with qtbot.waitSignal(session.settled, timeout=10_000):
+    with qtbot.waitSignal(session.settled):
         session.shut_down()

@@ -25,7 +25,7 @@ LABELS = ("Late", "Damaged", "Praise")
 
 
 def open_in(qtbot: QtBot, session: Session, path: Path) -> Project:
-    with qtbot.waitSignal(session.projectOpened, timeout=10_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.open_project(path)
     assert session.project is not None
     return session.project
@@ -107,7 +107,7 @@ def test_newer_project_is_refused_in_one_sentence(
         raw.execute("PRAGMA user_version = 999")
     raw.close()
     heard = told(session)
-    with qtbot.waitSignal(session.told, timeout=10_000):
+    with qtbot.waitSignal(session.told):
         session.open_project(path)
     assert heard[0][0] == "warn"
     assert "newer" in heard[0][1]
@@ -169,7 +169,7 @@ def test_project_that_arrives_during_shut_down_is_closed(
 ) -> None:
     path = make_project()
     session.open_project(path)
-    with qtbot.waitSignal(session.settled, timeout=10_000):
+    with qtbot.waitSignal(session.settled):
         session.shut_down()
     assert session.project is None
     with Project.open(path) as again:
@@ -201,7 +201,7 @@ def test_import_makes_and_opens_a_project(qtbot: QtBot, session: Session, tmp_pa
     session.settings["projects_folder"] = str(tmp_path / "projects")
     choices = ImportChoices(path, TableOptions(), text_columns=(1,), label_column=2)
     heard = told(session)
-    with qtbot.waitSignal(session.projectOpened, timeout=20_000):
+    with qtbot.waitSignal(session.projectOpened):
         session.import_table(choices)
     assert [tone for tone, _ in heard] == ["info"]
     assert "without text" in heard[0][1]
@@ -232,7 +232,7 @@ def test_failed_import_leaves_nothing(qtbot: QtBot, session: Session, tmp_path: 
     folder = tmp_path / "projects"
     session.settings["projects_folder"] = str(folder)
     heard = told(session)
-    with qtbot.waitSignal(session.told, timeout=20_000):
+    with qtbot.waitSignal(session.told):
         session.import_table(
             ImportChoices(table(tmp_path, "text\na\n"), TableOptions(encoding="none"), text_columns=(0,))
         )
@@ -244,7 +244,7 @@ def test_folder_that_cannot_be_made_is_told(qtbot: QtBot, session: Session, tmp_
     (tmp_path / "file").write_bytes(b"")
     session.settings["projects_folder"] = str(tmp_path / "file" / "projects")
     heard = told(session)
-    with qtbot.waitSignal(session.told, timeout=20_000):
+    with qtbot.waitSignal(session.told):
         session.import_table(ImportChoices(table(tmp_path, "text\na\n"), TableOptions(), text_columns=(0,)))
     assert heard[0][0] == "warn"
     assert "choose another" in heard[0][1]
@@ -255,7 +255,7 @@ def test_append_adds_rows_and_tells(
 ) -> None:
     project = open_in(qtbot, session, make_project(labels=LABELS))
     path = table(tmp_path, "ref,text\n9,one more\n")
-    with qtbot.waitSignals([session.rowsChanged, session.countsChanged], timeout=20_000):
+    with qtbot.waitSignals([session.rowsChanged, session.countsChanged]):
         session.import_table(ImportChoices(path, TableOptions(), text_columns=(1,), append=True))
     assert project.row_count() == 6
     assert tuple(label.name for label in session.labels) == LABELS
@@ -266,7 +266,7 @@ def test_append_of_other_columns_is_refused(
 ) -> None:
     project = open_in(qtbot, session, make_project())
     heard = told(session)
-    with qtbot.waitSignal(session.told, timeout=20_000):
+    with qtbot.waitSignal(session.told):
         session.import_table(
             ImportChoices(table(tmp_path, "other\nx\n"), TableOptions(), text_columns=(0,), append=True)
         )
@@ -281,7 +281,7 @@ def test_export_writes_and_says_how_many(
     heard = told(session)
     job = session.export_table(ExportChoices(tmp_path / "out.csv"))
     assert job is not None
-    with qtbot.waitSignal(job.finished, timeout=20_000) as finished:
+    with qtbot.waitSignal(job.finished) as finished:
         pass
     assert finished.args == [5]
     assert heard == [("info", f"5 rows were written to {tmp_path / 'out.csv'}.")]
@@ -293,7 +293,7 @@ def test_export_writes_and_says_how_many(
 def test_preview_fails_to_the_caller_alone(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
     heard = told(session)
     job = session.preview(tmp_path / "missing.csv")
-    with qtbot.waitSignal(job.failed, timeout=20_000) as failed:
+    with qtbot.waitSignal(job.failed) as failed:
         pass
     assert isinstance(failed.args[0], UserError)
     assert heard == []

@@ -37,7 +37,6 @@ from tests.tasks.test_whole_table import NAMES, ROWS, TEXTS
 from tests.ui.panels import open_in
 
 TITLE = "Use the whole table"
-PATIENCE_MS = 30_000
 Whole = tuple[MainWindow, Session]
 
 
@@ -88,7 +87,7 @@ def window_on(qtbot: QtBot, theme: Theme, tmp_path: Path, models: Path) -> Itera
 
 def close(qtbot: QtBot, window: MainWindow, session: Session) -> None:
     if window.isVisible():
-        with qtbot.waitSignal(session.settled, timeout=PATIENCE_MS):
+        with qtbot.waitSignal(session.settled):
             window.close()
 
 
@@ -104,7 +103,7 @@ def whole(qtbot: QtBot, window_on: Callable[[], Whole], path: Path) -> Whole:
 def scored(qtbot: QtBot, session: Session, do: Callable[[], object]) -> None:
     """Do what makes rows be scored, and wait for the scores."""
     do()
-    qtbot.waitUntil(lambda: session.scorer.job is None and bool(session.runs), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: session.scorer.job is None and bool(session.runs))
 
 
 def switch(window: MainWindow) -> QAction:
@@ -147,11 +146,11 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     evaluate = window.docks["Evaluate"].build()
     assert isinstance(evaluate, EvaluatePanel)
     counted = "SCE counts in the table's other rows."
-    qtbot.waitUntil(lambda: counted in evaluate.bar.basis.text(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: counted in evaluate.bar.basis.text())
     window.docks["Findings"].bring()
     findings = window.docks["Findings"].build()
     assert isinstance(findings, FindingsPanel)
-    qtbot.waitUntil(lambda: findings.bar.model.itemText(0) == "With SCE, whole table", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: findings.bar.model.itemText(0) == "With SCE, whole table")
     file = tmp_path / "out.csv"
     job = session.export_table(ExportChoices(file, note=True))
     assert job is not None
@@ -330,7 +329,7 @@ def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, t
     more.write_text("ref,text\n61,the parcel bill\n62,my login fee\n")
     job = session.import_table(ImportChoices(more, TableOptions(), text_columns=(1,), append=True))
     assert job is not None
-    with qtbot.waitSignal(session.rowsChanged, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(session.rowsChanged):
         pass
     assert told[-1] == "2 rows were added. Every row is scored anew, as each counts for the others."
     scored(qtbot, session, session.scorer.score)
@@ -340,7 +339,7 @@ def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, t
     for number in range(3):  # what earlier tables left does not pile up
         more.write_text(f"ref,text\n7{number},bill number {number}\n")
         job = session.import_table(ImportChoices(more, TableOptions(), text_columns=(1,), append=True))
-        with qtbot.waitSignal(session.rowsChanged, timeout=PATIENCE_MS):
+        with qtbot.waitSignal(session.rowsChanged):
             pass
         scored(qtbot, session, session.scorer.score)
     assert [run.whole_table for run in main_runs(session)].count(True) <= KEPT_RUNS + 1
@@ -356,7 +355,7 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
             session.decide([place + 1], Decision.LABEL, [by_name[name]])
 
     def made() -> ModelVersion:
-        with qtbot.waitSignal(session.tuner.made, timeout=PATIENCE_MS) as signal:
+        with qtbot.waitSignal(session.tuner.made) as signal:
             assert session.tuner.start(TuneChoices(epochs=20)) is not None
         return signal.args[0]
 
