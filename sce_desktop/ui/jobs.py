@@ -91,13 +91,13 @@ class _LaneProgress:
         self._cancel = work.cancel
         self._post = post
         self._next = 0.0
-        self._held: tuple[int, int | None, str] | None = None
+        self._held: tuple[int, int | None, str, float] | None = None
         self._stage = ""
         self._warned: set[str] = set()
 
     def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
         now = time.monotonic()
-        self._held = (done, total, stage)
+        self._held = (done, total, stage, now)
         if now >= self._next or stage != self._stage:  # that something else begins is news
             self._stage = stage
             self._next = now + 1 / UPDATES_PER_SECOND
@@ -206,8 +206,9 @@ class Job(QObject):
             if self.state is JobState.WAITING:
                 self.state = JobState.RUNNING
         elif event == "progressed":
+            *payload, at = payload  # a rate by when the window hears of it would be wild after a hitch
             if self._stage_start is None or payload[2] != self.stage:
-                self._stage_start = (time.monotonic(), payload[0])
+                self._stage_start = (at, payload[0])
             self.done, self.total, self.stage = payload
         elif event == "warned":
             self.warnings.append(payload)
