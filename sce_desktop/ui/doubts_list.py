@@ -82,7 +82,7 @@ class DoubtsList(QWidget):
             tell_failure=False,
         )
         job.finished.connect(self._on_found)
-        job.failed.connect(lambda error: self.said.setText(str(error)))
+        job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self._job = job
         self.look_button.setEnabled(False)
@@ -100,6 +100,10 @@ class DoubtsList(QWidget):
     def tsv(self) -> str:
         """What is shown, for the clipboard."""
         return self.table.figures.tsv()
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self.said.setText(str(error))
 
     @Slot(object)
     def _on_found(self, found: Doubts) -> None:

@@ -78,6 +78,7 @@ class FilterBar(FilterMenus):
         layout.addWidget(self.order, 0, Qt.AlignmentFlag.AlignTop)
         self.confidence_menu = ConfidenceMenu(self)
         self.confidence_menu.changed.connect(self._set_threshold)
+        self._counting: tuple[tuple[int, int], ...] = ()  # like `_compared`, of the count that runs
         self._compared: tuple[tuple[int, int], ...] = ()  # runs, and how far they were when that was counted
         self._count_soon = QTimer(self, singleShot=True, interval=_COUNT_MS)
         self._count_soon.timeout.connect(self._count_disagreement)
@@ -236,7 +237,7 @@ class FilterBar(FilterMenus):
             self._disagree = None
             self._show_query()
             return
-        scores = self._scores()
+        self._counting = self._scores()
         pair = (session.runs[0].id, session.runs[1].id)
         job = session.submit(
             rows_data.count_rows,
@@ -246,14 +247,15 @@ class FilterBar(FilterMenus):
             lane="reads",
             quiet=True,
         )
-        job.finished.connect(lambda count: self._on_disagreement(count, scores))
+        job.finished.connect(self._on_disagreement)
         job.ended.connect(self._on_count_ended)
         self._count_job = job
 
-    def _on_disagreement(self, count: int, scores: tuple[tuple[int, int], ...]) -> None:
+    @Slot(object)
+    def _on_disagreement(self, count: int) -> None:
         if self._session.project is None:
             return
-        self._disagree, self._compared = count, scores
+        self._disagree, self._compared = count, self._counting
         self._show_query()
 
     @Slot()

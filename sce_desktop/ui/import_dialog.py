@@ -255,9 +255,13 @@ class ImportDialog(ProjectDialog):
             self._scanning = self._session.lanes.files.submit(
                 table_work.scan, *arguments, title=title, quiet=True
             )
-        self._scanning.progressed.connect(lambda done, total, _: self.facts.show_progress(done, total))
+        self._scanning.progressed.connect(self._on_scan_progress)
         self._scanning.finished.connect(self._on_scan)
         self._scanning.failed.connect(self._on_scan_failed)
+
+    @Slot(object, object, object)
+    def _on_scan_progress(self, done: int, total: int | None, _stage: str) -> None:
+        self.facts.show_progress(done, total)
 
     @Slot(object)
     def _on_scan(self, scan: TableScan) -> None:

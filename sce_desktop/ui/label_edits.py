@@ -113,7 +113,7 @@ class MergeOnOpen(QObject):
 
     def follow(self, job: Job) -> None:
         """Go if the import does not come to its end."""
-        job.failed.connect(lambda _: self.deleteLater())
+        job.failed.connect(self.deleteLater)
         job.cancelled.connect(self.deleteLater)
 
     @Slot(object)

@@ -50,6 +50,7 @@ class ModelsDialog(QDialog):
         self._session = session
         self._store = session.models
         self._asked: Job | None = None  # a question about a model that the dialog waits for
+        self._folder = Path()  # that it asks about
         self.setWindowTitle("Models")
         self.setAccessibleName("Models")
         self.list = flat_list("Models", ("Model", "Part", "Size", "Licence", ""))
@@ -334,7 +335,11 @@ class ModelsDialog(QDialog):
         self.hub_get.setEnabled(False)
         job.finished.connect(self._ask_terms)
         job.failed.connect(self._say)
-        job.ended.connect(lambda: self.hub_get.setEnabled(True))
+        job.ended.connect(self._on_looked_up)
+
+    @Slot()
+    def _on_looked_up(self) -> None:
+        self.hub_get.setEnabled(True)
 
     def _wait(self, job: Job) -> Job:
         """Hear of the newest question alone, and of none once the dialog is gone."""
@@ -369,10 +374,13 @@ class ModelsDialog(QDialog):
         """Add the model in ``folder``; its own program code only after a yes."""
         self.problem.hide()
         job = self._wait(self._store.look_into(Path(folder)))
-        job.finished.connect(lambda code: self._on_looked_into(Path(folder), code))
+        self._folder = Path(folder)
+        job.finished.connect(self._on_looked_into)
         job.failed.connect(self._say)
 
-    def _on_looked_into(self, folder: Path, code: bool) -> None:
+    @Slot(object)
+    def _on_looked_into(self, code: bool) -> None:
+        folder = self._folder
         if not code:
             self._store.add(folder).failed.connect(self._say)
             return

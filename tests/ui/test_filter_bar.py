@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Event
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
-from sce_desktop.ui import filter_bar
+from sce_desktop.ui import filter_bar, rows_data
 from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.label_filter import LabelFilterDialog
@@ -296,3 +300,21 @@ def test_chosen_rows_are_shown_in_no_order_of_the_menu(session: Session, opened:
     assert not [text for text, action in entries(opened.order_menu()).items() if action.isChecked()]
     opened.all.click()
     assert session.query == RowQuery()
+
+
+def test_a_count_may_end_after_the_bar_has_gone(
+    qtbot: QtBot, session: Session, opened: FilterBar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = Event()
+
+    def slow_count(*_: Any, progress: Progress) -> int:
+        go_on.wait(20)
+        return 1
+
+    monkeypatch.setattr(rows_data, "count_rows", slow_count)
+    bar = FilterBar(session)
+    bar._count_disagreement()
+    assert bar._count_job is not None
+    delete(bar)
+    go_on.set()
+    settle(qtbot, session)  # what goes wrong in a slot fails the test
