@@ -200,9 +200,10 @@ def test_the_chart_draws_what_is_checked(
         drawn = line.getData()[1]
         assert drawn[[0, 1, -1]] == pytest.approx([shares[place][0], np.nan, shares[place][-1]], nan_ok=True)
     axis = chart.plot.getPlotItem().getAxis("bottom")
-    room = chart.plot.width() - chart.plot.getPlotItem().getViewBox().sceneBoundingRect().right()
+    box = chart.plot.getPlotItem().getViewBox()
     named = QFontMetrics(axis.style["tickFont"]).horizontalAdvance(groups[-1].name)
-    assert room >= named / 2  # the name of the last period is not cut off
+    # The name of the last period is not cut off, once the chart has been laid out.
+    qtbot.waitUntil(lambda: chart.plot.width() - box.sceneBoundingRect().right() >= named / 2)
     first = chart.labels.item(0)
     assert first.text() in LABELS
     first.setCheckState(Qt.CheckState.Unchecked)
