@@ -20,6 +20,7 @@ def call(*command: str | Path, cwd: Path) -> str:
     done = subprocess.run(
         command,
         cwd=cwd,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},  # not this tree
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
