@@ -30,6 +30,7 @@ CODE = """
     from pathlib import Path
     import torch
     from sce_desktop.core.progress import SilentProgress
+    from sce_desktop.ml import finetune_embedder
     from sce_desktop.ml.finetune import Settings
     from sce_desktop.ml.model import SCEModel
     from sce_desktop.store.project import Project
@@ -41,6 +42,7 @@ CODE = """
         return True
 
     torch.set_num_threads(1)
+    finetune_embedder._better = lambda *_: True  # so that it comes to what is kept
     settings = Settings(epochs=10, lr=1.9, adapt_embedder=True)
     with Project.open(Path(sys.argv[1])) as project:
         base = SCEModel.from_pretrained(sys.argv[2])
