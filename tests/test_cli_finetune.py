@@ -172,6 +172,19 @@ def test_tables_that_teach_nothing(
     assert not (tmp_path / "mine").exists()
 
 
+def test_lists_of_one_label_are_taken_apart_and_of_several_refused(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(text, json.dumps([NAMES[place]])) for text, place in zip(TEXTS, GOLD, strict=True)]
+    assert finetune(write(tmp_path / "in.csv", rows), tmp_path / "mine", model, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == NAMES
+    several = write(tmp_path / "several.csv", [*rows, ("team", json.dumps(NAMES[:2]))])
+    assert finetune(several, tmp_path / "more", model) == 2
+    assert "one label a row, and the column holds several for 1 row" in capsys.readouterr().err
+    assert finetune(several, tmp_path / "more", model, "--no-lists", "--json") == 0
+    assert json.dumps(NAMES[:2]) in json.loads(capsys.readouterr().out)["labels"]
+
+
 def test_labels_given_and_rows_of_others_left_out(
     table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

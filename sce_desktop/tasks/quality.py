@@ -25,7 +25,7 @@ from sce_desktop.core.thresholds import (
     suggest_threshold,
 )
 from sce_desktop.core.types import FloatArray, IdArray
-from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Evidence, Gold, Source
+from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Evidence, Gold, Source, right_answers
 
 DEFAULT_WIDTH = 0.1
 SUGGESTED_LEAST = 50
@@ -264,12 +264,8 @@ def _against_first(models: Iterable[ModelQuality]) -> tuple[ModelQuality, ...]:
 
 
 def _gold(evidence: Evidence, rows: IdArray, predicted: IdArray) -> IdArray:
-    """Return the right answer of each row: where it has several, the predicted one if it is among them."""
-    gold = evidence.answer[rows]
-    if evidence.multi_label:
-        for answer, places in enumerate(evidence.hits[:-1]):
-            gold = np.where((predicted == answer) & np.isin(rows, places), answer, gold)
-    return gold
+    several = evidence.hits[:-1] if evidence.multi_label else ()
+    return right_answers(evidence.answer, several, rows, predicted)
 
 
 def _confusions(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
-from sce_desktop.tasks.columns import are_lists, cells_of, find_column, find_columns, tell_problems
+from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_lists, tell_problems
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.progress import Unreported
 
@@ -97,11 +96,11 @@ def import_table(
         with Project.create(aside, name=project_path.stem) as project:
             batches = carried.passing(table.batches(progress=progress))
             _add(project, table, carried.columns, batches, text_at, progress)
-            lists = _has_lists(project, gold_at, lists, progress)
-            multi_label = multi_label or lists
-            carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=lists)
+            found = _has_lists(project, gold_at, lists, progress)
+            multi_label = multi_label or found
+            carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=found)
             if as_gold and gold_at is not None:
-                keep_gold(project, gold_at, progress, multi_label=multi_label)
+                keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
         _rename(aside, project_path)
     finally:
         for leftover in project_path.parent.glob(f"{glob.escape(aside.name)}*"):
@@ -110,17 +109,10 @@ def import_table(
 
 
 def _has_lists(project: Project, place: int | None, lists: bool | None, progress: Progress) -> bool:
-    """Return whether the column of labels at ``place`` holds lists of them, which the user is told."""
-    if place is None or lists is False:
+    if place is None:
         return False
     cells = (cell for _, cell in cells_of(project, place, Unreported(progress)))
-    found = lists or are_lists(Counter(cell for cell in cells if cell and cell.strip()))
-    if found:
-        progress.warn(
-            f"“{project.columns[place]}” holds lists of labels: each name in them is a label by itself, and "
-            "a row may have several."
-        )
-    return found
+    return has_lists(project.columns[place], cells, lists, progress)
 
 
 def _rename(aside: Path, target: Path) -> None:
@@ -167,14 +159,14 @@ def append_table(
     batches = carried.passing(table.batches(progress=progress))
     before = project.row_count()
     report = _add(project, table, table.columns, batches, project.text_columns, progress)
-    lists = _has_lists(project, gold_column, lists, progress)
+    found = _has_lists(project, gold_column, lists, progress)
     if gold_column is not None and as_gold:
-        keep_gold(project, gold_column, progress, multi_label=lists)
+        keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
     elif gold_column is not None:
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
         new = project.row_ids()[before:]
-        carried.keep(project, new, labels, multi_label=multi_label or lists, lists=lists)
+        carried.keep(project, new, labels, multi_label=multi_label or found, lists=found)
     return report
 
 

@@ -102,6 +102,22 @@ def test_several_right_answers_are_a_json_list(tmp_path: Path) -> None:
         assert project.coder_answers(project.coders()[0].id) == {1: {1, 2}, 2: frozenset()}
 
 
+def test_lists_in_a_gold_column_as_they_stand(tmp_path: Path) -> None:
+    text = 'topic;text\n["late", "lost"];x\nlate;y\n'
+    with imported(
+        tmp_path, text, gold_column="topic", as_gold=True, multi_label=True, lists=False
+    ) as project:
+        label_set = project.label_set()
+        assert label_set is not None
+        assert [label.name for label in label_set.labels] == ['["late", "lost"]', "late"]
+        more = tmp_path / "more.csv"
+        more.write_text('topic;text\n["lost"];z\n', encoding="utf-8")
+        append_table(project, more, gold_column=0, as_gold=True, lists=False, progress=SilentProgress())
+        label_set = project.label_set()
+        assert label_set is not None
+        assert label_set.labels[-1].name == '["lost"]'
+
+
 def test_a_gold_column_without_answers_is_told(tmp_path: Path) -> None:
     progress = SilentProgress()
     with imported(
