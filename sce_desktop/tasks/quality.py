@@ -93,6 +93,7 @@ class Part:
     models: tuple[ModelQuality, ...]
     row_ids: IdArray  # (n,) the rows that are measured
     unknown: int = 0  # whose right answer is no label here
+    gold: str = ""  # where the right answers come from
 
     def cell(self, place: int, gold: int, predicted: int) -> IdArray:
         """Return the rows of label ``gold`` that the model at ``place`` gives label ``predicted``."""
@@ -204,7 +205,7 @@ def _gold_part(evidence: Evidence, gold: Gold, part: Part) -> Part:
         )
     else:
         said += "Every row of the table has one: the figures are exact for those that are measured."
-    return replace(part, worth=said, decided=gold.rows, unknown=len(gold.unknown))
+    return replace(part, worth=said, decided=gold.rows, unknown=len(gold.unknown), gold=gold.source)
 
 
 def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
