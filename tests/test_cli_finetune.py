@@ -131,7 +131,7 @@ def test_only_the_result_of_a_fine_tune_is_replaced(
     link.symlink_to(out, target_is_directory=True)
     assert "is the model that is to be fine-tuned" in refused(link, str(out))
     (out / "sce-manifest.json").write_text("{}", encoding="utf-8")  # as `models add` leaves it
-    assert "no result of a fine-tune" in refused(out)
+    assert "is an installed model: choose another name" in refused(out)
 
 
 @pytest.mark.parametrize("name", ["", "an old card"])
