@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
@@ -151,6 +151,8 @@ def append_table(
         UserError: The table is not right, its columns differ, the project is read-only, or has gold answers
             from elsewhere.
         Cancelled: The user stopped; no row was added.
+
+    Rows and annotations appear in one moment: whatever interrupts this leaves none of either.
     """
     table = tables.open_table(table_path, options or TableOptions())
     if as_gold and gold_column is not None:
@@ -158,15 +160,28 @@ def append_table(
     carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
     batches = carried.passing(table.batches(progress=progress))
     before = project.row_count()
-    report = _add(project, table, table.columns, batches, project.text_columns, progress)
-    found = _has_lists(project, gold_column, lists, progress)
-    if gold_column is not None and as_gold:
-        keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
-    elif gold_column is not None:
+
+    def annotate() -> None:
+        assert gold_column is not None
+        found = has_lists(table.columns[gold_column], carried.cells, lists, progress)
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
         new = project.row_ids()[before:]
         carried.keep(project, new, labels, multi_label=multi_label or found, lists=found)
+
+    annotated = gold_column is not None and not as_gold
+    report = _add(
+        project,
+        table,
+        table.columns,
+        batches,
+        project.text_columns,
+        progress,
+        and_then=annotate if annotated else None,
+    )
+    if gold_column is not None and as_gold:
+        found = _has_lists(project, gold_column, lists, progress)
+        keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
     return report
 
 
@@ -177,6 +192,8 @@ def _add(
     batches: Iterable[Sequence[Sequence[Cell]]],
     text_columns: Sequence[int],
     progress: Progress,
+    *,
+    and_then: Callable[[], object] | None = None,
 ) -> ImportReport:
     report = project.add_rows(
         columns,
@@ -190,6 +207,7 @@ def _add(
             "sheet": table.options.sheet,
         },
         progress=Unreported(progress),
+        and_then=and_then,
     )
     tell_problems(table.problems, table.problem_count, progress)
     if not report.rows:
