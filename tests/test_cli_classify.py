@@ -272,6 +272,24 @@ def test_evaluate_for_people(table: str, model: str, capsys: pytest.CaptureFixtu
     assert len(lines) == 4
 
 
+def test_evaluate_lists_of_labels(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.jsonl"
+    rows = [("wet", ["damaged", "late"]), ("slow", ["late"]), ("fine", [])]
+    path.write_text(
+        "\n".join(json.dumps({"text": text, "topic": json.dumps(names)}) for text, names in rows),
+        encoding="utf-8",
+    )
+    arguments = ["evaluate", str(path), "--text", "text", "--gold", "topic", "--model", model]
+    arguments += ["--baseline", f"similarity=similarity:{model}"]
+    assert cli.main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["labels"], found["multi_label"]) == (2, ["damaged", "late"], True)
+    assert cli.main(arguments) == 0
+    assert "an answer is right if it is one of them" in capsys.readouterr().out
+    assert cli.main([*arguments, "--no-lists", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == ['["damaged", "late"]', '["late"]', "[]"]
+
+
 def test_a_very_long_cell(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # B06
     path = tmp_path / "in.csv"
     long = "late " * 60_000

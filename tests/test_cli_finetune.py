@@ -131,7 +131,7 @@ def test_only_the_result_of_a_fine_tune_is_replaced(
     link.symlink_to(out, target_is_directory=True)
     assert "is the model that is to be fine-tuned" in refused(link, str(out))
     (out / "sce-manifest.json").write_text("{}", encoding="utf-8")  # as `models add` leaves it
-    assert "no result of a fine-tune" in refused(out)
+    assert "is an installed model: choose another name" in refused(out)
 
 
 @pytest.mark.parametrize("name", ["", "an old card"])
@@ -170,6 +170,19 @@ def test_tables_that_teach_nothing(
     assert finetune(write(tmp_path / "in.csv", rows), tmp_path / "mine", model) == 2
     assert told in capsys.readouterr().err
     assert not (tmp_path / "mine").exists()
+
+
+def test_lists_of_one_label_are_taken_apart_and_of_several_refused(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(text, json.dumps([NAMES[place]])) for text, place in zip(TEXTS, GOLD, strict=True)]
+    assert finetune(write(tmp_path / "in.csv", rows), tmp_path / "mine", model, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == NAMES
+    several = write(tmp_path / "several.csv", [*rows, ("team", json.dumps(NAMES[:2]))])
+    assert finetune(several, tmp_path / "more", model) == 2
+    assert "one label a row, and the column holds several for 1 row" in capsys.readouterr().err
+    assert finetune(several, tmp_path / "more", model, "--no-lists", "--json") == 0
+    assert json.dumps(NAMES[:2]) in json.loads(capsys.readouterr().out)["labels"]
 
 
 def test_labels_given_and_rows_of_others_left_out(

@@ -30,6 +30,7 @@ def add_command(commands: options.Commands) -> None:
     parser.add_argument(
         "--gold", required=True, metavar="COLUMN", help="header of the column of right labels"
     )
+    options.add_lists(parser)
     options.add_labels(parser)
     _add_max_rows(parser)
     _add_order_check(parser)
@@ -151,6 +152,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         args.table,
         text_columns=args.text,
         gold_column=args.gold,
+        lists=args.lists,
         labels=labels,
         source=source,
         models=_models(args),
@@ -169,6 +171,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "whole_table": args.whole_table,
                 "skipped": report.skipped,
                 "labels": report.labels,
+                "multi_label": report.multi_label,
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
                 "seconds": report.seconds,
                 **(
@@ -181,6 +184,8 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         return 0
     size = f"{plural(report.rows, 'row')}, {plural(len(report.labels), 'label')}"
     print(f"{size}{_left_out(report.skipped)}{_counted_in(args)}")
+    if report.multi_label:
+        print("Several labels may fit a row: an answer is right if it is one of them.")
     width = max(map(len, report.models))
     print(f"{'':{width}}  accuracy (95 % interval)  macro-F1    ECE")
     for name, found in report.models.items():

@@ -24,6 +24,7 @@ def add_command(commands: options.Commands) -> None:
     parser.add_argument(
         "--gold", required=True, metavar="COLUMN", help="header of the column of right labels"
     )
+    options.add_lists(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="the new model")
     options.add_labels(parser)
     parser.add_argument(
@@ -73,6 +74,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             args.output,
             text_columns=args.text,
             gold_column=args.gold,
+            lists=args.lists,
             labels=labels,
             source=source,
             model=args.model or DEFAULT_MODEL,

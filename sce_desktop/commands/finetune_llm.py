@@ -90,6 +90,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             args.output,
             text_columns=args.text,
             gold_column=args.gold,
+            lists=args.lists,
             labels=labels,
             model=args.model,
             settings=settings,

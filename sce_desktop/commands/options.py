@@ -120,6 +120,17 @@ def given_labels(args: argparse.Namespace, progress: Progress) -> tuple[Label, .
     return labels
 
 
+def add_lists(parser: argparse.ArgumentParser) -> None:
+    """Add ``--no-lists``: ``lists`` is False with it, else None, which is to look at the cells."""
+    parser.add_argument(
+        "--no-lists",
+        dest="lists",
+        action="store_const",
+        const=False,
+        help="a column of labels whose cells are JSON lists: take each list as one label, as it stands",
+    )
+
+
 def add_whole_table(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
     """Add ``--whole-table``; if it is ``kept``, ``--no-whole-table`` too, and None where neither is given."""
     parser.add_argument(

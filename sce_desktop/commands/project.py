@@ -36,11 +36,7 @@ def add_command(commands: options.Commands) -> None:
         default="annotations",
         help="what they are: annotations of yours, or right answers that yours are compared with",
     )
-    action.add_argument(
-        "--no-lists",
-        action="store_true",
-        help="a column of labels whose cells are JSON lists: take each list as one label, as it stands",
-    )
+    options.add_lists(action)
     options.add_labels(action)
     action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
     options.add_table(action)
@@ -113,7 +109,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
             as_gold=args.gold_as == "gold",
             labels=labels or (),
             multi_label=args.multi_label,
-            lists=False if args.no_lists else None,
+            lists=args.lists,
             options=table_options,
             progress=progress,
         )

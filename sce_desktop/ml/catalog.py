@@ -119,7 +119,7 @@ def kind_of(folder: Path) -> ModelKind:
     if any(folder.glob("*.gguf")) and not (folder / folders.CONFIG).is_file():
         return "llm"
     config = folders.read_json(folder / folders.CONFIG)
-    if config.get("model_type") == "sce":
+    if config.get("model_type") == folders.SCE_TYPE:
         return "sce"
     answers = any(str(kind).endswith("ForCausalLM") for kind in config.get("architectures") or ())
     return "llm" if answers else "similarity"
@@ -128,6 +128,18 @@ def kind_of(folder: Path) -> ModelKind:
 def is_bundled(folder: Path) -> bool:
     """Whether ``folder`` is one of the models that belong to the program."""
     return any(other.is_dir() and other.samefile(folder) for other in _bundled().values())
+
+
+def check_not_installed(folder: Path) -> None:
+    """Refuse to write over a model that belongs to the program or was added to the user's models.
+
+    Raises:
+        UserError: ``folder`` is one.
+    """
+    if folder.is_dir() and is_bundled(folder):
+        raise UserError(f"{folder} belongs to the program: choose another name.")
+    if (folder / MANIFEST).is_file():
+        raise UserError(f"{folder} is an installed model: choose another name, or remove it first.")
 
 
 def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[str, Any]:

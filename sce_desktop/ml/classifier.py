@@ -58,7 +58,13 @@ class SCEClassifier:
         return cls(SCEModel.from_pretrained(folder, device=choose_device(device), **options))
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model folder, whole or not at all. Raises UserError if the place cannot be written."""
+        """Write the model folder, whole or not at all, in place of an older SCE if there is one.
+
+        Raises:
+            UserError: The place cannot be written, holds other files, a model of another kind, or one that
+                is installed (see `sce-desktop models list`).
+        """
+        catalog.check_not_installed(Path(folder).expanduser())
         self.model.save_pretrained(folder)
 
     @property

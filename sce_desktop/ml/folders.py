@@ -26,6 +26,7 @@ WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
 ADAPTER = "adapter_config.json"
+SCE_TYPE = "sce"
 ADAPTER_TYPE = "sce-llm-adapter"
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
@@ -152,21 +153,30 @@ def folder_size(folder: Path) -> int:
     return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
 
 
-def check_free(folder: Path, own: str) -> None:
+def check_free(folder: Path, own: str, model_type: str) -> None:
     """Refuse to write a model to ``folder`` where something else lies.
 
     Args:
         folder: It may be missing, be empty, hold a README.md alone, or an older model of the same kind.
-        own: The file that tells such a model.
+        own: The file that such a model has.
+        model_type: What its configuration says that it is.
 
     Raises:
-        UserError: It is a file, or holds other files.
+        UserError: It is a file, or holds other files or a model of another kind.
     """
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: choose a new or empty folder for the model.")
     there = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
     if there - {"README.md"} and own not in there:
         raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
+    if CONFIG in there and _type_of(folder) != model_type:
+        raise UserError(f"{folder} holds another model: choose a new or empty folder for this one.")
+
+
+def _type_of(folder: Path) -> str:
+    with suppress(UserError):  # damaged: nobody knows whose it was
+        return str(read_json(folder / CONFIG).get("model_type"))
+    return ""
 
 
 @contextmanager

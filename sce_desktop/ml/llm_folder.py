@@ -131,7 +131,7 @@ def save_adapter(
         UserError: The place cannot be written, or holds other files.
     """
     folder = folder.expanduser().absolute()
-    folders.check_free(folder, ADAPTER)
+    folders.check_free(folder, ADAPTER, ADAPTER_TYPE)
     with folders.replaced_folder(folder) as aside:
         adapted.save_pretrained(str(aside), safe_serialization=True)
         config = {

@@ -301,7 +301,7 @@ class SCEModel(
             UserError: The place cannot be written, or something else is there.
         """
         folder = Path(save_directory).expanduser().absolute()
-        folders.check_free(folder, folders.CONFIG)
+        folders.check_free(folder, folders.CONFIG, folders.SCE_TYPE)
         with folders.replaced_folder(folder) as aside:
             if folder.is_dir():
                 shutil.copytree(folder, aside, dirs_exist_ok=True)

@@ -16,7 +16,6 @@ from sce_desktop.ml.bert import EncoderConfig
 from sce_desktop.ml.sce import SCEConfig
 
 FORMAT = 1
-MODEL_TYPE = "sce"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class ModelConfig:
         """Return plain values for config.json."""
         labels = [{k: v for k, v in asdict(label).items() if v and k != "id"} for label in self.labels]
         return {
-            "model_type": MODEL_TYPE,
+            "model_type": folders.SCE_TYPE,
             "format": FORMAT,
             "name": self.name,
             "sce": self.sce.to_dict(),
@@ -121,7 +120,7 @@ def read_config(folder: Path) -> ModelConfig:
         UserError: Missing, damaged, another architecture, or a newer format.
     """
     raw = folders.read_json(folder / folders.CONFIG)
-    if raw.get("model_type") != MODEL_TYPE:
+    if raw.get("model_type") != folders.SCE_TYPE:
         found = raw.get("model_type") or "unknown"
         raise UserError(f"{folder} holds a model of type {found!r}, not an SCE: choose another as the model.")
     if raw.get("format", 0) > FORMAT:

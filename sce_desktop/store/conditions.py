@@ -115,15 +115,21 @@ def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: Sc
 def compared(
     connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns, *, differ: bool
 ) -> Mask:
-    """Return which rows both runs of ``query.compare`` have scored, with different or the same top labels."""
+    """Return the rows whose label by the first run of ``query.compare`` the second puts first, or does not.
+
+    Where the first says that no label fits there is nothing to compare; both have scored the row.
+    """
     assert query.compare is not None
+    first, second = (runs.get(connection, run_id) for run_id in query.compare)
     tops = []
-    for run_id in query.compare:
-        label_ids = np.array([label.id for label in runs.get(connection, run_id).labels], np.int64)
-        said = scored.get(connection, run_id)
-        ids = said.ids(last)
+    for run, places in (
+        (first, runs.given(connection, first, scored)),
+        (second, scored.get(connection, second.id).top),
+    ):
+        label_ids = np.array([label.id for label in run.labels], np.int64)
+        ids = np.flatnonzero(places[: last + 1] >= 0)
         top = np.zeros(last + 1, np.int64)  # label ids begin at 1
-        top[ids] = label_ids[said.top[ids]]
+        top[ids] = label_ids[places[ids]]
         tops.append(top)
     ours, theirs = tops
     result: Mask = (ours > 0) & (theirs > 0) & ((ours != theirs) if differ else (ours == theirs))

@@ -53,7 +53,7 @@ class Database:
         self._lock = lock
         self._turns = _Turns()
         self._shortening = threading.Lock()  # one file is left only by who is alone with it
-        self._held = threading.local()  # the connection of a thread's `snapshot`
+        self._held = threading.local()  # the connections of a thread's `snapshot` and `together`
         self._readers = _engine(
             path, "mode=ro&immutable=1" if immutable else "mode=ro", begin="BEGIN", cache=_READER_CACHE
         )
@@ -104,6 +104,10 @@ class Database:
         """
         if self._writer is None:
             raise UserError(self.read_only_reason)
+        joined: sa.Connection | None = getattr(self._held, "writing", None)
+        if joined is not None:
+            yield joined
+            return
         with known_failures(self.path), self._turns, self._writer.connect() as connection:
             self._check_open()
             # The first two cannot be changed inside a transaction. Somebody waits for what is durable: it is
@@ -118,6 +122,20 @@ class Database:
                     connection.info[name] = value
             with connection.begin():
                 yield connection
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Let all that this thread writes be one durable transaction; what it reads is as it writes it.
+
+        Whoever else wants to write waits. An exception undoes all of it.
+        """
+        with self.write(durable=True) as connection:
+            outer: sa.Connection | None = getattr(self._held, "connection", None)
+            self._held.writing = self._held.connection = connection
+            try:
+                yield
+            finally:
+                self._held.writing, self._held.connection = None, outer
 
     def use_wal(self) -> None:
         """Turn write-ahead logging on: readers never wait for the writer."""

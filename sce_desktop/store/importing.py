@@ -37,8 +37,12 @@ def add_rows(
     text_columns: Sequence[int],
     source: dict[str, Any],
     progress: Progress,
+    and_then: Callable[[], object] | None = None,
 ) -> ImportReport:
-    """Append rows. Until all are there nobody sees any; if it breaks off, none stays."""
+    """Append rows. Until all are there nobody sees any; if it breaks off, none stays.
+
+    What ``and_then`` writes is there with the rows, which it sees, or not at all.
+    """
     with database.import_lock:
         wanted = Shape(tuple(columns), tuple(text_columns))
         if not wanted.text_columns or not all(0 <= t < len(wanted.columns) for t in wanted.text_columns):
@@ -54,7 +58,13 @@ def add_rows(
                 with database.write() as connection:
                     schema.text_hash_index.drop(connection)
             rows, blank = _insert_all(database, batches, wanted, progress)
-            return _finish(database, wanted, source, ImportReport(rows, blank, 0), before=before)
+            report = ImportReport(rows, blank, 0)
+            if and_then is None:
+                return _finish(database, wanted, source, report, before=before)
+            with database.together():
+                report = _finish(database, wanted, source, report, before=before)
+                and_then()
+            return report
         except BaseException:
             drop_unfinished(database)
             raise

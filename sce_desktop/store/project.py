@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -131,15 +131,25 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         text_columns: Sequence[int],
         source: dict[str, Any],
         progress: Progress | None = None,
+        and_then: Callable[[], object] | None = None,
     ) -> ImportReport:
         """Append rows. Nobody sees them until all are there; if it breaks off or is cancelled, none stays.
+
+        So it is with what ``and_then`` writes about them, which sees them before all others; decisions wait
+        for it. If it fails no row stays.
 
         ``text_columns`` are 0-based places in ``columns``; ``source`` is what to remember of where the rows
         came from, anything that JSON can hold. UserError if the project's columns or text columns are others.
         """
         watcher = progress or SilentProgress()
         return importing.add_rows(
-            self._database, columns, batches, text_columns=text_columns, source=source, progress=watcher
+            self._database,
+            columns,
+            batches,
+            text_columns=text_columns,
+            source=source,
+            progress=watcher,
+            and_then=and_then,
         )
 
     def imports(self) -> tuple[ImportRecord, ...]:

@@ -86,16 +86,23 @@ def _given(query: RowQuery, last: int) -> IdArray:
 
 
 def _rare(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
-    """Return the undecided rows of the run; top labels with the fewest decisions take turns, surest first."""
+    """Return the undecided rows of the run; labels with the fewest decisions take turns, surest first.
+
+    Rows that no label fits come last, in turns by the label that is the nearest.
+    """
     assert query.run_id is not None
     said = scored.get(connection, query.run_id)
     ids = said.ids(last)
     ids = ids[~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[ids]]
     top, confidence = said.top[ids], said.confidence[ids].astype(np.float32)
-    labels = runs.get(connection, query.run_id).labels
+    run = runs.get(connection, query.run_id)
     counts = decisions.label_counts(connection)
-    decided = np.array([counts.get(label.id or 0, 0) for label in labels], np.int64)
-    known: IdArray = ids[rare_label(top, confidence, decided)]
+    decided = np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
+    fits = runs.given(connection, run, scored)[ids] >= 0
+    turns = [
+        some[rare_label(top[some], confidence[some], decided)] for some in map(np.flatnonzero, (fits, ~fits))
+    ]
+    known: IdArray = ids[np.concatenate(turns)]
     return known[::-1] if query.descending else known
 
 
@@ -110,7 +117,10 @@ def _by_score(connection: sa.Connection, query: RowQuery, last: int, scored: Sco
         case RowOrder.MARGIN:
             order = np.argsort(direction * said.margin[ids], kind="stable")
         case _:
-            order = np.lexsort((-said.confidence[ids], direction * said.top[ids]))
+            run = runs.get(connection, query.run_id)
+            places = runs.given(connection, run, scored)[ids]
+            places = np.where(places < 0, len(run.labels), places)  # none of these, behind the labels
+            order = np.lexsort((-said.confidence[ids], direction * places))
     return ids[order]
 
 

@@ -104,6 +104,11 @@ class CarriedAnnotations:
         return suffixed[1] if suffixed and suffixed[1] in self.columns else written
 
     @property
+    def cells(self) -> list[str]:
+        """What stands in the column of labels, blank cells left out."""
+        return [row.names[0] for row in self._rows if row.names]
+
+    @property
     def multi_label(self) -> bool:
         """Whether the rows were exported from a project in which several labels may fit a row."""
         return self._labels_at is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
-from sce_desktop.tasks.columns import cells_of, find_columns
+from sce_desktop.tasks.columns import cells_of, find_columns, from_list
 
 GOLD = "gold"
 """The coder whose answers are right by definition."""
@@ -134,20 +133,29 @@ def check_gold(project: Project, column: str) -> None:
         )
 
 
-def keep_gold(project: Project, place: int, progress: Progress, *, multi_label: bool = False) -> None:
+def keep_gold(
+    project: Project,
+    place: int,
+    progress: Progress,
+    *,
+    multi_label: bool = False,
+    lists: bool | None = None,
+) -> None:
     """Keep a column as gold, in place of what was kept of it before; labels that it names besides are added.
 
     Args:
         project: Whose column.
         place: Of the column.
-        multi_label: Several labels may fit a row: a cell may be a JSON list.
+        multi_label: Several labels may fit a row.
+        lists: Whether a cell may be a JSON list of labels; None: where several labels may fit.
         progress: Told of rows; a column of empty cells is a warning.
 
     Raises:
         UserError: A value cannot be a label.
         Cancelled: The user stopped.
     """
-    answers = _answers_of(project, place, progress, several=multi_label or _may_be_several(project))
+    several = multi_label or _may_be_several(project)
+    answers = _answers_of(project, place, progress, several=several if lists is None else lists)
     if not answers:
         progress.warn(f"“{project.columns[place]}” has nothing but empty cells: there are no gold answers.")
         return
@@ -158,7 +166,7 @@ def keep_gold(project: Project, place: int, progress: Progress, *, multi_label: 
         name for said in answers.values() for name in ([said] if isinstance(said, str) else said or ())
     )
     more = [label for label in met if label.name not in known]
-    project.set_labels([*labels, *more], multi_label=multi_label or _may_be_several(project))
+    project.set_labels([*labels, *more], multi_label=several)
     gold = gold_coder(project)
     if gold is not None:
         project.remove_coder(gold.id)
@@ -257,13 +265,8 @@ def _compare(
 def _answer(names: Iterable[str], lists: bool) -> Answer:
     """Return what was answered; with ``lists`` a single name may be a JSON list of several."""
     given = tuple(names)
-    if lists and len(given) == 1 and given[0].startswith("["):
-        try:
-            found = json.loads(given[0])
-        except ValueError:
-            return given
-        if isinstance(found, list) and all(isinstance(name, str) for name in found):
-            return found or None
+    if lists and len(given) == 1 and (found := from_list(given[0])) is not None:
+        given = found
     return given or None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sce_desktop.core.errors import UserError
@@ -153,6 +154,20 @@ def are_lists(cells: Mapping[str, int]) -> bool:
     """Return whether a column holds lists of labels: most of its ``cells`` (with their rows) are such."""
     lists = sum(rows for cell, rows in cells.items() if from_list(cell) is not None)
     return 2 * lists > sum(cells.values())
+
+
+def has_lists(column: str, cells: Iterable[Cell], lists: bool | None, progress: Progress) -> bool:
+    """Return whether the ``cells`` of a ``column`` of labels are lists of them, which the user is told.
+
+    ``lists``: what the user said; None: if most of the cells are.
+    """
+    found = are_lists(Counter(cell for cell in cells if cell and cell.strip())) if lists is None else lists
+    if found:
+        progress.warn(
+            f"“{column}” holds lists of labels: each name in them is a label by itself, and "
+            "a row may have several."
+        )
+    return found
 
 
 def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> list[str]:

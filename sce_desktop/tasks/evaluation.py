@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,15 +15,17 @@ from sce_desktop.core.labels import check_scorable, distinct_labels, look_alikes
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, TableOptions, VectorCache
+from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.rows import Shape
-from sce_desktop.tasks.columns import find_column, find_columns, tell_problems
+from sce_desktop.tasks.columns import find_column, find_columns, from_list, has_lists, tell_problems
+from sce_desktop.tasks.evidence import answer_arrays, right_answers
 from sce_desktop.tasks.models import Baseline, ModelSource, load_models
 from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
-from sce_desktop.tasks.whole_table import knowing
+from sce_desktop.tasks.whole_table import check_choice, knowing
 
 SAMPLE_SEED = 0
 
@@ -34,6 +37,7 @@ class EvaluationReport:
     rows: int
     skipped: dict[str, int]  # rows not measured: blank, without a gold label, with one outside the labels
     labels: list[str]
+    multi_label: bool  # a row may have several: an answer is right if it is one of them
     models: dict[str, Measures]
     seconds: dict[str, float]
     orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
@@ -44,6 +48,7 @@ def evaluate_table(
     *,
     text_columns: Sequence[str | int],
     gold_column: str,
+    lists: bool | None = None,
     labels: Sequence[Label] | None,
     source: ModelSource,
     models: Sequence[str],
@@ -61,19 +66,28 @@ def evaluate_table(
     With ``shuffles`` the labels are scored in so many other orders too (`order_check`); with ``whole_table``
     the ``models`` count in what the table's other rows say, measured or not (`ml.in_table`).
 
+    Where the cells of the column are ``lists`` of labels (None: if most are), several may fit a row: each
+    is asked by itself, and a model is right if it puts one of them first, as in a project.
+
     Raises:
         UserError: The table, a column, a label or a model is not right, or no row can be measured.
     """
     started = time.perf_counter()
-    texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
+    table = read_gold(path, text_columns, gold_column, options or TableOptions(), progress, lists=lists)
+    texts, gold, several = table.texts, table.names, table.lists
     loaded = load_models(source, models, with_similarity(baselines), progress)
-    chosen = tuple(labels or loaded.models[0].model.labels or distinct_labels(gold))
+    chosen = tuple(
+        labels or loaded.models[0].model.labels or distinct_labels(itertools.chain.from_iterable(gold))
+    )
     check_scorable(chosen, least=2)
+    if whole_table:
+        check_choice(chosen, multi_label=several)
     if alike := look_alikes(label.name for label in chosen):
         progress.warn(f"These labels look the same: {', '.join(map(repr, alike[0]))}.")
     index_of = {label.name: index for index, label in enumerate(chosen)}
-    usable = [place for place, name in enumerate(gold) if name in index_of and texts[place].strip()]
-    skipped = _skipped(texts, gold, index_of)
+    known = [[index_of[name] for name in names if name in index_of] for names in gold]
+    usable = [place for place, right in enumerate(known) if right and texts[place].strip()]
+    skipped = _skipped(texts, gold, known)
     if not usable:
         raise UserError(
             f"No row has a text and one of the labels in {gold_column!r}: check the columns and the labels."
@@ -82,7 +96,8 @@ def evaluate_table(
         progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
     usable = sample(usable, max_rows)
     wanted = [texts[place] for place in usable]
-    answers = np.asarray([index_of[gold[place]] for place in usable], dtype=np.int64)
+    right = {row: known[place] for row, place in enumerate(usable)}
+    answers, hits = answer_arrays(right, len(usable), len(chosen))
     timed = TimedCache(cache)
     before = time.perf_counter()
     measured, orders = {}, {}
@@ -94,17 +109,30 @@ def evaluate_table(
         part = PartProgress(
             progress, start=done * len(wanted), total=len(wanted) * len(loaded.models), stage="scoring"
         )
-        found = named.model.probabilities(wanted, chosen, cache=timed, progress=part).probabilities
-        measured[named.name] = measure(answers, found)
+        found = named.model.probabilities(
+            wanted, chosen, multi_label=several, cache=timed, progress=part
+        ).probabilities
+        gold_of = right_answers(
+            answers, hits if several else (), np.arange(len(usable)), found.argmax(axis=1)
+        )
+        measured[named.name] = measure(gold_of, found)
         if shuffles:
             orders[named.name] = order_check(
-                named.model, wanted, chosen, found, shuffles=shuffles, cache=timed, progress=progress
+                named.model,
+                wanted,
+                chosen,
+                found,
+                multi_label=several,
+                shuffles=shuffles,
+                cache=timed,
+                progress=progress,
             )
     scoring = time.perf_counter() - before
     return EvaluationReport(
         rows=len(wanted),
         skipped=skipped,
         labels=[label.name for label in chosen],
+        multi_label=several,
         models=measured,
         seconds={
             "load": loaded.seconds,
@@ -116,10 +144,52 @@ def evaluate_table(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class GoldTable:
+    """Text and right labels of every row of a table; several labels only where the column holds ``lists``."""
+
+    texts: list[str]
+    names: list[tuple[str, ...]]
+    lists: bool
+
+    @property
+    def one_each(self) -> list[str]:
+        """The right label of each row, "" where there is none.
+
+        Raises:
+            UserError: Rows have several.
+        """
+        if several := sum(len(names) > 1 for names in self.names):
+            raise UserError(
+                "Fine-tuning learns one label a row, and the column holds several for "
+                f"{plural(several, 'row')}: choose another column."
+            )
+        return [names[0] if names else "" for names in self.names]
+
+
 def read_gold(
-    path: Path, text_columns: Sequence[str | int], gold_column: str, options: TableOptions, progress: Progress
-) -> tuple[list[str], list[str]]:
-    """Return text and gold value of every row of a table, "" where there is none. Raises UserError."""
+    path: Path,
+    text_columns: Sequence[str | int],
+    gold_column: str,
+    options: TableOptions,
+    progress: Progress,
+    *,
+    lists: bool | None = None,
+) -> GoldTable:
+    """Return text and right labels of every row of a table.
+
+    Args:
+        path: The table.
+        text_columns: Headers or places of the text.
+        gold_column: Header of the right labels.
+        options: How to read the table.
+        progress: Told of rows, and warned of what is read otherwise than one may think.
+        lists: Whether the cells of ``gold_column`` are JSON lists of labels; None: if most of them are.
+
+    Raises:
+        UserError: The table or a column is not right.
+        Cancelled: The user stopped.
+    """
     table = open_table(path, options)
     texts_at = find_columns(table.columns, text_columns, progress)
     gold_at = find_column(table.columns, gold_column, progress)
@@ -132,16 +202,25 @@ def read_gold(
         progress.report(len(texts), table.estimated_rows, stage="reading")
         progress.check()
     tell_problems(table.problems, table.problem_count, progress)
-    return texts, gold
+    lists = has_lists(gold_column, gold, lists, progress)
+    return GoldTable(texts, [_names(cell, lists) for cell in gold], lists)
 
 
-def _skipped(texts: Sequence[str], gold: Sequence[str], index_of: dict[str, int]) -> dict[str, int]:
+def _names(cell: str, lists: bool) -> tuple[str, ...]:
+    if lists and (names := from_list(cell)) is not None:
+        return names
+    return (cell,) if cell.strip() else ()
+
+
+def _skipped(
+    texts: Sequence[str], gold: Sequence[Sequence[str]], known: Sequence[Sequence[int]]
+) -> dict[str, int]:
     skipped = {"blank": 0, "no_gold": 0, "other_label": 0}
-    for text, name in zip(texts, gold, strict=True):
+    for text, names, right in zip(texts, gold, known, strict=True):
         if not text.strip():
             skipped["blank"] += 1
-        elif name not in index_of:
-            skipped["other_label" if name.strip() else "no_gold"] += 1
+        elif not right:
+            skipped["other_label" if names else "no_gold"] += 1
     return skipped
 
 

@@ -6,7 +6,7 @@ once, so that nothing that follows mixes them by mistake.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
@@ -179,7 +179,7 @@ def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None,
         source[place] = _source(annotation)
         if sampled[place] and annotation.origin is Origin.HAND:
             source[place] = Source.AUDIT
-    answer, hits = _arrays(given, n, none + 1)
+    answer, hits = answer_arrays(given, n, none + 1)
     learned_by, learned = _learned(project, aliases)
     decided_sample = np.flatnonzero(sampled & (answer >= 0) & ~np.isin(source, NOT_LOOKED_AT))
     waiting = int(sampled.sum()) - len(decided_sample)
@@ -208,7 +208,9 @@ def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None,
     )
 
 
-def _arrays(given: dict[int, list[int]], n: int, answers: int) -> tuple[IdArray, tuple[IdArray, ...]]:
+def answer_arrays(
+    given: Mapping[int, Sequence[int]], n: int, answers: int
+) -> tuple[IdArray, tuple[IdArray, ...]]:
     """Return (n,) the first answer by place, and for each answer the places where it was given."""
     answer = np.full(n, UNDECIDED, dtype=np.int64)
     hits: list[list[int]] = [[] for _ in range(answers)]
@@ -217,6 +219,17 @@ def _arrays(given: dict[int, list[int]], n: int, answers: int) -> tuple[IdArray,
         for one in several:
             hits[one].append(place)
     return answer, tuple(np.asarray(sorted(places), dtype=np.int64) for places in hits)
+
+
+def right_answers(answer: IdArray, hits: Sequence[IdArray], rows: IdArray, predicted: IdArray) -> IdArray:
+    """Return the right answer of each of ``rows``: of several the ``predicted`` one if it is among them.
+
+    ``answer`` and ``hits`` are as `answer_arrays` returns them, ``hits`` of the labels alone.
+    """
+    right = answer[rows]
+    for label, places in enumerate(hits):
+        right = np.where((predicted == label) & np.isin(rows, places), label, right)
+    return right
 
 
 def _gold(project: Project, row_ids: IdArray, place_of: dict[int | None, int]) -> Gold | None:
@@ -235,7 +248,7 @@ def _gold(project: Project, row_ids: IdArray, place_of: dict[int | None, int]) -
             given[place] = known or [len(place_of)]  # a right answer may be that no label fits
         else:
             unknown.append(place)
-    answer, hits = _arrays(given, len(row_ids), len(place_of) + 1)
+    answer, hits = answer_arrays(given, len(row_ids), len(place_of) + 1)
     return Gold(coder.source, answer, hits, np.asarray(unknown, dtype=np.int64))
 
 

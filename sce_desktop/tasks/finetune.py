@@ -145,6 +145,7 @@ def finetune_table(
     *,
     text_columns: Sequence[str | int],
     gold_column: str,
+    lists: bool | None = None,
     labels: Sequence[Label] | None,
     source: ModelSource,
     model: str,
@@ -160,7 +161,8 @@ def finetune_table(
 
     ``adapt_embedder`` lets the text embedder learn too; how long that takes, and with how much memory, is
     estimated by a trial and told first. Without ``labels`` those of the model are taken if it carries some,
-    else the distinct gold values. Nothing is left at ``output`` if it cannot be finished.
+    else the distinct gold values. ``lists`` is as in `read_gold`, but none may name several labels. Nothing
+    is left at ``output`` if it cannot be finished.
 
     Raises:
         UserError: The table, a column, the labels, the model or the output is not right, or there is not
@@ -169,7 +171,8 @@ def finetune_table(
     """
     started = time.perf_counter()
     check_tuned(output, model)  # not only once all is learned
-    texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
+    table = read_gold(path, text_columns, gold_column, options or TableOptions(), progress, lists=lists)
+    texts, gold = table.texts, table.one_each
     loaded = load_models(source, [model], [], progress)
 
     from sce_desktop.ml.finetune import Settings

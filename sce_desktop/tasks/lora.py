@@ -76,6 +76,7 @@ def finetune_llm(
     *,
     text_columns: Sequence[str | int],
     gold_column: str,
+    lists: bool | None = None,
     labels: Sequence[Label] | None = None,
     model: str = "llm",
     settings: LoraSettings | None = None,
@@ -94,6 +95,7 @@ def finetune_llm(
         output: Folder of the new model, for ``--baseline llm:FOLDER``.
         text_columns: Headers or places of the text.
         gold_column: Header of the right labels.
+        lists: Whether its cells are JSON lists, of one label each; None: if most of them are.
         labels: The distinct gold values unless given.
         model: "llm" or "llm:MODEL".
         settings: Rank, epochs, batch, ...; the paper's by default.
@@ -110,7 +112,8 @@ def finetune_llm(
     started = time.perf_counter()
     name = _base_name(model)
     check_tuned(output, name, adapter=True)  # not only after hours of training
-    texts, gold = read_gold(path, text_columns, gold_column, options or TableOptions(), progress)
+    table = read_gold(path, text_columns, gold_column, options or TableOptions(), progress, lists=lists)
+    texts, gold = table.texts, table.one_each
     chosen = tuple(labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
     index_of = {label.name: index for index, label in enumerate(chosen)}

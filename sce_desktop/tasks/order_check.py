@@ -33,6 +33,7 @@ def order_check(
     labels: Sequence[Label],
     probabilities: FloatArray,
     *,
+    multi_label: bool = False,
     shuffles: int,
     cache: VectorCache | None,
     progress: Progress,
@@ -44,6 +45,7 @@ def order_check(
         texts: Non-blank.
         labels: In the given order.
         probabilities: What ``model`` gave in that order (n, K).
+        multi_label: Several labels may fit a row.
         shuffles: How many other orders.
         cache: Of text vectors.
         progress: Told of rows.
@@ -59,6 +61,7 @@ def order_check(
             total=shuffles * len(texts),
             stage="labels in other orders",
         )
-        found = model.probabilities(texts, [labels[i] for i in order], cache=cache, progress=part)
+        given = [labels[i] for i in order]
+        found = model.probabilities(texts, given, multi_label=multi_label, cache=cache, progress=part)
         differs[number] = np.asarray(order)[found.probabilities.argmax(axis=1)] != usual
     return OrderCheck(shuffles, float(differs.mean()), float(differs.any(axis=0).mean()))

@@ -25,7 +25,7 @@ from sce_desktop.core.thresholds import (
     suggest_threshold,
 )
 from sce_desktop.core.types import FloatArray, IdArray
-from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Evidence, Gold, Source
+from sce_desktop.tasks.evidence import NOT_LOOKED_AT, Evidence, Gold, Source, right_answers
 
 DEFAULT_WIDTH = 0.1
 SUGGESTED_LEAST = 50
@@ -93,6 +93,7 @@ class Part:
     models: tuple[ModelQuality, ...]
     row_ids: IdArray  # (n,) the rows that are measured
     unknown: int = 0  # whose right answer is no label here
+    gold: str = ""  # where the right answers come from
 
     def cell(self, place: int, gold: int, predicted: int) -> IdArray:
         """Return the rows of label ``gold`` that the model at ``place`` gives label ``predicted``."""
@@ -204,7 +205,7 @@ def _gold_part(evidence: Evidence, gold: Gold, part: Part) -> Part:
         )
     else:
         said += "Every row of the table has one: the figures are exact for those that are measured."
-    return replace(part, worth=said, decided=gold.rows, unknown=len(gold.unknown))
+    return replace(part, worth=said, decided=gold.rows, unknown=len(gold.unknown), gold=gold.source)
 
 
 def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
@@ -264,12 +265,8 @@ def _against_first(models: Iterable[ModelQuality]) -> tuple[ModelQuality, ...]:
 
 
 def _gold(evidence: Evidence, rows: IdArray, predicted: IdArray) -> IdArray:
-    """Return the right answer of each row: where it has several, the predicted one if it is among them."""
-    gold = evidence.answer[rows]
-    if evidence.multi_label:
-        for answer, places in enumerate(evidence.hits[:-1]):
-            gold = np.where((predicted == answer) & np.isin(rows, places), answer, gold)
-    return gold
+    several = evidence.hits[:-1] if evidence.multi_label else ()
+    return right_answers(evidence.answer, several, rows, predicted)
 
 
 def _confusions(

@@ -60,13 +60,15 @@ def check_tuned(folder: Path, base: str, *, adapter: bool = False) -> None:
     from sce_desktop.ml import catalog, folders
 
     folder = folder.expanduser()
-    folders.check_free(folder, folders.ADAPTER if adapter else folders.CONFIG)
+    if adapter:
+        folders.check_free(folder, folders.ADAPTER, folders.ADAPTER_TYPE)
+    else:
+        folders.check_free(folder, folders.CONFIG, folders.SCE_TYPE)
     if not folder.is_dir() or not any(file.name != "README.md" for file in folder.iterdir()):
         return
     if _is_folder_of(base, folder):
         raise UserError(f"{folder} is the model that is to be fine-tuned: choose another name.")
-    if catalog.is_bundled(folder):
-        raise UserError(f"{folder} belongs to the program: choose another name.")
+    catalog.check_not_installed(folder)
     if not _is_tuned(folder, adapter=adapter):
         raise _refusal(folder, "result of a fine-tune")
 
@@ -80,18 +82,16 @@ def _is_folder_of(model: str, folder: Path) -> bool:
 
 
 def _is_tuned(folder: Path, *, adapter: bool) -> bool:
-    """Whether a fine-tune wrote ``folder``. One that was added to the user's models is no mere output."""
-    from sce_desktop.ml import catalog, folders
+    """Whether a fine-tune wrote ``folder``."""
+    from sce_desktop.ml import folders
 
-    if (folder / catalog.MANIFEST).is_file():
-        return False
     try:
         config = folders.read_json(folder / folders.CONFIG)
     except UserError:
         return False
     if adapter:
         return config.get("model_type") == folders.ADAPTER_TYPE
-    return config.get("model_type") == "sce" and bool(config.get("corrected"))
+    return config.get("model_type") == folders.SCE_TYPE and bool(config.get("corrected"))
 
 
 def _has_content(path: Path) -> bool:

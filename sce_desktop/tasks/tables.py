@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import glob
 import uuid
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
@@ -16,7 +15,7 @@ from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
-from sce_desktop.tasks.columns import are_lists, cells_of, find_column, find_columns, tell_problems
+from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_lists, tell_problems
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.progress import Unreported
 
@@ -97,11 +96,11 @@ def import_table(
         with Project.create(aside, name=project_path.stem) as project:
             batches = carried.passing(table.batches(progress=progress))
             _add(project, table, carried.columns, batches, text_at, progress)
-            lists = _has_lists(project, gold_at, lists, progress)
-            multi_label = multi_label or lists
-            carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=lists)
+            found = _has_lists(project, gold_at, lists, progress)
+            multi_label = multi_label or found
+            carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=found)
             if as_gold and gold_at is not None:
-                keep_gold(project, gold_at, progress, multi_label=multi_label)
+                keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
         _rename(aside, project_path)
     finally:
         for leftover in project_path.parent.glob(f"{glob.escape(aside.name)}*"):
@@ -110,17 +109,10 @@ def import_table(
 
 
 def _has_lists(project: Project, place: int | None, lists: bool | None, progress: Progress) -> bool:
-    """Return whether the column of labels at ``place`` holds lists of them, which the user is told."""
-    if place is None or lists is False:
+    if place is None:
         return False
     cells = (cell for _, cell in cells_of(project, place, Unreported(progress)))
-    found = lists or are_lists(Counter(cell for cell in cells if cell and cell.strip()))
-    if found:
-        progress.warn(
-            f"“{project.columns[place]}” holds lists of labels: each name in them is a label by itself, and "
-            "a row may have several."
-        )
-    return found
+    return has_lists(project.columns[place], cells, lists, progress)
 
 
 def _rename(aside: Path, target: Path) -> None:
@@ -159,6 +151,8 @@ def append_table(
         UserError: The table is not right, its columns differ, the project is read-only, or has gold answers
             from elsewhere.
         Cancelled: The user stopped; no row was added.
+
+    Rows and annotations appear in one moment: whatever interrupts this leaves none of either.
     """
     table = tables.open_table(table_path, options or TableOptions())
     if as_gold and gold_column is not None:
@@ -166,15 +160,28 @@ def append_table(
     carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
     batches = carried.passing(table.batches(progress=progress))
     before = project.row_count()
-    report = _add(project, table, table.columns, batches, project.text_columns, progress)
-    lists = _has_lists(project, gold_column, lists, progress)
-    if gold_column is not None and as_gold:
-        keep_gold(project, gold_column, progress, multi_label=lists)
-    elif gold_column is not None:
+
+    def annotate() -> None:
+        assert gold_column is not None
+        found = has_lists(table.columns[gold_column], carried.cells, lists, progress)
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
         new = project.row_ids()[before:]
-        carried.keep(project, new, labels, multi_label=multi_label or lists, lists=lists)
+        carried.keep(project, new, labels, multi_label=multi_label or found, lists=found)
+
+    annotated = gold_column is not None and not as_gold
+    report = _add(
+        project,
+        table,
+        table.columns,
+        batches,
+        project.text_columns,
+        progress,
+        and_then=annotate if annotated else None,
+    )
+    if gold_column is not None and as_gold:
+        found = _has_lists(project, gold_column, lists, progress)
+        keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
     return report
 
 
@@ -185,6 +192,8 @@ def _add(
     batches: Iterable[Sequence[Sequence[Cell]]],
     text_columns: Sequence[int],
     progress: Progress,
+    *,
+    and_then: Callable[[], object] | None = None,
 ) -> ImportReport:
     report = project.add_rows(
         columns,
@@ -198,6 +207,7 @@ def _add(
             "sheet": table.options.sheet,
         },
         progress=Unreported(progress),
+        and_then=and_then,
     )
     tell_problems(table.problems, table.problem_count, progress)
     if not report.rows:

@@ -23,11 +23,11 @@ from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui import review_work
 from sce_desktop.ui.bulk_work import submit_bulk
 from sce_desktop.ui.dialog_parts import dialog_column, flat_list, indent_number, ok_and_cancel
+from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.queries import has_filters
 from sce_desktop.ui.review_work import AcceptPreview
-from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role

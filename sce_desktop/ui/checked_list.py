@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidgetItem, QVBoxLayout, QWidget
 
@@ -16,10 +16,13 @@ _VALUE = Qt.ItemDataRole.UserRole
 
 
 class CheckedList(QWidget):
-    """What a dialog filters by, each a ``thing``: a value, a label."""
+    """What a dialog filters by, each a ``thing``: a value, a label. With ``one`` a single one is selected."""
 
-    def __init__(self, thing: str, parent: QWidget | None = None) -> None:
+    taken = Signal()  # the one was double-clicked
+
+    def __init__(self, thing: str, parent: QWidget | None = None, *, one: bool = False) -> None:
         super().__init__(parent)
+        self._one = one
         self.search = QLineEdit(placeholderText=f"Find a {thing}…")
         self.search.setAccessibleName(f"Find a {thing}")
         self.list = flat_list(f"{thing.capitalize()}s and their rows", (thing.capitalize(), "Rows"))
@@ -27,6 +30,8 @@ class CheckedList(QWidget):
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.search.textChanged.connect(self.narrow)
+        if one:
+            self.list.itemDoubleClicked.connect(self.taken)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_M))
@@ -40,15 +45,19 @@ class CheckedList(QWidget):
         item = QTreeWidgetItem([name, "" if rows is None else f"{rows:,}"])
         item.setData(0, _VALUE, value)
         item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
-        item.setCheckState(0, Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked)
         if icon is not None:
             item.setIcon(0, icon)
         self.list.addTopLevelItem(item)
+        if self._one:
+            item.setSelected(checked)
+        else:
+            item.setCheckState(0, Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked)
 
     @property
     def checked(self) -> list[Any]:
         """What is checked, whether it is shown or not."""
-        return [item.data(0, _VALUE) for item in self._items() if item.checkState(0) is Qt.CheckState.Checked]
+        chosen = self.list.selectedItems() if self._one else [i for i in self._items() if _is_checked(i)]
+        return [item.data(0, _VALUE) for item in chosen]
 
     @property
     def found(self) -> list[Any]:
@@ -66,3 +75,7 @@ class CheckedList(QWidget):
     def _items(self) -> list[QTreeWidgetItem]:
         found = (self.list.topLevelItem(place) for place in range(self.list.topLevelItemCount()))
         return [item for item in found if item is not None]
+
+
+def _is_checked(item: QTreeWidgetItem) -> bool:
+    return item.checkState(0) is Qt.CheckState.Checked

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.tasks.pasting import Cell, as_tsv
+from sce_desktop.ui.evaluate_words import whose
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.painting import elided_name, name_on_two_lines
@@ -39,12 +40,13 @@ class _Square(QAbstractTableModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.names: tuple[str, ...] = ()
+        self.whose = ""  # labels are the truth
         self.counts = np.zeros((0, 0), dtype=np.int64)
         self.cell = px(_LEAST)  # the width of a column
 
-    def show(self, names: tuple[str, ...], counts: np.ndarray) -> None:
+    def show(self, names: tuple[str, ...], counts: np.ndarray, whose: str) -> None:
         self.beginResetModel()
-        self.names, self.counts = names, counts
+        self.names, self.counts, self.whose = names, counts, whose
         self.endResetModel()
 
     def set_cell(self, width: int) -> None:
@@ -69,7 +71,7 @@ class _Square(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.names[section]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"The model says: {self.names[section]}" if across else f"Yours: {self.names[section]}"
+            return f"{'The model says' if across else self.whose}: {self.names[section]}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
             middle = Qt.AlignmentFlag.AlignVCenter
             return middle | (Qt.AlignmentFlag.AlignHCenter if across else Qt.AlignmentFlag.AlignLeft)
@@ -100,7 +102,7 @@ class _SquareView(QTableView):
     def __init__(self) -> None:
         super().__init__()
         self.corner = QWidget(self)
-        self.across, self.down = QLabel("The model says →"), QLabel("Your label ↓")
+        self.across, self.down = QLabel("The model says →"), QLabel()
         layout = QVBoxLayout(self.corner)
         layout.setContentsMargins(px(_AROUND // 3), 0, px(_AROUND // 2), 0)
         layout.setSpacing(0)
@@ -109,8 +111,18 @@ class _SquareView(QTableView):
             (self.down, Qt.AlignmentFlag.AlignLeft),
         ):
             set_role(label, "muted")
+            label.setTextFormat(Qt.TextFormat.PlainText)
             layout.addWidget(label, 0, side)
+        self.name_truth("")
         self.horizontalHeader().setMinimumHeight(self.corner.sizeHint().height())
+
+    def name_truth(self, whose: str) -> None:
+        """Say in the corner ``whose`` labels stand at the side; of a long name what there is room for."""
+        arrow, metrics = " ↓", self.down.fontMetrics()
+        room = px(_NAMES) - px(_AROUND) - metrics.horizontalAdvance(arrow)
+        self.down.setText(elided_name(metrics, whose, room) + arrow)
+        self.down.setToolTip(whose)
+        self.setAccessibleName(f"{whose} down, the model's label across")
 
     def updateGeometries(self) -> None:
         super().updateGeometries()
@@ -142,7 +154,6 @@ class ConfusionView(QStackedWidget):
         self.square = _SquareView()
         self.pairs = _Square(self.square)
         self.square.setModel(self.pairs)
-        self.square.setAccessibleName("Your labels down, the model's across")
         self.square.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.square.setTabKeyNavigation(False)
         self.square.setWordWrap(False)
@@ -165,9 +176,10 @@ class ConfusionView(QStackedWidget):
 
     def show_part(self, names: tuple[str, ...], part: Part, place: int) -> None:
         """Show what the model at ``place`` of ``part`` takes for what."""
-        model = part.models[place]
+        model, truth = part.models[place], whose(part)
         if len(names) <= MOST_SQUARE:
-            self.pairs.show(names, model.measures.confusion)
+            self.pairs.show(names, model.measures.confusion, truth)
+            self.square.name_truth(truth)
             self.square.fit()
             self.setCurrentWidget(self.square)
             return
@@ -175,10 +187,10 @@ class ConfusionView(QStackedWidget):
         self._found = [(number[one.gold], number[one.predicted]) for one in model.confusions]
         self.list.show_rows(
             (
-                Heading("Your label", Kind.NAME, 0),
+                Heading(truth, Kind.NAME, 0, truth),
                 Heading("The model says", Kind.NAME, 0),
                 Heading("Rows", Kind.COUNT, 70),
-                Heading("Of the label", Kind.SHARE, 100, "How much of the rows with your label that is"),
+                Heading("Of the label", Kind.SHARE, 100, "How much of the rows with that label that is"),
             ),
             [
                 (one.gold, one.predicted, one.rows, one.rows / model.measures.labels[number[one.gold]].rows)
@@ -193,7 +205,7 @@ class ConfusionView(QStackedWidget):
             return self.list.figures.tsv()
         names, counts = self.pairs.names, self.pairs.counts.tolist()
         lines: list[list[Cell]] = [[name, *line] for name, line in zip(names, counts, strict=True)]
-        return as_tsv([["Yours / the model's", *names], *lines])
+        return as_tsv([[f"{self.pairs.whose} / the model's", *names], *lines])
 
     @Slot(object)
     def _choose_line(self, number: int) -> None:

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from sce_desktop.core.colours import colour_of
 from sce_desktop.ui import evaluate_work
 from sce_desktop.ui.figures_table import FiguresTable, Heading, Kind
+from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import quoted, rows
-from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 

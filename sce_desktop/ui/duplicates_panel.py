@@ -7,6 +7,7 @@ by hand, and comes back to give the others the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, Slot
@@ -35,14 +36,16 @@ from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.bulk_work import submit_bulk
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.duplicates_model import DECIDED, KIND, LABELS, ROWS, TEXT, DuplicatesModel, answer_name
+from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.labels_dialog import ANOTHER_LABEL, ask_labels
 from sce_desktop.ui.looking import Looking
-from sce_desktop.ui.row_actions import MOST_IN_MENU, label_icon, menu_text
+from sce_desktop.ui.row_actions import MOST_IN_MENU
 from sce_desktop.ui.rows_text import label_of
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
-from sce_desktop.ui.words import step_text
+from sce_desktop.ui.words import menu_text, step_text
 
 _SOON_MS = 250  # after a change, before looking what is decided now
 _LEAST = 60  # per cent alike; below that nearly everything is
@@ -280,13 +283,23 @@ class DuplicatesPanel(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         offered = [answer for answer in dict.fromkeys([*given, *others]) if answer != _NONE]
-        for answer in (*offered[:MOST_IN_MENU], _NONE):
-            action = QAction(menu_text(answer_name(answer, labels)), menu)
-            if answer != _NONE:
-                action.setIcon(label_icon(colour_of(label_of(answer[0], labels))))
-            action.triggered.connect(lambda _=False, answer=answer: self._give_all(groups, answer))
-            menu.addAction(action)
+        for answer in offered[:MOST_IN_MENU]:
+            self._add_answer(menu, groups, answer)
+        if len(offered) > MOST_IN_MENU:
+            give = partial(self._give_all, groups)
+            menu.addAction(ANOTHER_LABEL).triggered.connect(
+                lambda _=False: ask_labels(self._session, "Give all the same label", give, self.window())
+            )
+        self._add_answer(menu, groups, _NONE)
         return menu
+
+    def _add_answer(self, menu: QMenu, groups: list[CopyGroup], answer: Answer) -> None:
+        labels = self._session.labels
+        action = QAction(menu_text(answer_name(answer, labels)), menu)
+        if answer != _NONE:
+            action.setIcon(label_icon(colour_of(label_of(answer[0], labels))))
+        action.triggered.connect(lambda _=False: self._give_all(groups, answer))
+        menu.addAction(action)
 
     def _give_all(self, groups: list[CopyGroup], answer: Answer) -> None:
         submit_bulk(self._session, duplicates_work.give_all, groups, answer)

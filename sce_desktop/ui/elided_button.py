@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton
 
-from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.theme import px
+from sce_desktop.ui.words import menu_text
 
 _LEAST = 70  # pixels of the name: a usual one stays whole
 

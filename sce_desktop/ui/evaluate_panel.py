@@ -42,8 +42,8 @@ from sce_desktop.ui.evaluate_words import (
     nothing_measured,
 )
 from sce_desktop.ui.figures_table import ROW_HEIGHT, FiguresTable
+from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.looking import Looking
-from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_delegate import colours_of_names
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role

@@ -68,6 +68,11 @@ def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
     return said + part.worth
 
 
+def whose(part: Part) -> str:
+    """Say whose labels the models are measured against."""
+    return f"Gold: {part.gold}" if part.source is Source.GOLD else "Your label"
+
+
 def notes(quality: Quality, part: Part) -> str:
     """Say what else the figures leave out, a line each."""
     return "\n".join((*part.notes, *map(_missing, quality.left_out)))

@@ -24,10 +24,9 @@ from sce_desktop.ui.queries import (
     order_name,
     without_filters,
 )
-from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
-from sce_desktop.ui.words import per_cent
+from sce_desktop.ui.words import menu_text, per_cent
 
 _COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them
 _NARROW = 440

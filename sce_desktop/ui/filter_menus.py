@@ -18,11 +18,12 @@ from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui.column_filter import ColumnFilterDialog
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.filter_words import STATES
-from sce_desktop.ui.label_filter import LabelFilterDialog
+from sce_desktop.ui.icons import label_icon
+from sce_desktop.ui.labels_dialog import ANOTHER_LABEL, LabelsDialog
 from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
-from sce_desktop.ui.row_actions import label_icon, menu_text
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.start_review import diverse
+from sce_desktop.ui.words import menu_text
 
 _MOST_IN_MENU = 40
 
@@ -123,7 +124,7 @@ class FilterMenus(QWidget):
                 action = self._add(of_field, text, toggle, checked=label.id in chosen)
                 action.setIcon(label_icon(colour_of(label)))
             if rest:
-                another = of_field.addAction("Another label…")
+                another = of_field.addAction(ANOTHER_LABEL)
                 another.triggered.connect(
                     lambda _=False, field=field, title=title: self._ask_labels(field, title)
                 )
@@ -135,7 +136,7 @@ class FilterMenus(QWidget):
         """Offer all labels, to be found by typing."""
         counts = self._session.counts
         numbers = {} if counts is None else counts.labels if field == "label_ids" else counts.predicted
-        dialog = LabelFilterDialog(
+        dialog = LabelsDialog(
             self._session,
             f"Filter by {title if title.startswith('SCE') else title.lower()}",
             numbers,

@@ -14,10 +14,9 @@ from sce_desktop.core.types import IdArray
 from sce_desktop.core.words import plural
 from sce_desktop.ui import words
 from sce_desktop.ui.findings_work import Answer
-from sce_desktop.ui.icons import icon
+from sce_desktop.ui.icons import icon, label_icon
 from sce_desktop.ui.painting import elided_name
 from sce_desktop.ui.preview_model import plain_tip
-from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.theme import font, px
 
 FigureRole = Qt.ItemDataRole.UserRole  # `Share`, of rows if these are counted; None: the part has no rows

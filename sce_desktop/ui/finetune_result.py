@@ -24,9 +24,9 @@ from sce_desktop.tasks.training import ORIGINS, Plan
 from sce_desktop.ui.dialog_parts import flat_list
 from sce_desktop.ui.figures_grid import FiguresGrid
 from sce_desktop.ui.finetune_start import ORIGIN_NAMES
+from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.loss_curve import LossCurve
-from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.rows_text import NOT_YET, alias_title
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, font, px, set_role
 from sce_desktop.ui.tuning_work import Watch

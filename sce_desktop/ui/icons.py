@@ -16,12 +16,13 @@ import logging
 import tempfile
 from pathlib import Path
 
-from PySide6.QtGui import QAction, QIcon
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from shiboken6 import isValid
 
 from sce_desktop import paths
-from sce_desktop.ui.theme import tokens
+from sce_desktop.ui.theme import MARK_RADIUS, px, tokens
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,19 @@ def set_icon(target: QAction | QAbstractButton, name: str, role: str = "ink") ->
     """Give ``target`` an icon that follows the theme."""
     target.setProperty(_PROPERTY, [name, role])
     target.setIcon(icon(name, role))
+
+
+def label_icon(colour: str) -> QIcon:
+    """The square of a label, for menus."""
+    pixmap = QPixmap(px(16), px(16))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(px(3), px(3), px(10), px(10), MARK_RADIUS, MARK_RADIUS)
+    painter.end()
+    return QIcon(pixmap)
 
 
 def recolour(app: QApplication) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.core.labels import roll_up, why_several
 from sce_desktop.core.types import Change, Label, LabelEffect
 from sce_desktop.core.words import were
 from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.ui import label_edits, table_work
-from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui import label_edits
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_editor import LabelEditor
+from sce_desktop.ui.label_offers import LabelOffers
 from sce_desktop.ui.label_previews import LabelQuestions, SplitDialog
 from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels_groups import Span
@@ -26,9 +24,6 @@ from sce_desktop.ui.labels_model import FoldedRole, GroupRole, LabelsModel
 from sce_desktop.ui.other_answers import OtherAnswers
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
-
-_FILES = "Labels (*.txt *.csv *.tsv *.xlsx *.json);;All files (*)"
-_SAVED = "CSV (*.csv);;JSON (*.json);;Names only (*.txt)"
 
 
 class LabelsPanel(QWidget):
@@ -47,12 +42,13 @@ class LabelsPanel(QWidget):
         self.columns_words = QLabel("yours · SCE")
         self.columns_words.setToolTip("Rows that you gave a label · rows for which the model puts it first")
         set_role(self.columns_words, "muted")
+        self.offers = LabelOffers(session, self)
         self.sources = SourcesButton()
-        self.sources.columnAsked.connect(self.add_from_column)
-        self.sources.fileAsked.connect(self.ask_file)
-        self.sources.templateAsked.connect(self.add_from_file)
-        self.sources.suggestAsked.connect(self.suggest)
-        self.sources.saveAsked.connect(self.ask_save)
+        self.sources.columnAsked.connect(self.offers.add_from_column)
+        self.sources.fileAsked.connect(self.offers.ask_file)
+        self.sources.templateAsked.connect(self.offers.add_from_file)
+        self.sources.suggestAsked.connect(self.offers.suggest)
+        self.sources.saveAsked.connect(self.offers.ask_save)
         self.sources.setsAsked.connect(self.show_sets)
         self.sources.severalAsked.connect(self.allow_several)
         head = QHBoxLayout()
@@ -217,76 +213,6 @@ class LabelsPanel(QWidget):
             rest = len(wanted) - added
             there = f"; {rest} were there already or twice" if rest else ""
             self._say(f"{were(added, 'label')} added{there}.", "muted")
-
-    def _add_dialog(self, title: str, *, checked: bool = True) -> AddLabelsDialog:
-        dialog = AddLabelsDialog(self._session, title, checked=checked, parent=self.window())
-        return open_dialog(dialog)
-
-    @Slot()
-    def add_from_column(self) -> AddLabelsDialog:
-        """Offer the values of a column of the table."""
-        dialog = self._add_dialog("Labels from a column")
-        dialog.of_columns()
-        return dialog
-
-    @Slot()
-    def ask_file(self) -> None:
-        """Choose a file of labels."""
-        dialog = QFileDialog(self, "Labels from a file", "", _FILES)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda name: self.add_from_file(Path(name)))
-        open_dialog(dialog)
-
-    @Slot(object)
-    def add_from_file(self, path: Path) -> AddLabelsDialog:
-        """Offer the labels of a file or a template."""
-        dialog = self._add_dialog(f"Labels from {path.stem.replace('_', ' ')}")
-        dialog.follow(
-            self._session.submit(
-                table_work.read_labels,
-                path,
-                title=f"Reading {path.name}",
-                lane="reads",
-                quiet=True,
-                tell_failure=False,
-            )
-        )
-        return dialog
-
-    @Slot()
-    def suggest(self) -> AddLabelsDialog | None:
-        """Offer labels for the rows that no label fits well."""
-        if self._session.project is None:
-            return None
-        dialog = self._add_dialog("Suggested labels", checked=False)
-        dialog.follow(
-            self._session.submit(
-                table_work.suggest_labels,
-                self._session.project,
-                self._session.runs[:1],
-                self._session.scorer.known_vectors,
-                title="Suggesting labels",
-                quiet=True,
-                tell_failure=False,
-            )
-        )
-        return dialog
-
-    @Slot()
-    def ask_save(self) -> None:
-        """Choose where the labels are written."""
-        dialog = QFileDialog(self, "Save labels", "labels.csv", _SAVED)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("csv")
-        dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
-        open_dialog(dialog)
-
-    def save_to(self, path: Path) -> None:
-        """Write the labels to a file."""
-        job = self._session.submit(
-            table_work.write_labels, path, self._session.labels, title=f"Writing {path.name}"
-        )
-        job.finished.connect(lambda _: self._session.tell(f"The labels were written to {path}."))
 
     # --- editing -------------------------------------------------------------------------------------------
 

@@ -59,6 +59,7 @@ class MapData(QObject):
         session.annotationsChanged.connect(self._on_annotations)
         session.labelsChanged.connect(self.read_all_soon)
         session.scoresChanged.connect(self.read_all_soon)
+        session.thresholdChanged.connect(self.read_all_soon)  # of several labels it says which ones are given
         session.queryChanged.connect(self._on_query)
         session.scorer.modelsChanged.connect(self._on_models)
 

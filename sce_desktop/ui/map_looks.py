@@ -48,7 +48,7 @@ def entries(codes: IdArray, labels: tuple[Label, ...], run: Run | None, *, predi
     order += [code for code in count_of if code > 0 and code not in order]
     order += [code for code in (NO_LABEL, SKIPPED, UNKNOWN) if code in count_of]
     labelled = Mark.DOT if predicted else Mark.DISC
-    mark_of = {NO_LABEL: Mark.CROSS, SKIPPED: Mark.RING, UNKNOWN: Mark.DOT}
+    mark_of = {} if predicted else {NO_LABEL: Mark.CROSS, SKIPPED: Mark.RING, UNKNOWN: Mark.DOT}
     return [
         Entry(
             code,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Run
+from sce_desktop.core.types import NO_LABEL, IdArray, Run
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui.review_work import NO_VECTORS
 
@@ -52,6 +52,8 @@ def facts(
         said = project.run_arrays(run.id)
         label_ids = np.array([label.id or UNKNOWN for label in run.labels], np.int64)
         _put(predicted, row_ids, said.row_ids, label_ids[said.top])
+        unfitting = project.unfitting_ids(run.id)
+        _put(predicted, row_ids, unfitting, np.full(len(unfitting), NO_LABEL))
     progress.check()
     shown = np.ones(len(row_ids), bool) if query is None else np.isin(row_ids, project.row_ids(query))
     return Facts(answers, predicted, shown)

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import Decision, Label
+from sce_desktop.tasks.models import MAIN_ALIAS
+from sce_desktop.ui import rows_data
 from sce_desktop.ui.bulk_work import decide_many
-from sce_desktop.ui.icons import set_icon
+from sce_desktop.ui.icons import label_icon, set_icon
+from sce_desktop.ui.labels_dialog import ANOTHER_LABEL, ask_labels
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import MARK_RADIUS, px
+from sce_desktop.ui.words import menu_text
 
-MOST_IN_MENU = 30  # labels; of more the row panel finds one by typing
-
-
-def label_icon(colour: str) -> QIcon:
-    """The square of a label, for menus."""
-    pixmap = QPixmap(px(16), px(16))
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colour))
-    painter.drawRoundedRect(px(3), px(3), px(10), px(10), MARK_RADIUS, MARK_RADIUS)
-    painter.end()
-    return QIcon(pixmap)
-
-
-def menu_text(name: str) -> str:
-    """A label's name as the text of a menu entry, where "&" would vanish."""
-    return name.replace("&", "&&")
+MOST_IN_MENU = 30  # labels; of more one is found by typing, in the row panel or the dialog of labels
 
 
 class RowActions:
@@ -49,8 +35,11 @@ class RowActions:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         many = f"{len(ids):,} rows" if len(ids) > 1 else "Row"
         labels = menu.addMenu(f"{many} as")
-        for label in self._session.labels[:MOST_IN_MENU]:
+        for label in self._likeliest(ids):
             self._add_label(labels, label, ids)
+        if len(self._session.labels) > MOST_IN_MENU:
+            ask = partial(ask_labels, self._session, f"{many} as", partial(self._decide_labels, ids))
+            labels.addAction(ANOTHER_LABEL).triggered.connect(lambda _=False: ask(self._parent.window()))
         labels.setEnabled(bool(self._session.labels) and not self._session.read_only)
         self._add(menu, "None of these", "none", lambda: self._decide(ids, Decision.NONE))
         self._add(menu, "Skip", "skip", lambda: self._decide(ids, Decision.SKIPPED))
@@ -62,6 +51,17 @@ class RowActions:
         copy = self._add(menu, "Copy text", "copy", lambda: self._copy(ids))
         copy.setEnabled(True)
         return menu
+
+    def _likeliest(self, ids: Sequence[int]) -> list[Label]:
+        """The labels that the menu holds: of too many those that the model finds most probable for a row."""
+        session, labels = self._session, self._session.labels
+        if len(labels) <= MOST_IN_MENU:
+            return list(labels)
+        main = next((run for run in session.runs if run.alias == MAIN_ALIAS), None)
+        score = None
+        if session.project is not None and main is not None and len(ids) == 1 and not session.blind:
+            score = rows_data.scores_of(session.project, ids, main, labels).get(ids[0])
+        return [labels[place] for place in rows_data.best_first(score, labels)[:MOST_IN_MENU]]
 
     def _add(self, menu: QMenu, text: str, icon: str, do: object) -> QAction:
         action = QAction(text, menu)
@@ -75,10 +75,11 @@ class RowActions:
     def _add_label(self, menu: QMenu, label: Label, ids: Sequence[int]) -> None:
         action = QAction(label_icon(colour_of(label)), menu_text(label.name), menu)
         assert label.id is not None
-        action.triggered.connect(
-            lambda _=False, label_id=label.id: self._decide(ids, Decision.LABEL, (label_id,))
-        )
+        action.triggered.connect(lambda _=False, label_id=label.id: self._decide_labels(ids, (label_id,)))
         menu.addAction(action)
+
+    def _decide_labels(self, ids: Sequence[int], label_ids: tuple[int, ...]) -> None:
+        self._decide(ids, Decision.LABEL, label_ids)
 
     def _decide(self, ids: Sequence[int], decision: Decision, label_ids: Sequence[int] = ()) -> None:
         if len(ids) > 1:

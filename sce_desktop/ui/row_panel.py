@@ -271,8 +271,7 @@ class RowPanel(QWidget):
             key = self._label_keys.get(label.id, "")
             return LabelLine(label.id, label.name, colour_of(label), key, bars, label.id in chosen)
 
-        best_first = np.argsort(-np.nan_to_num(shares[0]), kind="stable") if main else range(len(labels))
-        self.labels.set_lines(LazyLines(line, [int(place) for place in best_first]), titles)
+        self.labels.set_lines(LazyLines(line, rows_data.best_first(main, labels)), titles)
         self.labels.setEnabled(not self._session.read_only)
         stands = self._standing()
         names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []

@@ -199,6 +199,14 @@ def shares(score: Score, labels: Sequence[Label]) -> FloatArray:
     return missing[[places.get(label_id, -1) for label_id in wanted]]
 
 
+def best_first(score: Score | None, labels: Sequence[Label]) -> list[int]:
+    """Return the places of ``labels``, the most probable first; in their order where there is no score."""
+    if score is None:
+        return list(range(len(labels)))
+    order: list[int] = np.argsort(-np.nan_to_num(shares(score, labels)), kind="stable").tolist()
+    return order
+
+
 def _scores(
     project: Project, ids: Sequence[int], run: Run, stale: bool, older_model: bool
 ) -> dict[int, Score]:

@@ -17,9 +17,9 @@ from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.dialog_parts import ask_folder, open_dialog
 from sce_desktop.ui.elided_button import ElidedButton
 from sce_desktop.ui.icons import set_icon
-from sce_desktop.ui.row_actions import menu_text
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
+from sce_desktop.ui.words import menu_text
 
 SIMILARITY = "similarity"
 MOST_VERSIONS = 8  # the newest ones; the Fine-tune panel has all

@@ -45,6 +45,11 @@ def isolated(name: str) -> str:
     return name
 
 
+def menu_text(name: str) -> str:
+    """A label's name as the text of a menu entry, where "&" would vanish."""
+    return name.replace("&", "&&")
+
+
 def per_cent(share: float) -> str:
     """A fraction as people say it: "52 %"; what is not zero is never shown as such."""
     if 0 < share <= 0.005:

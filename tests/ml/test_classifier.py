@@ -11,6 +11,7 @@ import pytest
 import sce_desktop
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
+from sce_desktop.ml import catalog
 from sce_desktop.ml.classifier import SCEClassifier
 from tests.ml.tiny import tiny_sce, tiny_sce_model
 
@@ -51,6 +52,21 @@ def test_a_folder_there_and_back(classifier: SCEClassifier, tmp_path: Path) -> N
     np.testing.assert_allclose(
         again.predict_proba(TEXTS, NAMES), classifier.predict_proba(TEXTS, NAMES), atol=0.02
     )
+
+
+def test_only_an_older_model_of_ones_own_is_replaced(
+    classifier: SCEClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "mine"
+    classifier.save_pretrained(mine)
+    SCEClassifier.from_pretrained(mine, device="cpu").save_pretrained(mine)
+    (mine / catalog.MANIFEST).write_text("{}", encoding="utf-8")  # as `models add` leaves it
+    with pytest.raises(UserError, match="is an installed model"):
+        classifier.save_pretrained(mine)
+    (mine / catalog.MANIFEST).unlink()
+    monkeypatch.setattr(catalog, "_bundled", lambda: {"sce-mini": mine})
+    with pytest.raises(UserError, match="belongs to the program"):
+        classifier.save_pretrained(mine)
 
 
 def test_what_cannot_be_loaded(tmp_path: Path) -> None:

@@ -170,6 +170,14 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["holiday.jpg"]
 
 
+def test_a_model_of_another_kind_is_left_alone(tmp_path: Path) -> None:
+    sentences = tiny_sentence_transformer(tmp_path, pooling="cls")
+    before = {p: p.read_bytes() for p in sentences.rglob("*") if p.is_file()}
+    with pytest.raises(UserError, match="holds another model"):
+        tiny_sce_model().save_pretrained(sentences)
+    assert {p: p.read_bytes() for p in sentences.rglob("*") if p.is_file()} == before
+
+
 def test_others_may_read_the_weights_where_they_may_read_the_rest(tmp_path: Path) -> None:
     folder = tiny_sce(tmp_path)
     modes = {file.name: file.stat().st_mode for file in folder.iterdir()}

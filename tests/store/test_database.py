@@ -154,6 +154,33 @@ def test_writing_within_writing_is_a_bug_and_no_deadlock(database: Database) -> 
         pass
 
 
+def test_what_is_written_together_is_there_at_once_or_not_at_all(database: Database) -> None:
+    def write(number: int) -> None:
+        with database.write() as connection:
+            connection.exec_driver_sql("INSERT INTO t VALUES (?)", (number,))
+
+    def count() -> int:
+        with database.read() as connection:
+            return int(connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one())
+
+    with database.write() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (x UNIQUE)")
+    seen: list[int] = []
+    with database.together():
+        write(1)
+        write(2)
+        assert count() == 2
+        other = threading.Thread(target=lambda: seen.append(count()))
+        other.start()
+        other.join()
+    assert (seen, count()) == ([0], 2)
+    with pytest.raises(sa.exc.IntegrityError), database.together():
+        [write(number) for number in (3, 1)]
+    assert count() == 2
+    write(4)  # nothing is held any more
+    assert count() == 3
+
+
 def test_full_disk_is_told_and_undone(database: Database) -> None:
     with database.write() as connection:
         raw(connection).execute("PRAGMA max_page_count=1")  # SQLite takes what the file has already

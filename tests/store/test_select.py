@@ -32,6 +32,7 @@ class Fact:
     flag: bool = False
     unsure: bool = False
     p: dict[int, np.ndarray] = field(default_factory=dict)
+    unfitting: bool = False  # the first run says that no label fits
 
 
 @dataclass
@@ -83,7 +84,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             # Few distinct numbers, so that there are ties.
             p = np.array([[choose.randint(1, 4) for _ in its_labels] for _ in scored], np.float32)
             p /= p.sum(axis=1, keepdims=True)
-            project.add_scores(run.id, [fact.id for fact in scored], Scores(p))
+            none = None
+            if alias == "sce":
+                none = np.array([choose.choice([0.1, 0.2, 0.7]) for _ in scored], np.float32)
+                for fact, probability in zip(scored, none, strict=True):
+                    fact.unfitting = bool(probability >= 0.5)
+            project.add_scores(run.id, [fact.id for fact in scored], Scores(p, none))
             for fact, vector in zip(scored, p, strict=True):
                 fact.p[run.id] = vector
         yield World(project, facts, order, run_labels)
@@ -91,6 +97,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 def top_label(world: World, fact: Fact, run_id: int) -> int | None:
     return world.run_labels[run_id][fact.p[run_id].argmax()] if run_id in fact.p else None
+
+
+def given_label(world: World, fact: Fact, run_id: int) -> int | None:
+    return None if run_id == 1 and fact.unfitting else top_label(world, fact, run_id)
 
 
 def fits(world: World, fact: Fact, query: RowQuery) -> bool:
@@ -107,13 +117,13 @@ def fits(world: World, fact: Fact, query: RowQuery) -> bool:
         answers.append(bool(set(fact.labels) & set(query.label_ids)))
     if query.predicted_ids:
         assert query.run_id is not None
-        answers.append(top_label(world, fact, query.run_id) in query.predicted_ids)
+        answers.append(given_label(world, fact, query.run_id) in query.predicted_ids)
     if query.confidence is not None:
         low, high = query.confidence
         answers.append(query.run_id in fact.p and low <= float(fact.p[query.run_id].max()) <= high)
     if query.disagree is not None:
         assert query.compare is not None
-        ours, theirs = (top_label(world, fact, run_id) for run_id in query.compare)
+        ours, theirs = given_label(world, fact, query.compare[0]), top_label(world, fact, query.compare[1])
         answers.append(ours is not None and theirs is not None and (ours != theirs) is query.disagree)
     blank = (
         False
@@ -138,15 +148,16 @@ def fits(world: World, fact: Fact, query: RowQuery) -> bool:
 
 
 def rare_first(world: World, run_id: int | None) -> list[int]:
-    """Return the undecided rows of a run, labels with the fewest decisions taking turns."""
+    """Return the undecided rows of a run, labels with the fewest decisions taking turns; unfitting last."""
     assert run_id is not None
     keyed = []
-    for place, label in enumerate(world.run_labels[run_id]):
+    for unfitting, (place, label) in itertools.product((False, True), enumerate(world.run_labels[run_id])):
         turn = sum(label in fact.labels for fact in world.facts)
         mine = [fact for fact in world.facts if top_label(world, fact, run_id) == label]
+        mine = [fact for fact in mine if (given_label(world, fact, run_id) is None) is unfitting]
         free = [fact for fact in mine if fact.state is RowState.UNLABELLED]
         for more, fact in enumerate(sorted(free, key=lambda fact: -float(fact.p[run_id].max()))):
-            keyed.append((turn + more, -float(fact.p[run_id].max()), place, fact.id))
+            keyed.append((unfitting, turn + more, -float(fact.p[run_id].max()), place, fact.id))
     return [row_id for *_, row_id in sorted(keyed)]
 
 
@@ -168,7 +179,8 @@ def expected(world: World, query: RowQuery) -> list[int]:
                 return (sign * others[fact.state],) if fact.state in others else None
             case RowOrder.DISAGREE:
                 assert query.compare is not None
-                tops = [top_label(world, fact, run_id) for run_id in query.compare]
+                first, second = query.compare
+                tops = [given_label(world, fact, first), top_label(world, fact, second)]
                 return (-sign * (None not in tops and tops[0] != tops[1]),)
             case RowOrder.GIVEN:
                 return (sign * query.given.index(fact.id),) if fact.id in query.given else None
@@ -183,7 +195,8 @@ def expected(world: World, query: RowQuery) -> list[int]:
                 return (sign * best,)
             case RowOrder.MARGIN:
                 return (sign * float(best - second),)
-        return (sign * int(p.argmax()), -best)
+        unfitting = query.run_id == 1 and fact.unfitting
+        return (sign * (len(p) if unfitting else int(p.argmax())), -best)
 
     known = [(key(fact), fact.id) for fact in world.facts if fits(world, fact, query)]
     ordered = sorted((k, id_) for k, id_ in known if k is not None)

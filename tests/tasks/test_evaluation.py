@@ -93,6 +93,45 @@ def test_gold_values_that_look_like_missing_are_labels(tmp_path: Path) -> None: 
     assert report.rows == 3
 
 
+LISTS = """text,topic
+damage,"[""delay"", ""damage""]"
+the delay,"[""damage""]"
+a long delay,"[""delay"", ""praise""]"
+damage and delay,[]
+damage,"[""lost""]"
+praise,praise
+,"[""delay""]"
+"""
+
+
+def test_lists_of_labels_are_taken_apart_and_any_of_them_is_right(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    labels = clean_labels(["damage", "delay", "praise"])
+    report = evaluate(tmp_path, LISTS, labels=labels, progress=progress)
+    assert (report.multi_label, report.rows) == (True, 4)
+    assert report.skipped == {"blank": 1, "no_gold": 1, "other_label": 1}
+    found = report.models["fake"]
+    assert found.accuracy == 3 / 4
+    assert found.confusion.tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]  # of several the predicted one
+    assert any("“topic” holds lists of labels" in warning for warning in progress.warnings)
+    assert evaluate(tmp_path, LISTS).labels == ["delay", "damage", "praise", "lost"]
+
+
+def test_labels_of_lists_are_asked_each_by_itself(tmp_path: Path) -> None:
+    report = evaluate(tmp_path, LISTS, labels=clean_labels(["damage", "delay", "praise"]))
+    assert report.models["fake"].ece == pytest.approx(0.375)  # every answer is sure to 0.75
+    checked = evaluate(tmp_path, LISTS, shuffles=2)
+    assert checked.orders["fake"].changed == 0
+    with pytest.raises(UserError, match="each is asked by itself"):
+        evaluate(tmp_path, LISTS, whole_table=True)
+
+
+def test_lists_as_they_stand(tmp_path: Path) -> None:
+    report = evaluate(tmp_path, LISTS, lists=False)
+    assert not report.multi_label
+    assert report.labels[:2] == ['["delay", "damage"]', '["damage"]']
+
+
 def test_max_rows_is_always_the_same_sample(tmp_path: Path) -> None:
     text = "text,topic\n" + "".join(f"{'damage' if n % 3 else 'delay'} {n},damage\n" for n in range(300))
     labels = clean_labels(["damage", "delay"])

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +11,7 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
+from sce_desktop.tasks import carried
 from sce_desktop.tasks.carried import our_columns
 from sce_desktop.tasks.export import DECISION_COLUMNS
 from sce_desktop.tasks.tables import append_table, export_table, import_table, preview_table
@@ -100,6 +103,22 @@ def test_several_right_answers_are_a_json_list(tmp_path: Path) -> None:
         assert label_set.multi_label
         assert [label.name for label in label_set.labels] == ["late", "lost"]
         assert project.coder_answers(project.coders()[0].id) == {1: {1, 2}, 2: frozenset()}
+
+
+def test_lists_in_a_gold_column_as_they_stand(tmp_path: Path) -> None:
+    text = 'topic;text\n["late", "lost"];x\nlate;y\n'
+    with imported(
+        tmp_path, text, gold_column="topic", as_gold=True, multi_label=True, lists=False
+    ) as project:
+        label_set = project.label_set()
+        assert label_set is not None
+        assert [label.name for label in label_set.labels] == ['["late", "lost"]', "late"]
+        more = tmp_path / "more.csv"
+        more.write_text('topic;text\n["lost"];z\n', encoding="utf-8")
+        append_table(project, more, gold_column=0, as_gold=True, lists=False, progress=SilentProgress())
+        label_set = project.label_set()
+        assert label_set is not None
+        assert label_set.labels[-1].name == '["lost"]'
 
 
 def test_a_gold_column_without_answers_is_told(tmp_path: Path) -> None:
@@ -210,6 +229,39 @@ def test_labels_come_with_rows_that_are_appended(tmp_path: Path) -> None:
             4: (now.labels[0].id,),
         }
         assert found[2].origin is Origin.IMPORTED
+
+
+def test_rows_and_their_labels_are_there_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that is killed in between leaves as much: nothing is written until all is."""
+    monkeypatch.setattr(carried, "_BATCH", 2)
+    with imported(tmp_path, "topic,text\nlate,x\n", gold_column="topic") as project:
+        more = write(tmp_path, "topic,text\nprice,y\nlate,z\nlate,w\n", "more.csv")
+        annotate = Project.annotate
+        calls: list[tuple[int, int]] = []
+
+        def failing(self: Project, *args: Any, **options: Any) -> int | None:
+            with ThreadPoolExecutor(1) as other:  # what anybody else sees, between the parts
+                found = other.submit(lambda: (project.row_count(), len(project.annotations([1, 2, 3, 4]))))
+            calls.append(found.result())
+            if len(calls) == 2:
+                raise OSError("the end")
+            return annotate(self, *args, **options)
+
+        monkeypatch.setattr(Project, "annotate", failing)
+        with pytest.raises(OSError, match="the end"):
+            append_table(project, more, gold_column=0, progress=SilentProgress())
+        assert calls == [(1, 1), (1, 1)]
+        assert (project.row_count(), list(project.annotations([1, 2, 3, 4]))) == (1, [1])
+        label_set = project.label_set()
+        assert label_set is not None
+        assert [label.name for label in label_set.labels] == ["late"]
+        monkeypatch.setattr(Project, "annotate", annotate)
+        append_table(project, more, gold_column=0, progress=SilentProgress())
+        assert list(project.annotations([1, 2, 3, 4])) == [1, 2, 3, 4]
+        project.undo()  # one step
+        assert list(project.annotations([1, 2, 3, 4])) == [1]
 
 
 def test_preview(tmp_path: Path) -> None:

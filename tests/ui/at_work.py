@@ -185,7 +185,7 @@ def _export(name: str, columns: tuple[str, ...] | None = None) -> Callable[[Scen
 
 def _suggest(scene: Scene) -> Job:
     (panel,) = scene.window.findChildren(LabelsPanel)
-    dialog = panel.suggest()
+    dialog = panel.offers.suggest()
     assert dialog is not None
     job = scene.job("Suggesting labels")
     job.ended.connect(dialog.close)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import threading
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Origin
+from sce_desktop.store.project import Project
 from sce_desktop.tasks import bulk
 from sce_desktop.tasks.bulk import BulkOutcome
 from sce_desktop.ui.bulk_work import decide_many, submit_bulk, undecided_copies
+from sce_desktop.ui.labels_dialog import LabelsDialog
 from sce_desktop.ui.row_actions import RowActions
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, settle
 
 
 @pytest.fixture
@@ -68,6 +72,82 @@ def test_the_menu_of_several_rows_spares_a_sample_and_that_of_one_does_not(
     qtbot.waitUntil(lambda: not opened.lanes.files.busy)
     assert project.annotations([5])[5].origin is Origin.HAND
     settle(qtbot, opened)
+
+
+MANY = tuple(f"Topic {number}" for number in range(50))
+
+
+@pytest.fixture
+def of_50_labels(qtbot: QtBot, session: Session, make_project: MakeProject) -> Session:
+    path = make_project(texts=("a", "b", "c", "d"), labels=MANY)
+    with Project.open(path) as project:
+        give_scores(project, [45, 0, 0, 0])
+    open_in(qtbot, session, path)
+    return session
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QWidget:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    return parent
+
+
+def offered(session: Session, parent: QWidget, ids: list[int]) -> dict[str, QAction]:
+    labels = RowActions(session, parent).menu(ids).actions()[0].menu()
+    assert isinstance(labels, QMenu)
+    return {action.text(): action for action in labels.actions()}
+
+
+def test_of_many_labels_a_row_is_offered_the_most_probable(
+    qtbot: QtBot, of_50_labels: Session, parent: QWidget
+) -> None:
+    session = of_50_labels
+    of_row = list(offered(session, parent, [1]))
+    assert (of_row[0], of_row[-1], len(of_row)) == ("Topic 45", "Another label…", 31)
+    assert list(offered(session, parent, [1, 2]))[:2] == ["Topic 0", "Topic 1"]  # rows differ
+    session.change_setting("blind", True)
+    assert next(iter(offered(session, parent, [1]))) == "Topic 0"  # no hint of what the model says
+    settle(qtbot, session)
+
+
+def test_any_label_can_be_given_to_rows(qtbot: QtBot, of_50_labels: Session, parent: QWidget) -> None:
+    session = of_50_labels
+    project = session.project
+    assert project is not None
+    offered(session, parent, [1])["Another label…"].trigger()
+    (dialog,) = parent.findChildren(LabelsDialog)
+    dialog.labels.search.setText("topic 49")
+    qtbot.keyClick(dialog.labels.search, Qt.Key.Key_Return)
+    assert project.annotations([1])[1].label_ids == (session.labels[49].id,)
+    offered(session, parent, [2, 3])["Another label…"].trigger()
+    dialog = parent.findChildren(LabelsDialog)[-1]
+    assert dialog.windowTitle() == "2 rows as"
+    item = dialog.labels.list.topLevelItem(40)
+    assert item is not None
+    dialog.labels.list.setCurrentItem(item)
+    dialog.labels.list.itemDoubleClicked.emit(item, 0)
+    qtbot.waitUntil(lambda: sorted(project.annotations([2, 3])) == [2, 3])
+    assert project.annotations([2])[2].label_ids == (session.labels[40].id,)
+    settle(qtbot, session)
+
+
+def test_several_labels_can_be_given_where_several_may_fit(
+    qtbot: QtBot, of_50_labels: Session, parent: QWidget
+) -> None:
+    session = of_50_labels
+    session.set_labels(session.labels, multi_label=True)
+    offered(session, parent, [4])["Another label…"].trigger()
+    (dialog,) = parent.findChildren(LabelsDialog)
+    for place in (0, 49):
+        item = dialog.labels.list.topLevelItem(place)
+        assert item is not None
+        item.setCheckState(0, Qt.CheckState.Checked)
+    dialog.accept()
+    assert session.project is not None
+    ids = session.project.annotations([4])[4].label_ids
+    assert ids == (session.labels[0].id, session.labels[49].id)
+    settle(qtbot, session)
 
 
 def test_copies_in_a_sample_are_not_offered(opened: Session) -> None:

@@ -11,10 +11,11 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Origin
+from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.duplicates_model import DECIDED, LABELS
 from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+from sce_desktop.ui.labels_dialog import LabelsDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
 from tests.ui.conftest import MakeProject
@@ -92,6 +93,18 @@ def test_all_get_one_label_and_one_undo_takes_it_back(
     session.undo()
     qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "1 of 3")
     assert cells(found, LABELS)[0] == "Late"
+
+
+def test_of_many_labels_another_one_can_be_found(
+    qtbot: QtBot, session: Session, found: DuplicatesPanel
+) -> None:
+    session.set_labels([*session.labels, *(Label(f"Topic {number}") for number in range(50))])
+    found.table.selectRow(0)
+    choose(found, "Another label…")
+    (dialog,) = found.findChildren(LabelsDialog)
+    dialog.labels.search.setText("topic 49")
+    qtbot.keyClick(dialog.labels.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: cells(found, LABELS)[0] == "Topic 49")
 
 
 def test_the_rest_of_several_groups_is_decided_alike(

@@ -311,12 +311,42 @@ def test_right_answers_of_a_column_are_measured_against(session: Session, show: 
     basis = panel.bar.basis.text()
     assert "On 11 of 12 gold rows (without 1 whose right answer is no label here). " in basis
     assert "Right answers (column truth): gold rows, no random sample of decisions." in basis
+    square = panel.confusions.square
+    assert (square.down.text(), square.down.toolTip()) == ("Gold: column truth ↓", "Gold: column truth")
+    assert (
+        panel.confusions.pairs.headerData(0, Qt.Orientation.Vertical, Qt.ItemDataRole.ToolTipRole)
+        == "Gold: column truth: Late"
+    )
+    assert panel.confusions.tsv().startswith("Gold: column truth / the model's\t")
     panel.confusions.chosen.emit((1, 2))
     assert list(session.query.given) == [6]
     panel.bar.source.setCurrentIndex(1)
     panel.bar.source.activated.emit(1)
     assert _cells(panel)[0][:2] == ["SCE", "80.0 %"]
     assert "On 10 of 10 decided rows. " in panel.bar.basis.text()
+    assert square.down.text() == "Your label ↓"
+
+
+LONG_SOURCE = "column what three annotators agreed on"
+
+
+def with_gold(project: Project) -> None:
+    project.add_coder(GOLD_CODER, LONG_SOURCE, {1: "Late", 2: "Late"})
+
+
+def test_a_long_gold_source_is_cut_over_confusions(show: Open) -> None:
+    panel = show(prepare=with_gold)
+    panel.tabs.setCurrentWidget(panel.confusions)
+    down = panel.confusions.square.down
+    assert down.width() >= down.sizeHint().width()
+    assert "…" in down.text()
+    assert down.text().endswith("↓")
+    assert down.toolTip() == f"Gold: {LONG_SOURCE}"
+
+
+def test_the_commonest_confusions_name_the_gold_source(show: Open) -> None:
+    panel = show(labels=(*LABELS, *(f"Label {n}" for n in range(20))), prepare=with_gold)
+    assert panel.confusions.list.figures.headings[0].title == f"Gold: {LONG_SOURCE}"
 
 
 def test_right_answers_come_and_go_while_one_looks(qtbot: QtBot, session: Session, show: Open) -> None:

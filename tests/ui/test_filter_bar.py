@@ -20,7 +20,7 @@ from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import filter_bar, rows_data
 from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.flow_layout import FlowLayout
-from sce_desktop.ui.label_filter import LabelFilterDialog
+from sce_desktop.ui.labels_dialog import LabelsDialog
 from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
@@ -168,7 +168,7 @@ def test_every_one_of_200_labels_can_be_filtered_by(
     assert "SCE label/Topic number 39  0" in menu
     assert "SCE label/Topic number 40  0" not in menu
     menu["SCE label/Another label…"].trigger()
-    (dialog,) = bar.findChildren(LabelFilterDialog)
+    (dialog,) = bar.findChildren(LabelsDialog)
     assert dialog.windowTitle() == "Filter by SCE label"
     shown = dialog.labels.list
     assert shown.topLevelItemCount() == 200
@@ -185,7 +185,7 @@ def test_every_one_of_200_labels_can_be_filtered_by(
     entries(bar.more_menu())["SCE label/Topic number 150  2"].trigger()  # chosen: it is in the menu
     assert session.query.predicted_ids == ()
     entries(bar.more_menu())["Your label/Another label…"].trigger()
-    dialog = bar.findChildren(LabelFilterDialog)[-1]
+    dialog = bar.findChildren(LabelsDialog)[-1]
     assert dialog.windowTitle() == "Filter by your label"
     for place in (3, 199):
         item = dialog.labels.list.topLevelItem(place)

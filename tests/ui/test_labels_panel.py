@@ -125,7 +125,7 @@ def test_the_same_name_twice_is_told_in_place(qtbot: QtBot, session: Session, pa
 
 @pytest.mark.parametrize("template", templates(), ids=lambda path: path.stem)
 def test_templates_can_be_added(qtbot: QtBot, session: Session, panel: LabelsPanel, template: Path) -> None:
-    dialog = panel.add_from_file(template)
+    dialog = panel.offers.add_from_file(template)
     qtbot.waitUntil(lambda: dialog.list.count() > 0)
     wanted = [label.name for label in dialog.chosen]
     dialog.add_button.click()
@@ -135,7 +135,7 @@ def test_templates_can_be_added(qtbot: QtBot, session: Session, panel: LabelsPan
 
 def test_labels_of_a_column(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
     add(session, "Two days late")
-    dialog = panel.add_from_column()
+    dialog = panel.offers.add_from_column()
     dialog.column.setCurrentIndex(1)
     dialog.column.activated.emit(1)
     qtbot.waitUntil(lambda: dialog.list.count() == 3)
@@ -150,7 +150,7 @@ def test_labels_of_a_bad_file_are_one_sentence(
     qtbot: QtBot, session: Session, panel: LabelsPanel, tmp_path: Path
 ) -> None:
     (tmp_path / "labels.json").write_text("[1, 2]", encoding="utf-8")
-    dialog = panel.add_from_file(tmp_path / "labels.json")
+    dialog = panel.offers.add_from_file(tmp_path / "labels.json")
     qtbot.waitUntil(lambda: dialog.words.property("role") == "warn")
     assert dialog.words.text().startswith("labels.json holds 1")
     assert not dialog.add_button.isEnabled()
@@ -167,7 +167,7 @@ def test_many_values_are_not_checked_at_first(qtbot: QtBot, session: Session, pa
 def test_suggestions_tell_when_there_is_too_little(
     qtbot: QtBot, session: Session, panel: LabelsPanel
 ) -> None:
-    dialog = panel.suggest()
+    dialog = panel.offers.suggest()
     assert dialog is not None
     qtbot.waitUntil(lambda: dialog.words.property("role") == "warn")
     assert "too few texts" in dialog.words.text()
@@ -176,8 +176,8 @@ def test_suggestions_tell_when_there_is_too_little(
 def test_labels_are_saved(qtbot: QtBot, session: Session, panel: LabelsPanel, tmp_path: Path) -> None:
     add(session, "Late", "Damaged")
     with qtbot.waitSignal(session.told):
-        panel.save_to(tmp_path / "labels.csv")
-    dialog = panel.add_from_file(tmp_path / "labels.csv")
+        panel.offers.save_to(tmp_path / "labels.csv")
+    dialog = panel.offers.add_from_file(tmp_path / "labels.csv")
     qtbot.waitUntil(lambda: dialog.list.count() == 2)
     assert "2 of them you have already" in dialog.words.text()
 

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision
+from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.store.vector_cache import VectorCache
@@ -31,7 +31,7 @@ from sce_desktop.ui.map_work import UNKNOWN
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, add_version, give_scores, open_in, settle
+from tests.ui.panels import LABELS, add_version, give_scores, give_yes, open_in, settle
 
 TEXTS = (*(f"parcel {n}" for n in range(12)), "", "never read")
 READ = 12
@@ -394,6 +394,45 @@ def test_a_part_of_the_points_is_painted_and_pointed_at_and_a_lasso_selects_all(
     assert found - {-1} <= set(view.painted.tolist())
     drag(view, around(view, list(range(6))))
     assert opened.selected.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_rows_that_no_label_fits_are_coloured_so(
+    qtbot: QtBot, session: Session, panel: MapPanel, make_project: MakeProject, known: KnownVectors
+) -> None:
+    path = make_project(texts=TEXTS, labels=LABELS[:1])
+    with Project.open(path) as project:
+        give_yes(project, [0.9, 0.4] * 5)
+    session.scorer._shelf.known_vectors = known
+    open_in(qtbot, session, path)
+    wait_for_map(qtbot, panel)
+    panel.bar.colour.setCurrentIndex(1)
+    panel.bar.colour.activated.emit(1)
+    assert panel.bar.by_prediction
+    assert legend(panel) == {"Late": 5, "None of these": 5, "Not scored": 2}
+    assert {entry.mark for entry in panel.side.legend.entries} == {Mark.DOT}  # what one has decided oneself
+    assert panel.data.facts is not None
+    assert panel.data.facts.predicted[:2].tolist() == [1, NO_LABEL]
+
+
+def test_the_map_follows_from_where_up_a_label_of_several_is_given(
+    qtbot: QtBot, session: Session, opened: MapPanel
+) -> None:
+    project = session.project
+    assert project is not None
+    session.set_labels(session.labels, multi_label=True)
+    run = project.open_run("sce", "sce", "sce-mini", "several", session.labels, multi_label=True)
+    p = np.full((READ, 3), 0.1, np.float32)
+    p[:, 1] = np.linspace(0.3, 0.85, READ)
+    project.add_scores(run.id, np.arange(1, READ + 1), Scores(p))
+    project.activate(run.id)
+    session.scorer.refresh()
+
+    def given() -> int:
+        return 0 if opened.data.facts is None else int((opened.data.facts.predicted == 2).sum())
+
+    qtbot.waitUntil(lambda: given() == 8)
+    session.set_threshold(0.8)
+    qtbot.waitUntil(lambda: given() == 2)
 
 
 def test_no_two_marks_look_alike() -> None:

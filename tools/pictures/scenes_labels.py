@@ -20,7 +20,7 @@ def label_dialogs(studio: Studio) -> None:
     assert editor is not None
     studio.shot("label-details", editor)
     editor.reject()
-    suggestions = panel.suggest()
+    suggestions = panel.offers.suggest()
     assert suggestions is not None
     studio.until(lambda: not studio.session.lanes.files.busy)
     studio.shot("suggestions", suggestions)

@@ -45,7 +45,7 @@ def run(config_path: Path, out: Path, *, progress: Progress, resume: bool = True
     """
     started = time.monotonic()
     config = read_config(config_path)
-    folders.check_free(out, folders.CONFIG)  # not only after hours of training
+    folders.check_free(out, folders.CONFIG, folders.SCE_TYPE)  # not only after hours of training
     base = config_path.resolve().parent
     work = out.parent / f".{out.name}.training"
     if not resume and work.exists():

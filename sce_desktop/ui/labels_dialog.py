@@ -1,4 +1,4 @@
-"""Rows with certain labels, of label sets with more of them than a menu can hold."""
+"""Labels to choose from, where there are more of them than a menu can hold."""
 
 from __future__ import annotations
 
@@ -8,23 +8,42 @@ from PySide6.QtWidgets import QWidget
 
 from sce_desktop.core.colours import colour_of
 from sce_desktop.ui.checked_list import CheckedList
-from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, open_dialog
+from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.project_dialog import ProjectDialog
-from sce_desktop.ui.row_actions import label_icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px
 
+ANOTHER_LABEL = "Another label…"
+"""The entry of a menu that opens the dialog."""
 
-class LabelFilterDialog(ProjectDialog):
+
+def ask_labels(
+    session: Session, title: str, choose: Callable[[tuple[int, ...]], None], parent: QWidget
+) -> None:
+    """Offer all labels as an answer, to be found by typing: one, or several where a row may have several."""
+    counts, label_set = session.counts, session.label_set
+    several = label_set is not None and label_set.multi_label
+
+    def answer(ids: tuple[int, ...]) -> None:
+        if ids:
+            choose(ids)
+
+    numbers = counts.labels if counts else {}
+    open_dialog(LabelsDialog(session, title, numbers, (), answer, parent, one=not several))
+
+
+class LabelsDialog(ProjectDialog):
     """OK hands the ids of the checked labels to ``choose``.
 
     Args:
         session: Whose labels.
         title: Of the dialog.
         numbers: Rows by label id; may be empty.
-        chosen: Ids of labels that are filtered by already.
+        chosen: Ids of labels that are checked to begin with.
         choose: Takes the ids.
         parent: The window.
+        one: Only one can be chosen.
     """
 
     def __init__(
@@ -35,10 +54,13 @@ class LabelFilterDialog(ProjectDialog):
         chosen: Collection[int],
         choose: Callable[[tuple[int, ...]], None],
         parent: QWidget | None = None,
+        *,
+        one: bool = False,
     ) -> None:
         super().__init__(session, title, parent)
         self._choose = choose
-        self.labels = CheckedList("label")
+        self.labels = CheckedList("label", one=one)
+        self.labels.taken.connect(self.accept)
         for label in session.labels:
             rows = numbers.get(label.id or 0)
             icon = label_icon(colour_of(label))
@@ -49,7 +71,7 @@ class LabelFilterDialog(ProjectDialog):
         self.resize(px(420), px(480))
 
     def accept(self) -> None:
-        """Filter by the checked labels; as where a row is decided, Return takes the first that was found."""
+        """Take the checked labels; as where a row is decided, Return takes the first that was found."""
         ids, found = self.labels.checked, self.labels.found
         if found and not set(found) & set(ids):
             ids = [*ids, found[0]]
