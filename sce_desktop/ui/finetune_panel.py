@@ -7,8 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
-from sce_desktop.core.types import ModelVersion
-from sce_desktop.store.query import RowQuery
+from sce_desktop.core.types import IdArray, ModelVersion
 from sce_desktop.tasks.models import MAIN_ALIAS
 from sce_desktop.tasks.training import AdapterPace, Plan
 from sce_desktop.ui import tuning_work
@@ -16,6 +15,7 @@ from sce_desktop.ui.finetune_result import ResultPane
 from sce_desktop.ui.finetune_start import StartPane
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.looking import Looking
+from sce_desktop.ui.rows_data import is_stale
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px
 from sce_desktop.ui.versions_list import VersionsPane
@@ -32,6 +32,7 @@ class FineTunePanel(QWidget):
         super().__init__(parent)
         self._session = session
         self.setAccessibleName("Fine-tune")
+        self._differing = ""  # whose rows are looked for
         self.start = StartPane(session)
         self.result = ResultPane()
         self.versions = VersionsPane(session)
@@ -216,12 +217,13 @@ class FineTunePanel(QWidget):
 
     @Slot(object)
     def _show_differences(self, versions: tuple[ModelVersion, ...]) -> None:
-        """Show in the table on which rows two versions, or one and its base, differ."""
+        """Show in the table on which rows two versions, or one and its base, differ by the labels of now."""
         session = self._session
         if session.project is None:
             return
-        runs = [run for run in session.project.runs() if run.alias == MAIN_ALIAS]
-        names = {version.title: version.name for version in versions}
+        every = [run for run in session.project.runs() if run.alias == MAIN_ALIAS]
+        runs = [run for run in every if not is_stale(run, session.labels)]
+        names = {version.title: version.name for version in sorted(versions, key=lambda one: one.id)}
         if len(versions) == 1:
             names = {versions[0].base: "The model as it was"} | names
         on = session.scorer.table.on
@@ -229,11 +231,22 @@ class FineTunePanel(QWidget):
             latest = {run.model: run.id for run in runs if run.whole_table == whole}
             if latest.keys() >= names.keys():
                 ours, theirs = (latest[model] for model in names)
-                session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
+                job = session.submit(
+                    tuning_work.differing, session.project, ours, theirs, title="Looking for rows that differ"
+                )
+                self._differing = " and ".join(names.values())
+                job.finished.connect(self._on_differing)
                 return
         scored = {run.model for run in runs if run.whole_table == on}
         missing = next(name for model, name in names.items() if model not in scored)
         session.tell(f"{missing} has scored no rows yet: use it once, and they can be compared.")
+
+    @Slot(object)
+    def _on_differing(self, ids: IdArray) -> None:
+        if len(ids):
+            self._session.show_ids(ids, name=f"{self._differing} differ")
+        else:
+            self._session.tell(f"{self._differing} give every row the same label.")
 
     @Slot()
     def _on_opened(self) -> None:

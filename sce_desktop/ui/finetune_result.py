@@ -198,7 +198,7 @@ class ResultPane(QWidget):
         """Show one version, or two side by side; none: say what there could be."""
         self.versions = tuple(versions)
         self.by_label.clear()
-        self.changed.clear()
+        self._fill_changed(())
         single = versions[0] if len(versions) == 1 else None
         self.use_button.setVisible(single is not None)
         self.differ_button.setVisible(bool(versions))
@@ -298,6 +298,7 @@ class ResultPane(QWidget):
             if change["after"] == change["gold"]:
                 item.setFont(3, font("strong"))
             items.append(item)
+        self.changed.clear()
         self.changed.addTopLevelItems(items)
         if shown:
             self.textsAsked.emit([change["row_id"] for change in shown])

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import ModelVersion, Origin
+from sce_desktop.core.types import IdArray, ModelVersion, Origin
+from sce_desktop.store.query import RowQuery
 from sce_desktop.ui.choices import ModelChoice, TuneChoices
 from sce_desktop.ui.garbage import importing
 
@@ -167,6 +168,12 @@ def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[i
         for row in project.rows(ids[start : start + 200]):
             found[row.id] = " ".join(row.text[:_CHARACTERS].split())
     return found
+
+
+def differing(project: Project, run_id: int, other_id: int, *, progress: Progress) -> IdArray:
+    """Return the rows to which two runs give different labels."""
+    progress.check()
+    return project.row_ids(RowQuery(compare=(run_id, other_id), disagree=True))
 
 
 def export(
