@@ -18,6 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Annotation, Decision, Label, LabelSet, Origin, RowMarks
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
@@ -69,11 +70,35 @@ class UndoMachine(RuleBasedStateMachine):
         self.future.clear()
         change(self.world)
 
-    def use(self, label_set: LabelSet) -> None:
-        """Note that the project uses another label set, if it is another one."""
+    def use(self, choose: Callable[[], LabelSet], asked: LabelSet | None = None) -> None:
+        """Let the project use another label set, and note it if it is another one.
+
+        It may be refused where rows have several labels: where it is known what is ``asked`` for, then alone.
+        """
         before = self.world.label_set
+        refusal: UserError | None = None
+        try:
+            label_set = choose()
+        except UserError as error:
+            refusal = error
+        if refusal is not None:
+            assert "several labels" in str(refusal)
+            assert any(len(a.label_ids) > 1 for a in self.world.annotations.values())
+            assert asked is None or self.leaves_several(asked)
+            return
+        assert not self.leaves_several(label_set)
         if before is None or before.id != label_set.id:
             self.act(lambda world: setattr(world, "label_set", label_set))
+
+    def leaves_several(self, after: LabelSet) -> bool:
+        """Whether rows would come to have several labels of ``after``, in which a row has one."""
+        if after.multi_label:
+            return False
+        before = self.world.label_set
+        ids = {label.id for label in after.labels}
+        new = ids - set(in_use(self.world)) if before and not before.multi_label else ids
+        rows = [set(a.label_ids) & ids for a in self.world.annotations.values()]
+        return any(len(labels) > 1 and labels & new for labels in rows)
 
     def a_label(self, data: st.DataObject) -> Label:
         assert self.world.label_set is not None
@@ -135,7 +160,7 @@ class UndoMachine(RuleBasedStateMachine):
     def add_label(self, name: str) -> None:
         labels = list(in_use(self.world).values())
         if name not in [label.name for label in labels]:
-            self.use(self.project.set_labels([*labels, Label(name)]))
+            self.use(lambda: self.project.set_labels([*labels, Label(name)]))
 
     @precondition(has_labels)
     @rule(data=st.data(), name=fresh_names, colour=st.sampled_from(["", "#112233"]))
@@ -144,15 +169,16 @@ class UndoMachine(RuleBasedStateMachine):
         labels = in_use(self.world)
         if name not in [other.name for other in labels.values()]:
             edited = replace(label, name=name, colour=colour)
-            self.use(
-                self.project.set_labels([edited if other is label else other for other in labels.values()])
-            )
+            after = [edited if other is label else other for other in labels.values()]
+            self.use(lambda: self.project.set_labels(after))
 
     @precondition(has_labels)
     @rule(data=st.data(), multi=st.booleans())
     def reorder(self, data: st.DataObject, multi: bool) -> None:
         labels = data.draw(st.permutations(list(in_use(self.world).values())))
-        self.use(self.project.set_labels(labels, multi_label=multi))
+        assert self.world.label_set is not None
+        asked = replace(self.world.label_set, labels=tuple(labels), multi_label=multi)
+        self.use(lambda: self.project.set_labels(labels, multi_label=multi), asked)
 
     @precondition(lambda self: self.has_labels(2))
     @rule(data=st.data(), synonyms=st.booleans())
@@ -212,7 +238,7 @@ class UndoMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def switch(self, data: st.DataObject) -> None:
         chosen = data.draw(st.sampled_from(self.project.label_sets()))
-        self.use(self.project.use_label_set(chosen.id))
+        self.use(lambda: self.project.use_label_set(chosen.id), chosen)
 
     @staticmethod
     def moved(world: World, going: set[int | None], into: int | None) -> None:
