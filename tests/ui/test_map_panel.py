@@ -415,10 +415,11 @@ def test_rows_that_no_label_fits_are_coloured_so(
 
 
 def test_the_map_follows_from_where_up_a_label_of_several_is_given(
-    qtbot: QtBot, session: Session, opened: MapPanel
+    qtbot: QtBot, session: Session, opened: MapPanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = session.project
     assert project is not None
+    monkeypatch.setattr(session.scorer, "follow", lambda: None)  # no scores but those given here
     session.set_labels(session.labels, multi_label=True)
     run = project.open_run("sce", "sce", "sce-mini", "several", session.labels, multi_label=True)
     p = np.full((READ, 3), 0.1, np.float32)
