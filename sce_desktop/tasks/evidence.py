@@ -180,7 +180,7 @@ def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None,
         if sampled[place] and annotation.origin is Origin.HAND:
             source[place] = Source.AUDIT
     answer, hits = answer_arrays(given, n, none + 1)
-    learned_by, learned = _learned(project, aliases)
+    learned_by, learned = learned_rows(project, aliases)
     decided_sample = np.flatnonzero(sampled & (answer >= 0) & ~np.isin(source, NOT_LOOKED_AT))
     waiting = int(sampled.sum()) - len(decided_sample)
     if audit is not None:
@@ -313,7 +313,7 @@ def _frame(row_ids: IdArray, audit: AuditSample) -> NDArray[np.bool_]:
     return np.isin(row_ids, audit.frame_ids)
 
 
-def _learned(project: Project, aliases: Sequence[str]) -> tuple[str, IdArray]:
+def learned_rows(project: Project, aliases: Sequence[str]) -> tuple[str, IdArray]:
     """Return the name of the version that the runs are of ("": none is) and the rows that it learned from.
 
     There are none if that is not known: the version was deleted, or did not keep them.

@@ -13,7 +13,7 @@ from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evidence import Evidence
-from sce_desktop.tasks.findings import Findings, Group, examples
+from sce_desktop.tasks.findings import FEWEST_SAMPLED, Findings, Group, examples
 from sce_desktop.tasks.svg import Bar, Line, bar_chart, escape, line_chart
 
 EXAMPLE_LENGTH = 300
@@ -238,7 +238,8 @@ def sentences(found: Findings) -> list[str]:
     sampled = found.whole.shares[0].share.interval is not None
     if sampled and any(group.shares[0].share.interval is None for group in found.groups if group.rows):
         said.append(
-            "Figures without an interval rest on predictions: there are too few sampled rows in their part."
+            f"Figures without an interval have fewer than {FEWEST_SAMPLED} sampled rows in their part: they "
+            "rest on predictions and on these few rows, and may be far off."
         )
     return said
 

@@ -22,6 +22,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.bulk import BulkOutcome, decide_all, sampled_rows
 from sce_desktop.tasks.columns import cells_of
+from sce_desktop.tasks.evidence import learned_rows
 
 EXAMPLES: Final = 10
 
@@ -111,13 +112,14 @@ def threshold_facts(project: Project, run: Run) -> tuple[FloatArray, FloatArray,
     """Return what a threshold can be judged by.
 
     Returns:
-        The confidence (n,) of every scored row, and of the m rows that a person decided by hand, with
-        whether the model's best label is (one of) theirs (m,).
+        The confidence (n,) of every scored row, and of the m rows that a person decided by hand and the
+        model has not learned from, with whether its best label is (one of) theirs (m,).
     """
+    _, learned = learned_rows(project, [run.alias])
     arrays = project.run_arrays(run.id)
     decided = project.row_ids(RowQuery(state=RowState.LABELLED, blank=False))
     none = project.row_ids(RowQuery(state=RowState.NONE, blank=False))
-    wanted = np.isin(arrays.row_ids, np.concatenate([decided, none]))
+    wanted = np.isin(arrays.row_ids, np.concatenate([decided, none])) & ~np.isin(arrays.row_ids, learned)
     found = project.annotations(arrays.row_ids[wanted])
     known, right = [], []
     for place in np.flatnonzero(wanted).tolist():

@@ -112,8 +112,8 @@ class AuditReview(QObject):
         if before is not None and before.waiting:
             self._session.set_query(without_filters(self._session.query))
             self._session.tell(
-                f"All {len(state.row_ids):,} rows of the random sample are looked at: Evaluate and Findings "
-                "rest on it now."
+                f"All {len(state.row_ids):,} rows of the random sample are looked at: Findings rest on it "
+                "now, and Evaluate has figures that hold for the whole table."
             )
 
     @Slot(object)

@@ -10,7 +10,7 @@ from sce_desktop.store.query import RowQuery, RowState
 
 STATES = (
     ("Unlabelled", RowState.UNLABELLED),
-    ("Labelled", RowState.LABELLED),
+    ("With a label", RowState.LABELLED),
     ("None of these", RowState.NONE),
     ("Skipped", RowState.SKIPPED),
     ("Several labels", RowState.SEVERAL),
@@ -37,7 +37,7 @@ def filters_in_words(
         chosen.append(f"{name}: {values}{more}")
     if query.among is not None:
         count = len(query.among)
-        of_name = f"{query.name.capitalize()}: {plural(count, 'row')}"
+        of_name = f"{plural(count, 'row')}: {query.name}"  # where room is short the number is read
         chosen.append(of_name if query.name else plural(count, "chosen row"))
     if query.duplicate is not None:
         chosen.append("Duplicates" if query.duplicate else "No duplicates")

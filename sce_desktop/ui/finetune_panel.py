@@ -235,6 +235,8 @@ class FineTunePanel(QWidget):
                     tuning_work.differing, session.project, ours, theirs, title="Looking for rows that differ"
                 )
                 self._differing = " and ".join(names.values())
+                if whole != on:
+                    self._differing += " with the whole table" if whole else " without the whole table"
                 job.finished.connect(self._on_differing)
                 return
         scored = {run.model for run in runs if run.whole_table == on}

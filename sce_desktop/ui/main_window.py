@@ -41,6 +41,7 @@ from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
 from sce_desktop.ui.palette import CommandPalette
 from sce_desktop.ui.parts import DockPart, Parts
+from sce_desktop.ui.queries import has_filters
 from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.settings_dialog import SettingsDialog
@@ -106,6 +107,7 @@ class MainWindow(QMainWindow):
         session.projectClosed.connect(self.strip.end_news)
         session.projectClosed.connect(self.strip.end_offer)
         session.countsChanged.connect(self._show_counts)
+        session.foundChanged.connect(self._show_counts)
         session.scorer.modelsChanged.connect(self._show_device)
         session.settled.connect(self._on_settled)
         for child in self.findChildren(QWidget):
@@ -277,7 +279,9 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_counts(self) -> None:
         counts, project = self._session.counts, self._session.project
-        self.status.set_counts(counts)
+        self.status.set_counts(
+            counts, found=self._session.found if has_filters(self._session.query) else None
+        )
         if counts is not None and project is not None:
             begun = self._counted is None or self._counted[0] != project.path
             self._counted = (project.path, counts)

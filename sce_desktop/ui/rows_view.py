@@ -164,6 +164,7 @@ class RowsView(QWidget):
         plain = query.order is RowOrder.FILE and not query.descending
         self.table.show_sorting(None if plain else sorted_column(query), query.descending)
         self.table.set_most(int(ids.max()) if len(ids) else 0)
+        self._session.rows_found(len(ids))
         self._show_state()
         if not len(ids):
             self._answered = None

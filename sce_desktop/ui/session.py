@@ -76,6 +76,7 @@ class Session(Edits):
     nextAsked = Signal(object)  # go to the next row that can be decided; True: to one without an answer
     versionsChanged = Signal()  # model versions came or went, or another one is in use
     settingsChanged = Signal(object)  # keys of the settings that changed
+    foundChanged = Signal()  # ``found`` is: the table shows the rows of a query
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     panelAsked = Signal(object)  # title of a panel below that is to be shown
     told = Signal(object, object)  # a sentence, "info" or "warn"
@@ -94,6 +95,7 @@ class Session(Edits):
         self.current_row: int | None = None
         self.folded: frozenset[str] = frozenset()  # groups of labels, by their parents' names
         self.visible_rows: tuple[int, ...] = ()
+        self.found = 0  # rows that the query leaves in the table
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
         self.models = ModelStore(self)
@@ -184,6 +186,12 @@ class Session(Edits):
         """Say which rows are on the screen, top first."""
         self.visible_rows = tuple(row_ids)
         self.scorer.rows_shown()
+
+    def rows_found(self, count: int) -> None:
+        """Say how many rows the table shows, scrolled to or not."""
+        if count != self.found:
+            self.found = count
+            self.foundChanged.emit()
 
     def tell(self, sentence: str, tone: Tone = "info") -> None:
         """Show one sentence in the message strip."""

@@ -64,10 +64,14 @@ class StatusBar(QStatusBar):
         label.setAccessibleName(name)
         return label
 
-    def set_counts(self, counts: Counts | None) -> None:
-        """Show how many rows there are, labelled and scored; nothing without a project."""
+    def set_counts(self, counts: Counts | None, *, found: int | None = None) -> None:
+        """Show how many rows there are, labelled and scored; nothing without a project.
+
+        ``found``: how many of them the filters leave; None: there is no filter.
+        """
+        shown = "" if found is None else f"{found:,} of "
         self.counts.setText(
-            f"{plural(counts.rows, 'row')}    {counts.labelled:,} labelled    {counts.scored:,} scored"
+            f"{shown}{plural(counts.rows, 'row')}    {counts.labelled:,} labelled    {counts.scored:,} scored"
             if counts
             else ""
         )

@@ -87,13 +87,19 @@ class ThresholdDialog(ProjectDialog):
             f"{per_cent(here.coverage)} of the scored rows count: {kept:,} of {len(every):,}."
         )
         if here.precision is None:
-            self.precision.setText("No row at or above it was decided by hand: its precision is not known.")
+            self.precision.setText(
+                f"No row at or above it was decided by hand: its precision is not known.{self._left_out()}"
+            )
             return
         self.precision.setText(
             f"{share_text(here.precision)} of the {here.rows:,} decided by hand there are right "
-            f"({interval_text(here.interval)}). Rows that you picked yourself are no random sample: the rest "
-            "may differ."
+            f"({interval_text(here.interval)}).{self._left_out()} Rows that you picked yourself are no "
+            "random sample: the rest may differ."
         )
+
+    def _left_out(self) -> str:
+        version = self._session.scorer.version
+        return f" Rows that {version.name} learned from are left out." if version is not None else ""
 
     def accept(self) -> None:
         """Keep it."""

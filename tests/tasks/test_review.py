@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin, Run, Scores
+from sce_desktop.store import schema
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.review import (
@@ -19,6 +21,7 @@ from sce_desktop.tasks.review import (
     examples,
     threshold_facts,
 )
+from tests.store.test_versions import add as add_version
 
 TABLE = [
     [0.9, 0.06, 0.04],
@@ -105,3 +108,16 @@ def test_a_threshold_rests_on_what_was_decided_by_hand(project: Project) -> None
     assert every.shape == (5,)
     assert known.tolist() == pytest.approx([0.9, 0.6, 0.9])
     assert right.tolist() == [True, False, False]
+
+
+def test_a_threshold_is_not_judged_by_what_a_version_learned_from(project: Project) -> None:
+    run = score(project)
+    a = run.labels[0].id or 0
+    project.decide([1, 2], Decision.LABEL, [a])
+    version = add_version(project, base="m", settings={"row_ids": [1]})
+    with project._database.write() as connection:
+        connection.execute(sa.update(schema.runs).values(model=version.title))
+    (run,) = project.runs()
+    _, known, right = threshold_facts(project, run)
+    assert known.tolist() == pytest.approx([0.6])
+    assert right.tolist() == [False]

@@ -202,6 +202,8 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
     states = dict.fromkeys(RowState, 0) | {RowState.ANY: 2400, RowState.LABELLED: 250, RowState.NONE: 8}
     status.set_counts(Counts(states, labels={}, predicted={}, scored=1466, blank=0))
     assert status.counts.text().split("    ") == ["2,400 rows", "258 labelled", "1,466 scored"]
+    status.set_counts(Counts(states, labels={}, predicted={}, scored=1466, blank=0), found=1021)
+    assert status.counts.text().startswith("1,021 of 2,400 rows    258 labelled")
     assert not status.bar.isVisible()
 
     def task(*, progress: Progress) -> None:

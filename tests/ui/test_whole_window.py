@@ -18,6 +18,7 @@ from sce_desktop.app import make_window
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
 from sce_desktop.ui.export_dialog import ExportDialog
 from sce_desktop.ui.import_dialog import ImportDialog
 from sce_desktop.ui.jobs import Lanes
@@ -137,6 +138,13 @@ def test_table_to_export_gives_what_classify_gives(
     assert shown[3] is not None
     assert not any(shown[3].scores)  # no text, nothing to say
     assert [run.alias for run in session.runs] == ["sce", "similarity"]
+
+    session.set_query(RowQuery(search="fragile"))
+    qtbot.waitUntil(lambda: window.status.counts.text().startswith(f"1 of {len(ROWS)} rows"))
+    session.set_query(RowQuery())
+    qtbot.waitUntil(lambda: window.status.counts.text().startswith(f"{len(ROWS)} rows"))
+    session.rowAsked.emit(1)
+    qtbot.waitUntil(lambda: session.current_row == 1)
 
     rows_table = the(window, RowsView).table
     window.activateWindow()
