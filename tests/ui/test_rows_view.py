@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +26,8 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import ROW_HEIGHTS, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+
+NO_KEY = Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture
@@ -77,6 +80,34 @@ def test_choosing_a_row_makes_it_the_current_one_and_back(
     session.set_current_row(2)
     assert table.currentIndex().row() == 1
     assert table.selected_places() == [1]
+
+
+@pytest.mark.parametrize("control", [NO_KEY, Qt.KeyboardModifier.ControlModifier])
+def test_the_selection_goes_along_to_the_ends_and_by_pages(
+    qtbot: QtBot,
+    session: Session,
+    view: RowsView,
+    make_project: MakeProject,
+    control: Qt.KeyboardModifier,
+) -> None:
+    open_in(qtbot, session, make_project(texts=[f"text {n}" for n in range(60)], labels=LABELS))
+    settle(qtbot, session)
+    table = view.table
+
+    def press(key: Qt.Key, more: Qt.KeyboardModifier = NO_KEY) -> list[int]:
+        QTest.keyClick(table, key, control | more)
+        assert session.current_row == table.currentIndex().row() + 1
+        first, last = table.shown_places()
+        assert first <= table.currentIndex().row() <= last
+        return table.selected_places()
+
+    assert press(Qt.Key.Key_End) == [59]
+    (page_up,) = press(Qt.Key.Key_PageUp)
+    assert 40 < page_up < 58
+    assert press(Qt.Key.Key_Home) == [0]
+    (page_down,) = press(Qt.Key.Key_PageDown)
+    assert 1 < page_down < 20
+    assert press(Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier) == list(range(page_down, 60))
 
 
 def test_steps_follow_the_order_and_stop_at_its_ends(
