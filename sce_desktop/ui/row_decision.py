@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
@@ -159,8 +159,9 @@ class DecisionBar(QWidget):
 
     @Slot()
     def edit_note(self) -> None:
-        """Open the note to write in it."""
+        """Open the note to go on writing at its end."""
         self.note.show()
+        self.note.moveCursor(QTextCursor.MoveOperation.End)
         self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.noteOpened.emit()
 
