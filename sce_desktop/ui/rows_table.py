@@ -25,6 +25,7 @@ from sce_desktop.ui.rows_delegate import (
     LABEL_INDENT,
     NUMBER_WIDTH,
     PADDING,
+    SIGNS_WIDTH,
     RowsDelegate,
     strip_width,
 )
@@ -157,7 +158,7 @@ class RowsTable(QTableView):
         around = 2 * px(PADDING)
         if column == Column.NUMBER:
             digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
-            return (digits + around + px(16),) * 2  # and a mark
+            return (digits + around + px(SIGNS_WIDTH),) * 2
         heading = self.header.sectionSizeHint(column)
         last = column == self.model().columnCount() - 1
         if last and self._corner is not None:

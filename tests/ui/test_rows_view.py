@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
@@ -340,6 +341,33 @@ def test_every_state_can_be_drawn(qtbot: QtBot, session: Session, opened: RowsVi
     for name in ROW_HEIGHTS:
         session.change_setting("row_height", name)
         assert not opened.grab().isNull()
+
+
+@pytest.mark.parametrize("count", [9, 1_200])
+def test_every_mark_is_seen_beside_the_number(
+    qtbot: QtBot, session: Session, view: RowsView, make_project: MakeProject, count: int
+) -> None:
+    open_in(qtbot, session, make_project(texts=[f"text {n}" for n in range(count)], labels=LABELS))
+    settle(qtbot, session)
+    QTest.keyClick(view.table, Qt.Key.Key_End)
+    qtbot.waitUntil(lambda: view.model.row_at(count - 1) is not None)
+    number = view.table.fontMetrics().horizontalAdvance(str(count))
+
+    def parts() -> list[QImage]:
+        """The number, and the places of three marks from the right to it."""
+        cell = view.table.visualRect(view.model.index(count - 1, Column.NUMBER))
+        picture = view.table.viewport().grab(cell).toImage()
+        beside = [QRect(cell.width() - px(2) - px(12) * n, 0, px(11), cell.height()) for n in (1, 2, 3)]
+        assert beside[-1].left() > px(6) + number
+        return [picture.copy(part) for part in (QRect(0, 0, px(6) + number, cell.height()), *beside)]
+
+    seen = [parts()]
+    for mark in ({"flag": True}, {"unsure": True}, {"note": "Call back"}):
+        session.set_marks([count], **mark)
+        qtbot.waitUntil(lambda: view.model.row_at(count - 1) is not None)
+        seen.append(parts())
+    for more, (before, after) in enumerate(pairwise(seen), 1):
+        assert [place for place in range(4) if before[place] != after[place]] == [more]
 
 
 def test_the_text_takes_what_the_other_columns_leave(
