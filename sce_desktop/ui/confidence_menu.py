@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSlider, QSpinBox, QWidget, QWidgetAction
 
+from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px
 
 _PAUSE_MS = 120
@@ -24,6 +25,7 @@ class ConfidenceMenu(QMenu):
         self.slider.setFixedWidth(px(160))
         self.spin = QSpinBox(minimum=1, maximum=100, suffix=" %")
         self.spin.setAccessibleName("Confidence below, in per cent")
+        indent_number(self.spin)
         body = QWidget()
         layout = QHBoxLayout(body)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))

@@ -143,7 +143,7 @@ class Menus(QObject):
 
     def _build_review(self, session: Session) -> None:
         window = self._window
-        menu = self._menu("Re&view")
+        menu = self._menu("Revie&w")
         self._add(menu, "Start &reviewing", session.review.begin, icon="play", project=True)
         accept, similar = window.ask_accept, lambda: session.show_similar(session.current_row)
         self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)

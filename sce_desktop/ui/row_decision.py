@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
@@ -39,6 +39,8 @@ class DecisionBar(QWidget):
         set_role(self.back, "quiet")
         self.back.clicked.connect(self.takenBack)
         self._acceptable, self._kept = "", False
+        self._found: tuple[str, str] | None = None
+        self._typing = False
         self._keys: Mapping[str, str] = {}
         self.accept = self._button("Accept", "")
         set_role(self.accept, "primary")
@@ -121,6 +123,15 @@ class DecisionBar(QWidget):
     def show_keys(self, keys: Mapping[str, str]) -> None:
         """Name the keys, by command, on the buttons and in their tips."""
         self._keys = keys
+        self._name_buttons()
+
+    @Slot(bool)
+    def set_typing(self, typing: bool) -> None:
+        """Name no keys while one is ``typing`` into a field, where they are letters."""
+        self._typing = typing
+        self._name_buttons()
+
+    def _name_buttons(self) -> None:
         for name, button in (
             ("none", self.none),
             ("skip", self.skip),
@@ -128,27 +139,38 @@ class DecisionBar(QWidget):
             ("flag", self.flag),
             ("note", self.note_button),
         ):
-            key = shown_key(keys[name])
-            button.setText(f"{button.accessibleName()}  {key}".rstrip())
+            key, words = shown_key(self._keys.get(name, "")), button.accessibleName()
+            button.setMinimumWidth(0)
+            button.setText(f"{words}  {key}".rstrip())
             button.setAccessibleDescription(f"key {key}" if key else "")
+            if self._typing:
+                button.setMinimumWidth(button.sizeHint().width())  # nothing moves
+                button.setText(words)
         self._name_accept()
 
     def _name_accept(self) -> None:
-        shown = elided_name(QFontMetrics(font("strong")), self._acceptable, px(150))
-        key = shown_key(self._keys.get("accept", ""))
-        self.accept.setText(f"{self._verb} {shown.replace('&', '&&')} {key}".rstrip())
+        if self._found is not None:
+            (verb, name), key = self._found, shown_key("Return")
+            tip = "The label that was found"
+        else:
+            verb, name = "Keep" if self._kept else "Accept", self._acceptable
+            key = "" if self._typing else shown_key(self._keys.get("accept", ""))
+            tip = "Leave the answer as it is and go on" if self._kept else "Take the model's answer and go on"
+        shown = elided_name(QFontMetrics(font("strong")), name, px(150))
+        self.accept.setText(f"{verb} {shown.replace('&', '&&')} {key}".rstrip())
+        self.accept.setAccessibleName(f"{verb} {name}")
+        self.accept.setToolTip(tip)
 
-    @property
-    def _verb(self) -> str:
-        return "Keep" if self._kept else "Accept"
+    def set_found(self, found: tuple[str, str] | None) -> None:
+        """Say what Enter does while one types to find a label: a verb and the label's name."""
+        if found != self._found:
+            self._found = found
+            self._name_accept()
 
     def set_acceptable(self, name: str, *, kept: bool, read_only: bool) -> None:
         """Name what "Accept" takes, or ``kept`` leaves as it is; empty: nothing can be accepted."""
         self._acceptable, self._kept = name, kept
         self._name_accept()
-        self.accept.setAccessibleName(f"{self._verb} {name}")
-        tip = "Leave the answer as it is and go on" if kept else "Take the model's answer and go on"
-        self.accept.setToolTip(tip)
         self.accept.setVisible(bool(name))
         self.note_button.setEnabled(not read_only)
         for button in (self.accept, self.none, self.skip, self.unsure, self.flag, self.back):
@@ -159,8 +181,9 @@ class DecisionBar(QWidget):
 
     @Slot()
     def edit_note(self) -> None:
-        """Open the note to write in it."""
+        """Open the note to go on writing at its end."""
         self.note.show()
+        self.note.moveCursor(QTextCursor.MoveOperation.End)
         self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.noteOpened.emit()
 

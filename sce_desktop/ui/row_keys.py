@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -42,10 +42,13 @@ def takes_return(widget: QWidget | None) -> bool:
 class RowKeys(QObject):
     """Shortcuts of the window, as long as the focus leaves them free."""
 
+    typing = Signal(bool)  # whether one types into a field now, where they are dead
+
     def __init__(self, owner: QWidget) -> None:
         super().__init__(owner)
         self._owner = owner
         self._shortcuts: dict[str, QShortcut] = {}
+        self._typing = False
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._on_focus)
@@ -72,3 +75,6 @@ class RowKeys(QObject):
         typing, returns = takes_text(focus), takes_return(focus)
         for key, shortcut in self._shortcuts.items():
             shortcut.setEnabled(not (returns if key in RETURN else typing))
+        if typing != self._typing:
+            self._typing = typing
+            self.typing.emit(typing)

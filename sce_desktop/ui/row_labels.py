@@ -92,7 +92,7 @@ class LabelButton(QAbstractButton):
         super().__init__(parent)
         self._line: LabelLine | None = None
         self._key = ""
-        self._low = False
+        self._low = self._typing = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -124,6 +124,11 @@ class LabelButton(QAbstractButton):
             self._low = low
             self.updateGeometry()
             self.update()
+
+    def set_typing(self, typing: bool) -> None:
+        """Show no key cap while one is ``typing`` into a field; its place stays free."""
+        self._typing = typing
+        self.update()
 
     def sizeHint(self) -> QSize:
         """Return the height of a name and its bars."""
@@ -178,13 +183,16 @@ class LabelButton(QAbstractButton):
             return right
         width = max(px(18), painter.fontMetrics().horizontalAdvance(key) + px(8))
         high = px(16 if self._low else 18)
+        left = right - width - px(6)
+        if self._typing:
+            return left
         cap = QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1)
         painter.setPen(QPen(QColor(colours.line)))
         painter.setBrush(QColor(colours.window))
         painter.drawRoundedRect(cap, 3, 3)
         painter.setPen(QColor(colours.muted))
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
-        return right - width - px(6)
+        return left
 
 
 class Legend(QWidget):
@@ -233,13 +241,14 @@ class RowLabels(QWidget):
 
     chosen = Signal(object)  # label id
     left = Signal()  # the user is through with typing
+    foundChanged = Signal()  # another label is found, or one types no more
     finderChanged = Signal()  # it has come or gone, and with it height
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._lines: Sequence[LabelLine] = ()
         self._titles: tuple[str, ...] = ()
-        self._all = self._low = False
+        self._all = self._low = self._typing = False
         self.buttons: list[LabelButton] = []
         self.legend = Legend()
         self.finder = QLineEdit(placeholderText="Find a label…", clearButtonEnabled=True)
@@ -247,7 +256,7 @@ class RowLabels(QWidget):
         for clear in self.finder.findChildren(QAbstractButton):
             clear.setAccessibleName("Clear what is searched")
         self.finder.textChanged.connect(self._show)
-        self.finder.returnPressed.connect(self._choose_first)
+        self.finder.returnPressed.connect(self.choose_found)
         self.finder.installEventFilter(self)
         self.nothing = QLabel(wordWrap=True)
         self.nothing.setTextFormat(Qt.TextFormat.PlainText)
@@ -289,6 +298,13 @@ class RowLabels(QWidget):
         self._show_legend()
         self._show()
 
+    @Slot(bool)
+    def set_typing(self, typing: bool) -> None:
+        """Show no key caps while one is ``typing`` into a field, where the keys are letters."""
+        self._typing = typing
+        for button in self.buttons:
+            button.set_typing(typing)
+
     def least_height(self) -> int:
         """Return the height down to the last of the likeliest labels."""
         above: list[QWidget] = [widget for widget in (self.legend, self.finder) if not widget.isHidden()]
@@ -328,6 +344,11 @@ class RowLabels(QWidget):
         """Forget what was searched for another row."""
         self.finder.clear()
 
+    def found(self) -> LabelLine | None:
+        """What Enter takes while one types to find a label."""
+        typed = self.finder.hasFocus() and self.finder.text().strip()
+        return next(iter(self.shown()), None) if typed else None
+
     def shown(self) -> list[LabelLine]:
         """The labels on the screen from top to bottom."""
         words = self.finder.text().casefold().split() if self.finder.isVisibleTo(self) else []
@@ -342,6 +363,7 @@ class RowLabels(QWidget):
         while len(self.buttons) < len(lines):
             button = LabelButton()
             button.set_low(self._low)
+            button.set_typing(self._typing)
             button.clicked.connect(lambda _=False, button=button: self._choose(button))
             self._layout.insertWidget(self._layout.count() - 2, button)
             self.buttons.append(button)
@@ -357,6 +379,7 @@ class RowLabels(QWidget):
         self.all_button.setText("Show fewer labels" if self._all else f"Show {rest} more labels")
         few = len(self._lines) <= SHOWN or bool(searched)
         self.all_button.setVisible(not few and (rest > 0 or self._all))
+        self.foundChanged.emit()
 
     def _choose(self, button: LabelButton) -> None:
         if button.line is not None:
@@ -374,16 +397,18 @@ class RowLabels(QWidget):
             self.finder.clear()
             self.left.emit()
             return True
-        if watched is self.finder and isinstance(event, QFocusEvent) and event.lostFocus():
+        if watched is self.finder and isinstance(event, QFocusEvent):
             away = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
-            if event.reason() not in away:
+            if event.lostFocus() and event.reason() not in away:
                 self._show_finder()
+            self.foundChanged.emit()
         return super().eventFilter(watched, event)
 
     @Slot()
-    def _choose_first(self) -> None:
-        lines = self.shown()
-        if self.finder.text().strip() and lines:
+    def choose_found(self) -> None:
+        """Choose the label that was found, and leave."""
+        line = self.found()
+        if line is not None:
             self.finder.clear()
-            self.chosen.emit(lines[0].label_id)
+            self.chosen.emit(line.label_id)
             self.left.emit()

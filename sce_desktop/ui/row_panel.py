@@ -160,8 +160,11 @@ class RowPanel(QWidget):
         self.labels.left.connect(session.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.finderChanged.connect(self._fit)
+        self.labels.foundChanged.connect(self._show_found)
+        self._keys.typing.connect(self.labels.set_typing)
+        self._keys.typing.connect(self.decision.set_typing)
         self.labels.find_button.clicked.connect(self._find_label)
-        self.decision.accepted.connect(self.accept)
+        self.decision.accepted.connect(self._on_accept)
         self.decision.decided.connect(self._decide)
         self.decision.markChanged.connect(self._mark)
         self.decision.takenBack.connect(self._take_back)
@@ -348,6 +351,25 @@ class RowPanel(QWidget):
     def _find_label(self) -> None:
         self.area.verticalScrollBar().setValue(0)
         self.labels.start_finding()
+
+    @Slot()
+    def _show_found(self) -> None:
+        """Say what Enter does with the label that is found by typing."""
+        line, label_set = self.labels.found(), self._session.label_set
+        several = label_set is not None and label_set.multi_label
+        if line is None:
+            self.decision.set_found(None)
+        else:
+            verb = "Give" if not several else "Remove" if line.decided else "Add"
+            self.decision.set_found((verb, line.name))
+
+    @Slot()
+    def _on_accept(self) -> None:
+        """Do what the button says."""
+        if self.labels.found() is not None:
+            self.labels.choose_found()
+        else:
+            self.accept()
 
     @Slot()
     def accept(self) -> None:

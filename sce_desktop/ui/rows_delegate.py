@@ -23,6 +23,8 @@ Index = QModelIndex | QPersistentModelIndex
 PADDING = 6  # as that of the headings
 CELL_WIDTH, CELL_GAP = 8, 2
 STRIP_WIDTH = 150  # of the most labels that are shown one by one
+SIGN_SIZE, SIGN_GAP = 11, 1  # of what is marked beside a row's number
+SIGNS_WIDTH = 3 * SIGN_SIZE + 2 * SIGN_GAP  # flag, unsure and note: each is seen whatever else there is
 LABEL_INDENT = 16  # from a label's square to its name
 NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the best probability
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -111,20 +113,19 @@ class RowsDelegate(QStyledItemDelegate):
 
     def _draw_number(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         painter.setPen(QColor(colours.muted))
-        text = f"{row.position + 1}"
-        painter.drawText(area, _LEFT, text)
+        painter.drawText(area, _LEFT, f"{row.position + 1}")
         if row.marks is None:
             return
-        size = px(12)
+        size = px(SIGN_SIZE)
         x = area.right() + px(4) - size
         for name, on in (
             ("flag", row.marks.flag),
             ("unsure", row.marks.unsure),
             ("note", bool(row.marks.note)),
         ):
-            if on and x > area.left() + painter.fontMetrics().horizontalAdvance(text):
+            if on:
                 icon(name, "muted").paint(painter, x, area.center().y() - size // 2, size, size)
-                x -= size + px(2)
+                x -= size + px(SIGN_GAP)
 
     def _draw_text(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         if row.blank:

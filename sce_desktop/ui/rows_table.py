@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QWidget
 
 from sce_desktop.ui.rows_delegate import (
@@ -25,6 +25,7 @@ from sce_desktop.ui.rows_delegate import (
     LABEL_INDENT,
     NUMBER_WIDTH,
     PADDING,
+    SIGNS_WIDTH,
     RowsDelegate,
     strip_width,
 )
@@ -37,6 +38,7 @@ _LEAST_TEXT = 150
 _TEXT_SHARE = 0.42  # of the table: before the text has that, no name of a label gets more than it must
 _LEAST_NAME = {Column.YOURS: 60, Column.SCE: 78, Column.BASELINE: 56}  # of a label, in pixels
 _MOST_NAME = 200
+_FAR_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class RowsTable(QTableView):
@@ -156,7 +158,7 @@ class RowsTable(QTableView):
         around = 2 * px(PADDING)
         if column == Column.NUMBER:
             digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
-            return (digits + around + px(16),) * 2  # and a mark
+            return (digits + around + px(SIGNS_WIDTH),) * 2
         heading = self.header.sectionSizeHint(column)
         last = column == self.model().columnCount() - 1
         if last and self._corner is not None:
@@ -294,6 +296,28 @@ class RowsTable(QTableView):
         painter.fillRect(event.rect(), self.palette().base())
         painter.end()
         super().paintEvent(event)
+
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Go to the first or last row by Home and End, and not to an end of the row, which is one thing."""
+        ends = {
+            QAbstractItemView.CursorAction.MoveHome: 0,
+            QAbstractItemView.CursorAction.MoveEnd: self.model().rowCount() - 1,
+        }
+        if action in ends:
+            return self.model().index(ends[action], Column.TEXT)
+        return super().moveCursor(action, modifiers)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the selection along to where Home, End and the page keys lead, with Ctrl too.
+
+        Qt leaves it behind with Ctrl; but the current row is the one that is shown and decided.
+        """
+        control = Qt.KeyboardModifier.ControlModifier
+        if event.key() in _FAR_KEYS and event.modifiers() & control:
+            event = QKeyEvent(event.type(), event.key(), event.modifiers() & ~control)
+        super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Ask for the menu at the mouse, or at the current row for the menu key."""

@@ -98,6 +98,12 @@ QSpinBox::up-arrow, QDoubleSpinBox::up-arrow {{ {_image("up", t.muted)} width: {
     height: {px(10)}px; }}
 QSpinBox::down-arrow, QDoubleSpinBox::down-arrow {{ {_image("down", t.muted)} width: {px(10)}px;
     height: {px(10)}px; }}
+QSlider {{ min-height: {px(20)}px; background: transparent; }}
+QSlider::groove:horizontal {{ height: {px(4)}px; border-radius: {px(4) // 2}px; background: {t.muted}; }}
+QSlider::sub-page:horizontal {{ height: {px(4)}px; border-radius: {px(4) // 2}px; background: {t.accent}; }}
+QSlider::handle:horizontal {{ width: {px(14)}px; margin: -{px(6)}px 0; border: 1px solid {t.pane};
+    border-radius: {px(16) // 2}px; background: {t.accent}; }}
+QSlider::handle:horizontal:focus, QSlider::handle:horizontal:hover {{ border-color: {t.ink}; }}
 QCheckBox, QRadioButton {{ spacing: {pad}px; }}
 QCheckBox::indicator, QAbstractItemView::indicator {{ width: {px(14)}px; height: {px(14)}px;
     border: 1px solid {t.muted}; border-radius: 3px; background: {t.pane}; }}

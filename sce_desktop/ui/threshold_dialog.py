@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QSpinBox, QWidget
 
 from sce_desktop.core.thresholds import at_threshold
 from sce_desktop.ui import review_work
-from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel
+from sce_desktop.ui.dialog_parts import dialog_column, indent_number, ok_and_cancel
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
@@ -29,6 +29,7 @@ class ThresholdDialog(ProjectDialog):
         self.spin = QSpinBox(minimum=0, maximum=100, suffix=" %")
         self.spin.setAccessibleName("Unsure below, as a number")
         self.spin.setSpecialValueText("Never")
+        indent_number(self.spin)
         self.slider.valueChanged.connect(self.spin.setValue)
         self.spin.valueChanged.connect(self.slider.setValue)
         self.spin.valueChanged.connect(self._show_facts)

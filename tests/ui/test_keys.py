@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from pytestqt.qtbot import QtBot
@@ -20,6 +20,7 @@ from sce_desktop.ui.keys_dialog import KeysDialog
 from sce_desktop.ui.label_editor import LabelEditor
 from sce_desktop.ui.rows_model import Column
 from sce_desktop.ui.session import Session
+from sce_desktop.ui.theme import px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, names, press
@@ -166,6 +167,73 @@ def test_typing_finds_a_label_and_gives_it(qtbot: QtBot, session: Session, opene
     QTest.keyClick(finder, Qt.Key.Key_Escape)
     qtbot.waitUntil(opened.rows.table.hasFocus)
     assert decided(session, 2) is None
+
+
+def test_while_a_label_is_found_the_button_says_what_enter_does(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    accept, finder = opened.panel.decision.accept, opened.panel.labels.finder
+    assert accept.text() == "Accept Damaged ⏎"
+    press(opened, Qt.Key.Key_Slash)
+    qtbot.waitUntil(finder.hasFocus)
+    assert accept.text() == "Accept Damaged"  # Enter does nothing yet
+    QTest.keyClicks(finder, "prais")
+    assert accept.text() == "Give Praise ⏎"
+    QTest.keyClicks(finder, "x")
+    assert accept.text() == "Accept Damaged"  # nothing is found
+    QTest.keyClick(finder, Qt.Key.Key_Backspace)
+    accept.click()
+    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
+    assert session.current_row == 2
+    qtbot.waitUntil(opened.rows.table.hasFocus)
+    assert accept.text() == "Accept Damaged ⏎"
+    press(opened, Qt.Key.Key_Slash)
+    QTest.keyClicks(finder, "prais")
+    opened.field.setFocus()
+    assert accept.text() == "Accept Damaged"
+    opened.rows.table.setFocus()
+    assert accept.text() == "Accept Damaged ⏎"  # which is what it does, whatever stands in the finder
+    press(opened, Qt.Key.Key_Return)
+    assert decided(session, 2) == (Decision.LABEL, (session.labels[1].id,))
+
+
+def test_of_several_labels_the_button_says_whether_one_comes_or_goes(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    assert session.set_labels(session.labels, multi_label=True)
+    accept, finder = opened.panel.decision.accept, opened.panel.labels.finder
+    for words in ("Add Praise ⏎", "Remove Praise ⏎"):
+        press(opened, Qt.Key.Key_Slash)
+        qtbot.waitUntil(finder.hasFocus)
+        QTest.keyClicks(finder, "prais")
+        assert accept.text() == words
+        press(opened, Qt.Key.Key_Return)
+        qtbot.waitUntil(opened.rows.table.hasFocus)
+    assert decided(session, 1) is None
+
+
+def test_no_key_is_shown_where_it_is_a_letter(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    panel = opened.panel
+    skip, label = panel.decision.skip, panel.labels.buttons[2]
+
+    def cap() -> set[int]:
+        """The colours where the key cap of a label stands, above the bar."""
+        box = QRect(label.width() - px(26), px(4), px(18), px(12))
+        picture = label.grab(box).toImage()
+        return {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}
+
+    place = skip.geometry()
+    assert (skip.text(), len(cap()) > 3) == ("Skip  S", True)
+    opened.field.setFocus()
+    qtbot.waitUntil(opened.field.hasFocus)
+    assert (skip.text(), len(cap())) == ("Skip", 1)
+    assert skip.geometry() == place
+    opened.rows.table.setFocus()
+    qtbot.waitUntil(opened.rows.table.hasFocus)
+    assert (skip.text(), len(cap()) > 3) == ("Skip  S", True)
+    press(opened, Qt.Key.Key_N)
+    qtbot.waitUntil(panel.decision.note.hasFocus)
+    assert (skip.text(), len(cap())) == ("Skip", 1)
 
 
 def test_what_was_decided_is_seen_a_moment_longer(qtbot: QtBot, session: Session, opened: Bench) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -16,6 +16,8 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
     QLineEdit,
+    QMenu,
+    QMenuBar,
     QVBoxLayout,
     QWidget,
 )
@@ -285,6 +287,28 @@ def test_the_menus_open_their_dialogs(
     assert dialog is not None
     with qtbot.waitSignal(dialog.destroyed):
         dialog.reject()
+
+
+def test_every_entry_of_a_menu_has_a_letter_of_its_own(window: MainWindow) -> None:
+    menus: list[QMenuBar | QMenu] = [window.menuBar(), *window.menuBar().findChildren(QMenu)]
+    assert len(menus) > len(window.menuBar().actions()) > 5
+    for menu in menus:
+        letters = [QKeySequence.mnemonic(a.text()).toString() for a in menu.actions()]
+        told = [letter for letter in letters if letter]
+        assert len(set(told)) == len(told), [a.text() for a in menu.actions()]
+    assert all(QKeySequence.mnemonic(a.text()) for a in window.menuBar().actions())
+
+
+def test_the_letter_of_a_menu_opens_it(qtbot: QtBot, window: MainWindow) -> None:
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    for key, title in ((Qt.Key.Key_V, "View"), (Qt.Key.Key_W, "Review")):
+        qtbot.keyClick(window, key, Qt.KeyboardModifier.AltModifier)
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        assert menu.title().replace("&", "") == title
+        menu.close()
+        window.setFocus()
 
 
 def test_palette_offers_what_can_be_done_now(qtbot: QtBot, window: MainWindow) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
@@ -25,6 +25,7 @@ from sce_desktop.ui.agreement_dialog import AgreementDialog
 from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.column_filter import ColumnFilterDialog
+from sce_desktop.ui.confidence_menu import ConfidenceMenu
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.filter_words import filters_in_words
@@ -34,7 +35,7 @@ from sce_desktop.ui.labels_model import LabelsModel
 from sce_desktop.ui.queries import ORDERS, order_by, queue_name
 from sce_desktop.ui.rows_text import cell
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.theme import Theme, px
 from sce_desktop.ui.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, give_yes, open_in, settle
@@ -279,6 +280,15 @@ def exported(qtbot: QtBot, session: Session, path: Path) -> list[dict[str, str]]
         pass
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def test_numbers_beside_a_slider_stand_away_from_the_frame(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    for parent in (ThresholdDialog(session, opened), ConfidenceMenu(opened)):
+        (spin,) = parent.findChildren(QSpinBox)
+        assert spin.lineEdit().textMargins().left() >= px(6)
+        parent.deleteLater()
 
 
 def test_one_label_that_does_not_fit_is_none_of_these_everywhere(

@@ -303,6 +303,18 @@ def test_a_note_goes_to_the_row_it_was_written_for(qtbot: QtBot, session: Sessio
     assert not note.hasFocus()
 
 
+def test_a_note_is_written_on_at_its_end(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    session.set_marks([1, 2], note="look at this")
+    note = opened.panel.decision.note
+    session.stepAsked.emit(1)
+    press(opened, Qt.Key.Key_N)
+    qtbot.waitUntil(note.hasFocus)
+    QTest.keyClicks(note, " again")
+    session.stepAsked.emit(-1)
+    assert session.project is not None
+    assert session.project.marks([2])[2].note == "look at this again"
+
+
 def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
     opened.panel.labels.buttons[2].click()
     session.stepAsked.emit(-1)

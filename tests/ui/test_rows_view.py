@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +27,8 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import ROW_HEIGHTS, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+
+NO_KEY = Qt.KeyboardModifier.NoModifier
 
 
 @pytest.fixture
@@ -77,6 +81,34 @@ def test_choosing_a_row_makes_it_the_current_one_and_back(
     session.set_current_row(2)
     assert table.currentIndex().row() == 1
     assert table.selected_places() == [1]
+
+
+@pytest.mark.parametrize("control", [NO_KEY, Qt.KeyboardModifier.ControlModifier])
+def test_the_selection_goes_along_to_the_ends_and_by_pages(
+    qtbot: QtBot,
+    session: Session,
+    view: RowsView,
+    make_project: MakeProject,
+    control: Qt.KeyboardModifier,
+) -> None:
+    open_in(qtbot, session, make_project(texts=[f"text {n}" for n in range(60)], labels=LABELS))
+    settle(qtbot, session)
+    table = view.table
+
+    def press(key: Qt.Key, more: Qt.KeyboardModifier = NO_KEY) -> list[int]:
+        QTest.keyClick(table, key, control | more)
+        assert session.current_row == table.currentIndex().row() + 1
+        first, last = table.shown_places()
+        assert first <= table.currentIndex().row() <= last
+        return table.selected_places()
+
+    assert press(Qt.Key.Key_End) == [59]
+    (page_up,) = press(Qt.Key.Key_PageUp)
+    assert 40 < page_up < 58
+    assert press(Qt.Key.Key_Home) == [0]
+    (page_down,) = press(Qt.Key.Key_PageDown)
+    assert 1 < page_down < 20
+    assert press(Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier) == list(range(page_down, 60))
 
 
 def test_steps_follow_the_order_and_stop_at_its_ends(
@@ -309,6 +341,33 @@ def test_every_state_can_be_drawn(qtbot: QtBot, session: Session, opened: RowsVi
     for name in ROW_HEIGHTS:
         session.change_setting("row_height", name)
         assert not opened.grab().isNull()
+
+
+@pytest.mark.parametrize("count", [9, 1_200])
+def test_every_mark_is_seen_beside_the_number(
+    qtbot: QtBot, session: Session, view: RowsView, make_project: MakeProject, count: int
+) -> None:
+    open_in(qtbot, session, make_project(texts=[f"text {n}" for n in range(count)], labels=LABELS))
+    settle(qtbot, session)
+    QTest.keyClick(view.table, Qt.Key.Key_End)
+    qtbot.waitUntil(lambda: view.model.row_at(count - 1) is not None)
+    number = view.table.fontMetrics().horizontalAdvance(str(count))
+
+    def parts() -> list[QImage]:
+        """The number, and the places of three marks from the right to it."""
+        cell = view.table.visualRect(view.model.index(count - 1, Column.NUMBER))
+        picture = view.table.viewport().grab(cell).toImage()
+        beside = [QRect(cell.width() - px(2) - px(12) * n, 0, px(11), cell.height()) for n in (1, 2, 3)]
+        assert beside[-1].left() > px(6) + number
+        return [picture.copy(part) for part in (QRect(0, 0, px(6) + number, cell.height()), *beside)]
+
+    seen = [parts()]
+    for mark in ({"flag": True}, {"unsure": True}, {"note": "Call back"}):
+        session.set_marks([count], **mark)
+        qtbot.waitUntil(lambda: view.model.row_at(count - 1) is not None)
+        seen.append(parts())
+    for more, (before, after) in enumerate(pairwise(seen), 1):
+        assert [place for place in range(4) if before[place] != after[place]] == [more]
 
 
 def test_the_text_takes_what_the_other_columns_leave(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QColor, QFont, QIcon, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QSlider
 from pytestqt.qtbot import QtBot
 
 from sce_desktop import paths
@@ -85,6 +85,22 @@ def test_sheet_is_understood_by_qt(restored: QApplication, qtbot: QtBot) -> None
     set_role(button, "primary")
     button.resize(120, 40)
     assert button.grab().toImage().pixelColor(60, 8).name() == LIGHT.accent
+
+
+@pytest.mark.parametrize(("mode", "t"), [("light", LIGHT), ("dark", DARK)])
+def test_a_slider_is_seen_on_every_ground(restored: QApplication, qtbot: QtBot, mode: str, t: Tokens) -> None:
+    Theme(restored, mode)  # type: ignore[arg-type]
+    slider = QSlider(Qt.Orientation.Horizontal)
+    qtbot.addWidget(slider)
+    slider.resize(200, 30)
+    slider.setValue(50)
+    picture = slider.grab().toImage()
+    below, handle, above = (picture.pixelColor(x, 15).name() for x in (40, 100, 160))
+    assert (below, handle) == (t.accent, t.accent)
+    assert above != below
+    for ground in (t.window, t.pane):
+        assert contrast(handle, ground) >= 3
+        assert contrast(above, ground) >= 3
 
 
 def test_roles_are_known_names(qtbot: QtBot) -> None:
