@@ -159,6 +159,7 @@ def _qt_guards(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if "qapp" not in request.fixturenames:  # qtbot brings it too
         yield
         return
+    _let_go_of_keys()
     threads = _record_qthreads(monkeypatch)
     opened = _refuse_modals(monkeypatch)
     yield
@@ -173,6 +174,21 @@ def _qt_guards(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         pytest.fail("work in the global QThreadPool outlives the test")
     if opened:
         pytest.fail("modal dialogs were opened, which would hang for ever: " + ", ".join(opened))
+
+
+def _let_go_of_keys() -> None:
+    """Let Qt forget that Ctrl or Shift is held.
+
+    After ``keyClick(..., modifier)`` it believes so until the next key, and a row that is chosen meanwhile is
+    added to others, or left out.
+    """
+    from PySide6.QtCore import Qt
+    from PySide6.QtGui import QGuiApplication
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QWidget
+
+    if QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+        QTest.keyRelease(QWidget(), Qt.Key.Key_Control)
 
 
 def _record_qthreads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, str]]:
