@@ -81,7 +81,7 @@ def finetune(studio: Studio) -> None:
     studio.rest(1)
     studio.shot("finetune")
     panel.start.settings_button.setChecked(True)
-    studio.until(lambda: panel.start.adapt.isEnabled() and "MB" in panel.start.adapt_note.text())
+    studio.until(lambda: panel.start.adapt.isEnabled() and "About" in panel.start.adapt_note.text())
     studio.shot("finetune-settings")
     panel.start.settings_button.setChecked(False)
     session.tuner.start(TuneChoices())
