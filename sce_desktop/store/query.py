@@ -32,9 +32,7 @@ class RowOrder(StrEnum):
     FILE = "file"
     CONFIDENCE = "confidence"  # of `RowQuery.run_id`, least certain first
     MARGIN = "margin"  # of `RowQuery.run_id`, smallest first
-    PREDICTED = (
-        "predicted"  # label that `RowQuery.run_id` gives, in its order, surest first; then none of these
-    )
+    PREDICTED = "predicted"  # by the label that `RowQuery.run_id` gives, surest first; then none of these
     DISAGREE = "disagree"  # rows on which the runs of `RowQuery.compare` disagree first
     ANNOTATION = "annotation"  # by label in the order of the label set, then none of these, then skipped
     LENGTH = "length"  # characters of the text, shortest first
@@ -88,9 +86,7 @@ class RowQuery:
     predicted_ids: tuple[int, ...] = ()  # the run gives any of these labels, so not where it says none fits
     confidence: tuple[float, float] | None = None  # the run's confidence lies in [low, high]
     compare: tuple[int, int] | None = None  # the two runs that disagree and RowOrder.DISAGREE look at
-    disagree: bool | None = (
-        None  # True: the second's top label is not the one that the first gives; False: it is
-    )
+    disagree: bool | None = None  # True: the second's top label is not what the first gives; False: it is
     blank: bool | None = None  # True: nothing but white space; False: something to classify; None: `no_text`
     order: RowOrder = RowOrder.FILE
     descending: bool = False  # turns the order round; rows that lack what is ordered by stay at the end
