@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, store, window, finetune, epochs, review, edits (these if none is named), and
-findings, queues, which need ``--data``, the folder of labelled sets.
+Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits (these if none is named),
+and findings, queues, which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-PARTS = ("embed", "score", "import", "store", "window", "finetune", "epochs", "review", "edits")
+PARTS = ("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits")
 DATA_PARTS = ("findings", "queues")
 
 
@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="of one measurement (embed, score)")
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
+    parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
@@ -52,7 +53,7 @@ def main() -> None:
     if args.data is None and set(args.parts) & set(DATA_PARTS):
         parser.error("findings and queues need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from tests.benchmarks import edits, embed, epochs, review, score, store, tables, window
+    from tests.benchmarks import edits, embed, encodings, epochs, review, score, store, tables, window
     from tests.benchmarks.measure import machine
 
     print(machine())
@@ -63,6 +64,8 @@ def main() -> None:
             score.run(model=args.model, label_counts=args.labels, seconds=args.seconds)
         elif part == "import":
             tables.run(rows=args.rows)
+        elif part == "encodings":
+            encodings.run(files=args.files)
         elif part == "store":
             store.run(rows=args.review_rows, labels=args.review_labels)
         elif part in DATA_PARTS:
