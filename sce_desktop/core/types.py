@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Any, Final, Literal, Protocol
@@ -339,6 +339,14 @@ class TableOptions:
     quoting: bool | None = None  # False: quotes are plain text
     header_row: int | None = None  # 1-based line of the header; 0: there is none
     sheet: str | None = None
+    quote: str | None = None  # the sign that encloses cells, unless quotes are plain text
+    escape: str | None = None  # "\\": a backslash makes the next sign plain text; "": it is text itself
+    spaces: bool | None = None  # True: those around a cell's quotes are no part of it
+
+    @property
+    def settled(self) -> TableOptions:
+        """The same with what is usual for quotes, where nothing else was found: it is not guessed again."""
+        return replace(self, quote=self.quote or '"', escape=self.escape or "", spaces=bool(self.spaces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +355,17 @@ class TableProblem:
 
     line: int
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A guess about how to read a table that may as well be otherwise."""
+
+    sentence: str  # what was guessed, and the line that shows the difference
+    offer: str  # what reading it the other way is called
+    option: str  # the field of `TableOptions` that decides
+    value: str | int | bool  # of that field, for the other way
+    flag: str  # the same on the command line
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,4 +384,5 @@ class TablePreview:
     encodings: tuple[str, ...] = ()  # plausible ones, best first
     text_column: int | None = None  # our guess
     label_column: int | None = None  # our guess, None if nothing looks like one
+    doubts: tuple[Doubt, ...] = ()  # about the options that were not chosen
     extra: dict[str, str] = field(default_factory=dict)

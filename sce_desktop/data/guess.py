@@ -70,6 +70,11 @@ def _best(scores: Sequence[float]) -> int | None:
     return best if best is not None and scores[best] > 0 else None
 
 
+def names_a_column(name: str) -> bool:
+    """Whether a cell is just what columns of texts, of labels or of keys are usually called."""
+    return name.casefold() in _TEXT_NAMES | _LABEL_NAMES | {"id", "key", "nr", "no"}
+
+
 def _named(column: str, names: set[str]) -> bool:
     return not names.isdisjoint(re.split(r"[\W\d_]+", column.casefold()))
 

@@ -14,7 +14,14 @@ from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
 from sce_desktop.data.tables import Table, open_table
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.rows import Shape
-from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_problems
+from sce_desktop.tasks.columns import (
+    ModelColumns,
+    beside,
+    elsewhere,
+    find_columns,
+    tell_doubts,
+    tell_problems,
+)
 from sce_desktop.tasks.models import (
     MAIN_ALIAS,
     Baseline,
@@ -79,7 +86,8 @@ def classify_table(
     started = time.perf_counter()
     table = open_table(table_path, options or TableOptions())
     _check_replaceable(output, table_path, table)
-    texts_at = find_columns(table.columns, text_columns, progress)
+    tell_doubts(table, progress)
+    texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
     if labels:
         check_scorable(labels)  # before the model takes its seconds
     loaded = load_models(source, [model], baselines, progress)

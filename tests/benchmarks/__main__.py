@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits (these if none is named),
-and findings, queues, which need ``--data``, the folder of labelled sets.
+Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits (these if none is
+named), and findings, queues, which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations

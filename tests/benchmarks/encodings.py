@@ -34,7 +34,7 @@ def _with_tone_apart(character: str) -> str:
 
 def table(lines: list[str], encoding: str, count: int, seed: str) -> bytes:
     """Return a csv file of ``count`` rows, each of one or two ``lines``."""
-    choose = random.Random(seed)  # noqa: S311 - repeatable
+    choose = random.Random(seed)
     rows = [" ".join(choose.sample(lines, choose.choice((1, 1, 2)))) for _ in range(count)]
     text = "id,text,rating\n" + "".join(
         f'{number},"{row}",{choose.randint(1, 5)}\n' for number, row in enumerate(rows, start=1)
