@@ -70,13 +70,10 @@ class Trial:
     def better(self) -> bool:
         """Whether it should be used without being asked for.
 
-        Against the model as it was the interval must lie above 0; against the version in use, on the rows
-        that are new to both, the mean must.
+        Both against the model as it was and, on the rows that are new to both, against the version in use it
+        must be better by the exact test.
         """
-        difference = self.outcome.difference
-        if not (difference.shown and difference.mean > 0):
-            return False
-        return self.since is None or self.since[1].mean > 0
+        return self.outcome.difference.better and (self.since is None or self.since[1].better)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

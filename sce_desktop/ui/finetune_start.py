@@ -162,8 +162,7 @@ class StartPane(QWidget):
             (
                 self.auto,
                 "By itself after",
-                "Behind the window. The result is used only where it is better: than the model as it was by "
-                "its interval, than the version in use by its mean on rows that are new to both",
+                "Runs in the background. The new version is used only if an exact test finds it better",
             ),
         )
         box = QWidget()
@@ -181,8 +180,7 @@ class StartPane(QWidget):
         form.addRow(self.balanced)
         self.adapt = QCheckBox("Adapt the text embedder too (slower)")
         self.adapt.setToolTip(
-            "LoRA on the attention of the model that reads the texts. Kept only where it is better than the "
-            "fast way, which is done first, on rows left out"
+            "Kept only if at least as many validation rows are right and their labels are more probable"
         )
         self.adapt.toggled.connect(self._show_takes)
         self.adapt_note = _fact()
