@@ -81,9 +81,15 @@ class Database:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let all that this thread reads see one state, by one connection: many small reads are fast."""
+        """Let all that this thread reads see one state, by one connection: many small reads are fast.
+
+        It is the state when this begins. Writers go on meanwhile, and what they write stays in the log until
+        the last who reads an earlier state is through: the log grows, and is shortened by who comes after.
+        """
         with self.read() as connection:
             outer: sa.Connection | None = getattr(self._held, "connection", None)
+            if outer is None:
+                raw(connection).execute("SELECT count(*) FROM sqlite_schema").fetchall()  # BEGIN reads none
             self._held.connection = connection
             try:
                 yield

@@ -101,7 +101,10 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         return self._database.read_only_reason
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Let all that this thread reads inside see one state of the project; reading much is faster so."""
+        """Let all that this thread reads inside see one state of the project; reading much is faster so.
+
+        Whoever reads in parts what has to fit together does it in here (`tasks.one_state`).
+        """
         return self._database.snapshot()
 
     # --- rows
@@ -188,15 +191,17 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
             return rows.texts(connection, ids)
 
     def iter_rows(self, batch: int = 5000) -> Iterator[list[Row]]:
-        """Give all rows in file order, ``batch`` at a time; rows added meanwhile may be among them."""
-        last = 0
-        while True:
+        """Give all rows that there are at the beginning in file order, ``batch`` at a time."""
+        with self._database.read() as connection:
+            end = rows.last(connection)
+        after = 0
+        while after < end:
             with self._database.read() as connection:
-                found = rows.fetch_after(connection, last, batch)
+                found = rows.fetch_after(connection, after, batch, end=end)
             if not found:
                 return
             yield found
-            last = found[-1].id
+            after = found[-1].id
 
     def same_text_ids(self, row_id: int) -> IdArray:
         """Return the other rows with exactly the same text, in file order; none for a blank one."""

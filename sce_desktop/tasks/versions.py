@@ -23,6 +23,7 @@ from sce_desktop.tasks.finetune import (
     outcome,
 )
 from sce_desktop.tasks.models import MAIN_ALIAS, ModelSource
+from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.training import (
     MEASURED_ON,
     Cost,
@@ -300,6 +301,7 @@ def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:
     ]
 
 
+@one_state
 def _baselines(project: Project, rows: TrainingRows, measured: IdArray) -> dict[str, dict[str, Any]]:
     """Return how the project's baselines fare on the measured rows, those that have scored all of them."""
     if not len(measured):

@@ -72,17 +72,18 @@ def export_facts(project: Project, query: RowQuery, *, progress: Progress) -> Ex
     """Find out what can be exported of ``project``; ``query`` says which rows are shown."""
     from sce_desktop.tasks.export import STATES, columns_to_export, rows_to_export
 
-    states = project.state_counts()
-    progress.check()
-    return ExportFacts(
-        rows={
-            **{only: sum(states[state] for state in wanted) for only, wanted in STATES.items()},
-            "shown": len(rows_to_export(project, "shown", query)),
-        },
-        none=states[RowState.NONE],
-        columns=tuple(columns_to_export(project)),
-        delimiter=next((str(d) for r in project.imports() if (d := r.source.get("delimiter"))), ","),
-    )
+    with project.snapshot():
+        states = project.state_counts()
+        progress.check()
+        return ExportFacts(
+            rows={
+                **{only: sum(states[state] for state in wanted) for only, wanted in STATES.items()},
+                "shown": len(rows_to_export(project, "shown", query)),
+            },
+            none=states[RowState.NONE],
+            columns=tuple(columns_to_export(project)),
+            delimiter=next((str(d) for r in project.imports() if (d := r.source.get("delimiter"))), ","),
+        )
 
 
 def read_labels(path: Path, *, progress: Progress) -> list[tuple[Label, int]]:
