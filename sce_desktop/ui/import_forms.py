@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.core.types import TableOptions, TablePreview
 from sce_desktop.ui.dialog_parts import indent_number
+from sce_desktop.ui.fields import ComboBox, SpinBox
 from sce_desktop.ui.label_edits import quoted
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
@@ -85,8 +85,8 @@ class ReadingForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.options = TableOptions()  # what the user chose; None: find out
-        self.encoding, self.delimiter, self.quoting, self.sheet = (QComboBox() for _ in range(4))
-        self.header_row = QSpinBox()
+        self.encoding, self.delimiter, self.quoting, self.sheet = (ComboBox() for _ in range(4))
+        self.header_row = SpinBox()
         self.header_row.setRange(0, 1000)
         self.header_row.setKeyboardTracking(False)
         self.header_row.setSpecialValueText("None")
@@ -176,7 +176,7 @@ class ColumnsForm(QWidget):
         self.joined = QLabel(wordWrap=True)
         set_role(self.joined, "muted")
         self.label_words = QLabel("Existing label")
-        self.label_column = QComboBox()
+        self.label_column = ComboBox()
         self.label_column.setAccessibleName("Existing label column")
         self.label_column.setToolTip("Its values become the labels, and answers about the rows")
         self.label_column.setSizeAdjustPolicy(
@@ -184,7 +184,7 @@ class ColumnsForm(QWidget):
         )
         self.label_column.setMinimumContentsLength(10)
         self.label_column.activated.connect(self._on_label)
-        self.use = QComboBox()
+        self.use = ComboBox()
         self.use.setAccessibleName("What the existing labels are")
         for words, tip, gold in _USES:
             self.use.addItem(words, gold)
