@@ -69,6 +69,7 @@ class Session(Edits):
     rowsChanged = Signal()  # rows were added
     scoresChanged = Signal(object)  # row ids with new scores, or None: any row, or other runs are shown
     currentRowChanged = Signal(object)  # row id or None
+    selectionChanged = Signal()  # ``selected`` is
     queryChanged = Signal(object)  # RowQuery
     queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
@@ -95,6 +96,7 @@ class Session(Edits):
         self.current_row: int | None = None
         self.folded: frozenset[str] = frozenset()  # groups of labels, by their parents' names
         self.visible_rows: tuple[int, ...] = ()
+        self.selected: tuple[int, ...] = ()  # where more than one row is: keys are about all of them
         self.found = 0  # rows that the query leaves in the table
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
@@ -181,6 +183,14 @@ class Session(Edits):
         if row_id != self.current_row:
             self.current_row = row_id
             self.currentRowChanged.emit(row_id)
+
+    def set_selected(self, row_ids: Iterable[int]) -> None:
+        """Say which rows are selected."""
+        ids = tuple(row_ids)
+        ids = ids if len(ids) > 1 else ()
+        if ids != self.selected:
+            self.selected = ids
+            self.selectionChanged.emit()
 
     def set_visible_rows(self, row_ids: Iterable[int]) -> None:
         """Say which rows are on the screen, top first."""
@@ -346,6 +356,7 @@ class Session(Edits):
         self.label_set = None
         self.counts = None
         self.visible_rows = ()
+        self.set_selected(())
         self._take(RowQuery())
         self.set_current_row(None)
         self.scorer.refresh()
