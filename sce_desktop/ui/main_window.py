@@ -97,6 +97,7 @@ class MainWindow(QMainWindow):
         self.start_page.pathChosen.connect(self.open_path)
         self.start_page.sampleAsked.connect(session.open_sample)
         session.told.connect(self.strip.show_message)
+        session.toldLasts.connect(self.strip.make_last)
         session.offered.connect(self.strip.show_offer)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
@@ -104,8 +105,8 @@ class MainWindow(QMainWindow):
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)
-        session.projectClosed.connect(self.strip.end_news)
-        session.projectClosed.connect(self.strip.end_offer)
+        session.projectOpened.connect(self.strip.end_project)
+        session.projectClosed.connect(self.strip.end_project)
         session.countsChanged.connect(self._show_counts)
         session.foundChanged.connect(self._show_counts)
         session.scorer.modelsChanged.connect(self._show_device)
@@ -389,7 +390,7 @@ class MainWindow(QMainWindow):
         event.ignore()
         self._save()
         self.setEnabled(False)
-        self._session.tell("Finishing…")
+        self._session.tell_of_program("Finishing…")
         self._session.shut_down()
 
     @Slot()

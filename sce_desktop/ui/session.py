@@ -81,6 +81,7 @@ class Session(Edits):
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     panelAsked = Signal(object)  # title of a panel below that is to be shown
     told = Signal(object, object)  # a sentence, "info" or "warn"
+    toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
     offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
@@ -175,7 +176,7 @@ class Session(Edits):
             self.settings[key] = value
             self.settings.save()
         except UserError as error:
-            self.tell(str(error), "warn")
+            self.tell_of_program(str(error), "warn")
         self.settingsChanged.emit({key})
 
     def set_current_row(self, row_id: int | None) -> None:
@@ -207,6 +208,11 @@ class Session(Edits):
         """Show one sentence in the message strip."""
         log.info("Told: %s", sentence)
         self.told.emit(sentence, tone)
+
+    def tell_of_program(self, sentence: str, tone: Tone = "info") -> None:
+        """Tell what is about no project: it does not end with the one that is open."""
+        self.tell(sentence, tone)
+        self.toldLasts.emit()
 
     def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
         """Show one sentence in the message strip, with a button beside it."""
@@ -365,7 +371,7 @@ class Session(Edits):
         job = self.lanes.files.submit(
             work.close_project, project, title=f"Closing {project.name}", quiet=True
         )
-        job.failed.connect(self._tell_failure)
+        job.failed.connect(lambda error: self.tell_of_program(str(error), "warn"))  # another may be open
         return job
 
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:

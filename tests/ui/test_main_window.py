@@ -225,6 +225,73 @@ def test_what_was_told_ends_with_the_next_edit(
     assert window.strip.isHidden()
 
 
+@pytest.mark.parametrize("way", ["warning", "offer", "pushed away", "late"])
+def test_a_message_ends_with_the_project_that_it_is_about(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path, way: str
+) -> None:
+    """What was said of one file must not stand, or come back, in another that is healthy."""
+    first, second = make_project("First"), make_project("Second")
+    session = open_in(qtbot, window, first)
+    session.tell("First.sce is damaged.", "warn")
+    if way == "offer":
+        session.offer("Rows of First came late.", "Show", lambda: None)
+    elif way == "pushed away":
+        session.tell("2 rows were added.")
+    elif way == "late":  # unread under several
+        session.tell("First.sce cannot be written.", "warn")
+        session.offer("Version 2 of First is in use.", "Go back", lambda: None)
+    with qtbot.waitSignal(session.projectOpened):
+        window.open_path(second)
+    assert window.strip.isHidden()
+    session.tell("A word about Second.")
+    window.strip.close_button.click()
+    assert window.strip.isHidden()  # nothing comes back
+
+
+def test_what_was_said_on_the_start_page_ends_when_a_project_opens(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "Damaged.sce"
+    damaged.write_bytes(b"SQLite format 3\0" + b"not really" * 99)
+    window.open_path(damaged)
+    qtbot.waitUntil(window.strip.isVisible)
+    assert "Damaged" in window.strip.text.text()
+    session = open_in(qtbot, window, make_project())
+    assert window.strip.isHidden()
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert window.strip.isHidden()
+
+
+def test_a_message_about_the_program_outlives_projects(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    session = window._session
+    session.tell_of_program("There is no model here.", "warn")
+    session.tell("gone.sce is not there any more.", "warn")
+    open_in(qtbot, window, make_project())
+    assert window.strip.text.text() == "There is no model here."
+    assert window.strip.isVisible()
+    session.tell("2 rows were added.")
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert window.strip.text.text() == "There is no model here."
+    assert window.strip.isVisible()
+    window.strip.close_button.click()
+    assert window.strip.isHidden()
+
+
+def test_what_a_project_brings_to_say_is_said_when_it_is_open(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    path = make_project("Shared")
+    window._session.tell("Something about another.", "warn")
+    with Project.open(path):
+        open_in(qtbot, window, path)
+        assert window.strip.isVisible()
+        assert "another" not in window.strip.text.text()
+
+
 def test_every_control_has_a_name(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
     open_in(qtbot, window, make_project())
     window.docks["Jobs and log"].show()
