@@ -586,6 +586,34 @@ def test_adding_ends_with_the_project(
 # --- what goes wrong ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("append", [False, True])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", "ref,text\n"), ("a.tsv", "ref\ttext\n"), ("a.csv", "ref,text"), ("b.csv", '"ref","text"\r\n')],
+)
+def test_a_table_without_rows_cannot_be_imported_and_says_why(
+    qtbot: QtBot,
+    session: Session,
+    make_project: MakeProject,
+    tmp_path: Path,
+    append: bool,
+    name: str,
+    content: str,
+) -> None:
+    if append:
+        with qtbot.waitSignal(session.projectOpened):
+            session.open_project(make_project())
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    dialog = show(qtbot, session, path, append=append)
+    assert not dialog.import_button.isEnabled()
+    assert dialog.import_button.text() == ("Add" if append else "Import")
+    assert dialog.problem.text() == "The table has no rows to import."
+    with qtbot.assertNotEmitted(session.projectOpened):
+        dialog.accept()
+    assert dialog.isVisible()
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtGui import QAction, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -107,18 +107,34 @@ def open_in(qtbot: QtBot, window: MainWindow, path: Path) -> Session:
     return session
 
 
-def drop(target: QWidget, path: str) -> tuple[bool, bool]:
-    """Drag a file over ``target`` and let go; whether the drag and the drop were accepted."""
+def drag(*urls: str) -> QMimeData:
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(path)])
-    copy, left, plain = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    data.setUrls([QUrl(url) if "://" in url else QUrl.fromLocalFile(url) for url in urls])
+    return data
+
+
+_ACTIONS = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+def hold(target: QWidget, data: QMimeData) -> bool:
+    """Drag something over ``target``; whether it was taken."""
+    copy, left, plain = _ACTIONS
     enter = QDragEnterEvent(QPointF(5, 5).toPoint(), copy, data, left, plain)
+    enter.ignore()
     QApplication.sendEvent(target, enter)
+    return enter.isAccepted()
+
+
+def drop(target: QWidget, *urls: str) -> tuple[bool, bool]:
+    """Drag files over ``target`` and let go; whether the drag and the drop were accepted."""
+    data = drag(*urls)
+    taken = hold(target, data)
+    copy, left, plain = _ACTIONS
     event = QDropEvent(QPointF(5, 5), copy, data, left, plain)
     event.ignore()
-    if enter.isAccepted():
+    if taken:
         QApplication.sendEvent(target, event)
-    return enter.isAccepted(), event.isAccepted()
+    return taken, event.isAccepted()
 
 
 def action(window: MainWindow, text: str) -> QAction:
@@ -432,8 +448,77 @@ def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_projec
         assert drop(window, str(path)) == (True, True)
 
 
-def test_other_files_are_not_taken(window: MainWindow) -> None:
-    assert drop(window, "/data/picture.png") == (False, False)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("picture.png", "“picture.png” cannot be opened: drop a table ("),
+        ("report.docx", "“report.docx” cannot be opened: drop a table ("),
+        ("no ending", "“no ending” cannot be opened: drop a table ("),
+        ("folder", "“folder” is a folder: drop one table, or a project (.sce)."),
+        ("https://example.org/a.csv", "What was dropped is not a file on this computer: save it first"),
+    ],
+)
+@pytest.mark.parametrize("opened", [False, True])
+def test_what_cannot_be_opened_is_told_when_it_is_dropped(
+    qtbot: QtBot,
+    window: MainWindow,
+    make_project: MakeProject,
+    tmp_path: Path,
+    name: str,
+    told: str,
+    opened: bool,
+) -> None:
+    (tmp_path / "folder").mkdir()
+    if opened:
+        open_in(qtbot, window, make_project())
+    where = name if "://" in name else (tmp_path / name).as_uri()
+    data = drag(where)
+    hold(window, data)
+    assert window.drops.cue.isVisible()
+    assert window.drops.cue.words.text().startswith(told)  # before one lets go
+    assert drop(window, where) == (True, True)
+    assert window.drops.cue.isHidden()
+    assert window.strip.text.text().startswith(told)
+    assert Asked.opened == []
+
+
+def test_a_drag_that_has_no_files_is_left_alone(window: MainWindow) -> None:
+    data = QMimeData()
+    data.setText("some words")
+    assert not hold(window, data)
+    assert window.drops.cue.isHidden()
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_file_that_is_held_over_the_window_is_answered_by_a_cue(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, opened: bool
+) -> None:
+    cue = window.drops.cue
+    if opened:
+        open_in(qtbot, window, make_project())
+    assert hold(window, drag("file:///data/mine.csv"))
+    assert cue.isVisible()
+    assert cue.words.text() == "Drop to import “mine.csv”"
+    assert window.pages.rect().contains(cue.geometry())
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    assert cue.isHidden()
+    field = next((f for f in window.findChildren(QLineEdit) if f.isVisible()), None)
+    if field is not None:
+        assert hold(field, drag("file:///data/mine.sce"))
+        assert cue.isVisible()
+        assert cue.words.text() == "Drop to open the project “mine”"
+        QApplication.sendEvent(field, QDragLeaveEvent())
+        assert cue.isHidden()
+
+
+def test_of_several_files_one_is_opened_and_that_is_told(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    table = tmp_path / "b.csv"
+    table.write_text("text\nhello\n", encoding="utf-8")
+    assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
+    qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
+    assert window.strip.text.text() == "Only “b.csv” is opened: 2 other files were dropped with it."
 
 
 def test_open_and_append_ask_for_a_file(
