@@ -23,6 +23,7 @@ class Look:
 
     preview: TablePreview
     ours_at: int | None
+    gold_like: frozenset[int] = frozenset()  # columns that seem to hold gold labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,13 @@ class ExportFacts:
 
 def look(path: Path, options: TableOptions, *, progress: Progress) -> Look:
     """Read the head of the table at ``path``."""
+    from sce_desktop.data.guess import gold_like
     from sce_desktop.tasks.carried import our_columns
     from sce_desktop.tasks.tables import preview_table
 
     preview = preview_table(path, options, progress=progress)
-    return Look(preview, our_columns(preview.columns))
+    gold = gold_like(preview.columns, preview.rows, preview.label_column)
+    return Look(preview, our_columns(preview.columns), gold)
 
 
 def scan(
