@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, RowMarks
-from sce_desktop.store import migrations, opening, schema
+from sce_desktop.store import migrations, placing, schema
 from sce_desktop.store.project import Project
 
 FIRST = Path(__file__).with_name("schema_v1.sql")
@@ -187,7 +187,7 @@ def test_no_update_without_room_for_the_copy(path: Path, monkeypatch: pytest.Mon
 
     make_present(path)
     monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, rename_project])
-    monkeypatch.setattr(opening, "sync_folder", fail)
+    monkeypatch.setattr(placing, "sync_folder", fail)
     with pytest.raises(UserError, match="cannot be written"):
         Project.open(path)
     assert version(path) == FORMAT

@@ -194,9 +194,9 @@ def test_repair_never_touches_what_is_there(full: Path, tmp_path: Path) -> None:
     before = full.read_bytes()
     other = tmp_path / "other.sce"
     other.write_text("mine")
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         Project.repair_file(full, other)
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         Project.repair_file(full, full)
     with pytest.raises(Cancelled):
         Project.repair_file(full, tmp_path / "copy.sce", CancelAfter(1))
