@@ -17,7 +17,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store import search
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.watched import OVERWRITTEN, WatchedFile, lost_sentence
@@ -365,7 +365,11 @@ def known_failures(path: Path) -> Iterator[None]:
     """Turn the failures of SQLite that we know into a `UserError`; let the others through as bugs."""
     try:
         yield
+    except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
+        raise DamagedProject(path.name, "is damaged (broken letters in its schema)") from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:
+        if "Could not decode to UTF-8" in str(error):
+            raise DamagedProject(path.name, "is damaged (a text in it has broken letters)") from None
         explained = _explained(error_code(error), path)
         if explained is None:
             raise
@@ -397,9 +401,7 @@ def _explained(code: int, path: Path) -> UserError | None:
                 "on it, then open it again."
             )
         case sqlite3.SQLITE_CORRUPT:
-            return UserError(
-                f'{name} is damaged: rescue what can be read with "sce-desktop project repair {name} COPY".'
-            )
+            return DamagedProject(name, "is damaged")
         case sqlite3.SQLITE_NOTADB:
             return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
         case sqlite3.SQLITE_CANTOPEN:

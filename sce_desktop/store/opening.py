@@ -11,8 +11,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from sce_desktop.core.errors import UserError
-from sce_desktop.store import importing, migrations, schema, search
+from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.store import formats, importing, migrations, schema
 from sce_desktop.store.database import Database, connect, error_code, known_failures
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.placing import check_target, explaining, has_strange_log, lock_of, new_file
@@ -57,7 +57,7 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
     """Open the project at ``path``, for reading only where writing is impossible; migrate an older one.
 
     Raises:
-        UserError: Not a project, damaged, of a newer version, or with triggers, views or virtual tables.
+        UserError: Not a project, damaged, of a newer version, or with anything that we never make.
     """
     if path.is_dir():
         raise UserError(f"{path.name} is a folder: choose a project file.")
@@ -82,7 +82,7 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
             database.use_wal()
             importing.drop_unfinished(database)
         with database.read() as connection:
-            _check_tables(connection, path)
+            _check_record(connection, path)
         undo.pop_all()
     return database
 
@@ -129,7 +129,7 @@ def _needs_immutable(path: Path) -> bool:
     try:
         with contextlib.closing(connect(path, "mode=ro")) as plain:
             plain.execute("SELECT count(*) FROM sqlite_schema")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         if error_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             return False  # told by whoever reads it in earnest
         log = path.with_name(path.name + "-wal")
@@ -150,7 +150,7 @@ def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool) -> in
     parameters = "mode=rw" if read_only_reason is None else "mode=ro&immutable=1" if immutable else "mode=ro"
     with known_failures(path), contextlib.closing(connect(path, parameters)) as plain:
         version = _identify(plain, path)
-        _refuse_foreign_code(plain, path)
+        _check_schema(plain, path, version)
         if version < migrations.schema_version():
             if read_only_reason is not None:
                 raise UserError(f"{path.name} is of an older version and must be updated. {read_only_reason}")
@@ -171,33 +171,17 @@ def _identify(plain: sqlite3.Connection, path: Path) -> int:
     return int(version)
 
 
-def _refuse_foreign_code(plain: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file with anything that would act by itself: we never write such things, an attacker might."""
-    foreign = plain.execute(
-        "SELECT name FROM sqlite_schema WHERE type IN ('trigger', 'view')"
-        " OR (type = 'table' AND sql LIKE 'CREATE VIRTUAL%' AND sql IS NOT ?)",
-        (search.TABLE_SQL,),
-    ).fetchall()
-    if foreign:
-        raise UserError(
-            f"{path.name} carries a database program ({foreign[0][0]}), which SCE Desktop never writes: "
-            f'"sce-desktop project repair {path.name} COPY" takes the data without it.'
-        )
+def _check_schema(plain: sqlite3.Connection, path: Path, version: int) -> None:
+    """Refuse a file with anything but what we make: it might act by itself, or lack what we ask for."""
+    plain.execute("PRAGMA writable_schema=ON")  # reads a schema that does not make sense, too
+    if differs := formats.difference(plain, version):
+        raise DamagedProject(path.name, differs)
+    plain.execute("PRAGMA writable_schema=OFF")
 
 
-def _check_tables(connection: sa.Connection, path: Path) -> None:
-    """Refuse a file whose tables are not those that its version has."""
-    inspector = sa.inspect(connection)
-    present = set(inspector.get_table_names())
-    for table in schema.metadata.tables.values():
-        columns = {c["name"] for c in inspector.get_columns(table.name)} if table.name in present else set()
-        if not columns >= set(table.columns.keys()):
-            raise UserError(
-                f"{path.name} is damaged (table {table.name}): rescue what can be read with "
-                f'"sce-desktop project repair {path.name} COPY".'
-            )
+def _check_record(connection: sa.Connection, path: Path) -> None:
     if connection.execute(sa.select(sa.func.count()).select_from(schema.project)).scalar_one() != 1:
-        raise UserError(f"{path.name} is damaged (no record of the project): restore it from a backup.")
+        raise DamagedProject(path.name, "is damaged (no record of the project)")
 
 
 def _keep_copy(plain: sqlite3.Connection, path: Path, version: int) -> None:

@@ -10,10 +10,9 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, RowMarks
-from sce_desktop.store import migrations, placing, schema
+from sce_desktop.store import first_format, migrations, placing, schema
 from sce_desktop.store.project import Project
 
-FIRST = Path(__file__).with_name("schema_v1.sql")
 FIRST_ROWS = """
     INSERT INTO label_sets VALUES (1, 'Labels', 1,
         '[{"name": "a", "description": "", "synonyms": [], "colour": "", "shortcut": "", "id": 1}]',
@@ -35,7 +34,7 @@ FIRST_ROWS = """
 
 def make_first(path: Path) -> None:
     with closing(sqlite3.connect(path)) as plain:
-        plain.executescript(FIRST.read_text())
+        plain.executescript(first_format.SQL)
         plain.executescript(FIRST_ROWS)
         plain.execute(f"PRAGMA application_id={schema.APPLICATION_ID}")
         plain.execute("PRAGMA user_version=1")
