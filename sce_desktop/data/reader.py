@@ -8,8 +8,14 @@ from pathlib import Path
 
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, TableOptions, TableProblem
+from sce_desktop.core.words import plural
 
 Cells = tuple[Cell, ...]
+
+_BATCH_CELLS = 2_000_000
+
+MAX_COLUMNS = 32_768
+"""A table with more is none: every column costs memory, and Excel has half as many."""
 
 MAX_PROBLEMS = 1000
 """So many problems are kept with their lines; all of them are counted."""
@@ -44,10 +50,12 @@ class Table(ABC):
     ) -> Generator[list[Cells], None, None]:
         """Yield all rows in order, ``size`` at a time, each as long as ``columns``.
 
+        Fewer at a time where the table is so wide that a batch would have more than `_BATCH_CELLS` cells.
         Progress counts rows; the total is an estimate until the end is reached. Raises UserError where the
         file cannot be read on, Cancelled where ``progress`` says so.
         """
         progress = progress or SilentProgress()
+        size = max(min(size, _BATCH_CELLS // max(len(self.columns), 1)), 1)
         self._forget_problems()
         done = 0
         buffer: list[Cells] = []
@@ -85,7 +93,7 @@ def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, str]:
 
     Missing cells become empty. Surplus cells are joined to the last one by ``join``, unless all are empty.
     """
-    found = f"{len(cells)} cells instead of {width}"
+    found = f"{plural(len(cells), 'cell')} instead of {width:,}"
     if len(cells) < width:
         return (*cells, *[""] * (width - len(cells))), f"{found}: the missing ones are left empty."
     if not any(cells[width:]):
