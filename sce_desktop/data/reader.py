@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, TableOptions, TableProblem
-from sce_desktop.core.words import plural
 
 Cells = tuple[Cell, ...]
 
@@ -93,7 +92,7 @@ def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, str]:
 
     Missing cells become empty. Surplus cells are joined to the last one by ``join``, unless all are empty.
     """
-    found = f"{plural(len(cells), 'cell')} instead of {width:,}"
+    found = f"{len(cells)} cells instead of {width}"
     if len(cells) < width:
         return (*cells, *[""] * (width - len(cells))), f"{found}: the missing ones are left empty."
     if not any(cells[width:]):

@@ -164,8 +164,3 @@ def test_twenty_thousand_columns_are_read_in_small_batches(tmp_path: Path) -> No
     batches = list(open_table(tmp_path / "a.csv", TableOptions(delimiter=",")).batches(5000))
     assert [len(batch) for batch in batches] == [100, 50]
     assert len(batches[0][0]) == 20_000
-
-
-def test_a_line_with_one_cell_is_told_as_one(tmp_path: Path) -> None:
-    result = read_bytes(tmp_path, "a,b\nx\n1,2\n3,4\n")
-    assert result.table.problems[0].message.startswith("1 cell instead of 2")
