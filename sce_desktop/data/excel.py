@@ -1,34 +1,49 @@
-"""Excel and OpenDocument workbooks, by calamine: one sheet as a table of texts.
+"""Excel and OpenDocument workbooks: one sheet as a table of texts.
 
-Cells become the text that Excel shows for them, as far as it says which value they hold: numbers with up
-to 15 digits (42, not 42.0), percents with their sign and all their digits (12.5%), dates and times in ISO
-8601 (2024-05-01, 2024-05-01T13:30:00), durations as hours:minutes:seconds, truth values as TRUE and
-FALSE, errors as #N/A and the like, formulas as their last result. Other number formats (currencies, fixed
-decimals) are not applied. Empty cells are None; of merged cells the first holds the text. A workbook is
-loaded whole, as its format demands; Excel's own limit is 1,048,576 rows.
+Cells become the text that Excel shows for them, as far as it says which value they hold: see
+`number_formats`; truth values are TRUE and FALSE, errors #N/A and the like, formulas their last result.
+Empty cells are None; of merged cells the first holds the text. An xlsx sheet is read as a stream in which
+empty space costs nothing (`xlsx`); xlsb, xls and ods by calamine, which loads them whole (`old_workbook`).
 """
 
 from __future__ import annotations
 
-import datetime
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from typing import Protocol
+from xml.parsers import expat
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, TableOptions
+from sce_desktop.data.old_workbook import OldWorkbook
 from sce_desktop.data.reader import Cells, Table
 from sce_desktop.data.text_source import file_size, reading
-from sce_desktop.data.xlsx_marks import Mark, marked_cells
+from sce_desktop.data.xlsx import Xlsx
+from sce_desktop.data.xlsx_xml import DamagedError, Extent, column_letters
 
-if TYPE_CHECKING:
-    from python_calamine import CalamineSheet, CalamineWorkbook
+_CHUNK_ROWS = 1000
+_CHUNK_CELLS = 1_000_000
+_TOLD = 3  # sheets and cells named in one sentence
+_BLANK_ROWS = 100  # so many that follow each other are told one by one
+_MANY_CELLS = 20_000_000
+_MANY_UNNAMED = 1000  # columns
+_SPARSE = 100  # times more space than cells
 
-_CHUNK = 1000  # rows
+
+class Workbook(Protocol):
+    """What every kind of workbook gives."""
+
+    sheets: tuple[str, ...]
+
+    def extent(self, sheet: str) -> Extent:
+        """Return where the filled cells of ``sheet`` are."""
+
+    def rows(self, sheet: str) -> Iterator[tuple[int, dict[int, Cell]]]:
+        """Yield (number, cells by column) of its filled rows; None: a formula without a saved result."""
 
 
 class ExcelTable(Table):
@@ -37,70 +52,110 @@ class ExcelTable(Table):
     kind = "xlsx"
 
     def __init__(self, path: Path, options: TableOptions) -> None:
-        from python_calamine import CalamineWorkbook
-
         super().__init__(path)
         file_size(path)
         with _reading(path):
-            workbook = CalamineWorkbook.from_path(path)
-            self.sheets = _worksheets(workbook)
-            self._sheet = self._choose(workbook, options.sheet)
-        first, last = self._sheet.start or (0, 0), self._sheet.end or (0, 0)  # the used range, 0-based
-        self._first_row, self._first_column = first[0] + 1, first[1] + 1
-        self._height = last[0] + 1
-        header_row = self._first_row if options.header_row is None else options.header_row
-        self._header_row = header_row
-        self.options = TableOptions(sheet=self._sheet.name, header_row=header_row)
-        self.columns = self._read_header(header_row)
-        self.estimated_rows = max(self._height - header_row, 0)
+            self._book = _open(path)
+            self.sheets = self._book.sheets
+            self._sheet, self._extent = self._choose(options.sheet)
+            header_row = self._extent.first_row if options.header_row is None else options.header_row
+            self._header_row = header_row
+            self.options = TableOptions(sheet=self._sheet, header_row=header_row)
+            self.columns = self._read_header(header_row)
+            self._refuse_sparse()
+        before = 1 if header_row else 0
+        self.estimated_rows = max(self._extent.rows - before, 0)
 
-    def _choose(self, workbook: CalamineWorkbook, name: str | None) -> CalamineSheet:
+    def _choose(self, name: str | None) -> tuple[str, Extent]:
         """Return the sheet called ``name``, or else the first that is not empty."""
         if name is not None and name not in self.sheets:
-            raise UserError(f"{self.path.name} has no sheet “{name}”, but {', '.join(self.sheets)}.")
+            more = f" and {len(self.sheets) - 20:,} more" if len(self.sheets) > 20 else ""
+            named = ", ".join(f"“{sheet}”" for sheet in self.sheets[:20])
+            raise UserError(f"{self.path.name} has no sheet “{name}”, but {named}{more}.")
         for candidate in [name] if name is not None else self.sheets:
-            sheet = workbook.get_sheet_by_name(candidate)
-            if sheet.start is not None:
-                return sheet
+            extent = self._book.extent(candidate)
+            if extent.cells:
+                return candidate, extent
         raise UserError(f"{self.path.name} has no filled cell in it: choose a sheet with a header row.")
 
     def _read_header(self, header_row: int) -> tuple[str, ...]:
         if header_row == 0:
-            return tuple(f"Column {number}" for number in range(1, self._sheet.width + 1))
-        for number, cells in self._rows():
-            if number == header_row and any(cells):
-                return tuple(cell or "" for cell in cells)
+            return tuple(f"Column {number}" for number in range(1, self._extent.width + 1))
+        for number, cells in self._book.rows(self._sheet):
+            if number == header_row and any(cells.values()):
+                return tuple(cell or "" for cell in self._in_order(cells))
             if number >= header_row:
                 break
         raise UserError(f"{self.path.name} has no header in row {header_row}: choose another row.")
 
-    def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
-        """Yield every row of the sheet with its 1-based number."""
-        marks = marked_cells(self.path, self._sheet.name)
-        with _reading(self.path):
-            mark: Mark | None = next(marks, None)
-            for number, values in enumerate(self._sheet.iter_rows(), start=1):
-                cells = [cell_text(value) for value in values]
-                while mark is not None and mark.row <= number:
-                    column = mark.column - self._first_column
-                    if mark.row == number and 0 <= column < len(cells):
-                        cells[column] = mark.text
-                    mark = next(marks, None)
-                yield number, cells
+    def _refuse_sparse(self) -> None:
+        """Raise UserError where stray cells far from a table make it thousands of times larger than it is."""
+        extent = self._extent
+        area = extent.rows * extent.width
+        unnamed = sum(not column for column in self.columns)
+        if area > _SPARSE * extent.cells and (area > _MANY_CELLS or unnamed > _MANY_UNNAMED):
+            raise UserError(
+                f"The sheet “{self._sheet}” of {self.path.name} reaches to column "
+                f"{column_letters(extent.last_column)}, row {extent.last_row}, and is nearly empty: delete "
+                "what stands far from the table, or save the table as CSV."
+            )
+
+    def _in_order(self, cells: dict[int, Cell]) -> list[Cell]:
+        result: list[Cell] = [None] * self._extent.width
+        for column, cell in cells.items():
+            place = column - self._extent.first_column
+            if 0 <= place < len(result):
+                result[place] = cell or None
+        return result
 
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
         rows: list[Cells] = []
-        for number, cells in self._rows():
-            if number < max(self._header_row + 1, self._first_row):
-                continue
-            if any(cell is not None for cell in cells):
-                rows.append(tuple(cells))
-            else:
-                self._problem(number, "A blank row of the sheet: it is no row.")
-            if len(rows) == _CHUNK:
-                yield rows, number / self._height
-                rows = []
+        last = max(self._header_row, self._extent.first_row - 1)  # the row that was read last
+        most = max(min(_CHUNK_ROWS, _CHUNK_CELLS // max(self._extent.width, 1)), 1)
+        with _reading(self.path):
+            for number, cells in self._book.rows(self._sheet):
+                self._tell_unsaved(number, cells)
+                if number <= self._header_row:
+                    continue
+                self._tell_blank(last + 1, number - 1)
+                last = number
+                ordered = self._in_order(cells)
+                if any(cell is not None for cell in ordered) or None in cells.values():
+                    rows.append(tuple(ordered))
+                else:
+                    self._tell_blank(number, number)
+                if len(rows) >= most:
+                    yield rows, min(number / self._extent.last_row, 1.0)
+                    rows = []
         yield rows, 1.0
+
+    def _tell_blank(self, first: int, last: int) -> None:
+        if last - first >= _BLANK_ROWS:
+            self._problem(first, f"{last - first + 1:,} blank rows of the sheet: they are no rows.")
+            return
+        for number in range(first, last + 1):
+            self._problem(number, "A blank row of the sheet: it is no row.")
+
+    def _tell_unsaved(self, number: int, cells: dict[int, Cell]) -> None:
+        unsaved = [f"{column_letters(column)}{number}" for column, cell in cells.items() if cell is None]
+        if not unsaved:
+            return
+        more = f" and {len(unsaved) - _TOLD} more" if len(unsaved) > _TOLD else ""
+        formula = "a formula" if len(unsaved) == 1 else "formulas"
+        self._problem(
+            number,
+            f"{', '.join(unsaved[:_TOLD])}{more}: {formula} without a saved result, read as empty: save the "
+            "workbook in Excel first.",
+        )
+
+
+def _open(path: Path) -> Workbook:
+    """Open a workbook by what is in it. Raises the errors that `_reading` turns into sentences."""
+    if not zipfile.is_zipfile(path):
+        return OldWorkbook(path)
+    with zipfile.ZipFile(path) as archive:
+        names = {name.lower() for name in archive.namelist()}
+    return OldWorkbook(path) if names & {"xl/workbook.bin", "content.xml"} else Xlsx(path)
 
 
 @contextmanager
@@ -112,39 +167,18 @@ def _reading(path: Path) -> Iterator[None]:
             yield
     except PasswordError:
         raise UserError(f"{path.name} is protected by a password: save it without one.") from None
-    except (CalamineError, ElementTree.ParseError, zipfile.BadZipFile):
+    except (
+        CalamineError,
+        DamagedError,
+        expat.ExpatError,
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,  # zipfile: a way of packing that it does not know
+    ):
         raise UserError(
             f"{path.name} is no Excel workbook, or a damaged one: save it as .xlsx or .csv."
         ) from None
-
-
-def _worksheets(workbook: CalamineWorkbook) -> tuple[str, ...]:
-    """Return the names of the sheets of cells, hidden ones last."""
-    from python_calamine import SheetTypeEnum, SheetVisibleEnum
-
-    sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-    sheets.sort(key=lambda sheet: sheet.visible != SheetVisibleEnum.Visible)
-    return tuple(sheet.name for sheet in sheets)
-
-
-def cell_text(value: Any) -> Cell:
-    """Return a value of calamine's as text; None for an empty cell."""
-    if isinstance(value, str):
-        return value or None
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float):
-        return number_text(value)
-    if isinstance(value, datetime.timedelta):
-        hours, seconds = divmod(value.total_seconds(), 3600)
-        return f"{int(hours)}:{int(seconds // 60):02}:{number_text(round(seconds % 60, 6)):0>2}"
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    return str(value)
-
-
-def number_text(value: float) -> str:
-    """Return a number with the 15 digits that Excel works with."""
-    if value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return f"{value:.15g}".replace("e", "E")
+    except RuntimeError as error:  # zipfile: a part that is encrypted
+        if "password" not in str(error):
+            raise
+        raise UserError(f"{path.name} is protected by a password: save it without one.") from None

@@ -12,6 +12,11 @@ from sce_desktop.core.words import plural
 
 Cells = tuple[Cell, ...]
 
+_BATCH_CELLS = 2_000_000
+
+MAX_COLUMNS = 32_768
+"""A table with more is none: every column costs memory, and Excel has half as many."""
+
 MAX_PROBLEMS = 1000
 """So many problems are kept with their lines; all of them are counted."""
 
@@ -47,10 +52,12 @@ class Table(ABC):
     ) -> Generator[list[Cells], None, None]:
         """Yield all rows in order, ``size`` at a time, each as long as ``columns``.
 
+        Fewer at a time where the table is so wide that a batch would have more than `_BATCH_CELLS` cells.
         Progress counts rows; the total is an estimate until the end is reached. Raises UserError where the
         file cannot be read on, Cancelled where ``progress`` says so.
         """
         progress = progress or SilentProgress()
+        size = max(min(size, _BATCH_CELLS // max(len(self.columns), 1)), 1)
         self._forget_problems()
         done = 0
         buffer: list[Cells] = []

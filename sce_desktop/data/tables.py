@@ -14,7 +14,7 @@ from sce_desktop.data.excel import ExcelTable
 from sce_desktop.data.guess import guess_columns
 from sce_desktop.data.jsonl import JsonTable
 from sce_desktop.data.parquet import ParquetTable
-from sce_desktop.data.reader import Table
+from sce_desktop.data.reader import MAX_COLUMNS, Table
 from sce_desktop.data.text_source import GZIP_MAGIC, byte_chunks, codec_name, file_size, reading
 
 __all__ = ["Table", "open_table", "preview_table"]
@@ -46,9 +46,18 @@ def open_table(path: str | Path, options: TableOptions = TableOptions()) -> Tabl
 
     The kind follows the content where that is plain (workbooks, parquet), else the ending: .jsonl,
     .ndjson and .json, otherwise delimited text. Text and JSON may be gzipped. Raises UserError for what
-    is no table.
+    is no table, or has more columns than can be worked with.
     """
-    path = Path(path)
+    table = _open(Path(path), options)
+    if len(table.columns) > MAX_COLUMNS:
+        raise UserError(
+            f"{table.path.name} has {len(table.columns):,} columns, more than the {MAX_COLUMNS:,} that a "
+            "table may have: check the delimiter, or leave out columns."
+        )
+    return table
+
+
+def _open(path: Path, options: TableOptions) -> Table:
     size = file_size(path)
     if options.encoding is not None:
         codec_name(options.encoding)

@@ -131,7 +131,7 @@ class TextSource:
         self.path = path
         self.size = size
         self.encoding = codec_name(encoding)
-        head = next(byte_chunks(path, size))[0]
+        head = next(byte_chunks(path, size), (b"", 1.0))[0]
         self._codec = self._with_byte_order(head)
         self._lets_halves_through = codecs.lookup(self._codec).name == "utf-7"
         text = self._decoded(codecs.getincrementaldecoder(self._codec)("ignore"), head)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -13,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell
+from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv_grammar import valid_delimiter
 from sce_desktop.data.excel_safe import PREFIX, is_formula, protect
+from sce_desktop.temporary import temporary_beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,8 +76,8 @@ def write_table(
             protected = _write_csv(temporary, columns, counted, delimiter, excel_safe=excel_safe)
             if protected:
                 progress.warn(
-                    f"{protected:,} cells that Excel would take for formulas, negative numbers too, begin "
-                    "with an apostrophe in this file; importing it here takes that off again."
+                    f"Written with an apostrophe before {plural(protected, 'cell')}, negative numbers too, "
+                    "that Excel would take for formulas; importing this file here takes that off again."
                 )
     return counted.rows
 
@@ -158,8 +159,9 @@ def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], a
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError
 
-    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
-        workbook = xlsxwriter.Workbook(target, {"constant_memory": True, "tmpdir": folder})
+    with temporary_beside(target) as folder:
+        folder.mkdir()
+        workbook = xlsxwriter.Workbook(target, {"constant_memory": True, "tmpdir": str(folder)})
         sheet = workbook.add_worksheet()
         try:
             for place, row in enumerate(chain([columns], chain.from_iterable(batches))):
@@ -194,11 +196,18 @@ def _write_sheet_row(sheet: Any, place: int, row: Sequence[OutCell]) -> None:
                 continue
             cell = str(value)
         elif 2 * len(cell) > EXCEL_CHARACTERS and len(cell.encode("utf-16-le")) > 2 * EXCEL_CHARACTERS:
-            raise UserError(
-                f"Row {place + 1:,} has a cell of {len(cell):,} characters and Excel holds "
-                f"{EXCEL_CHARACTERS:,} at most: write csv, parquet or jsonl instead."
-            )
+            raise UserError(f"Row {place + 1:,} has {_too_long(cell)}: write csv, parquet or jsonl instead.")
         sheet.write_string(place, column, cell)
+
+
+def _too_long(cell: str) -> str:
+    units = len(cell.encode("utf-16-le")) // 2
+    if units == len(cell):
+        return f"a cell of {units:,} characters and Excel holds {EXCEL_CHARACTERS:,} at most"
+    return (
+        f"a cell of {len(cell):,} characters, which Excel counts as {units:,} (an emoji is two), and it "
+        f"holds {EXCEL_CHARACTERS:,} at most"
+    )
 
 
 def _write_parquet(

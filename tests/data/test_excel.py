@@ -8,8 +8,9 @@ import pytest
 from openpyxl import Workbook
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.data.excel import number_text
+from sce_desktop.data.number_formats import number_text
 from tests.data.reading import read
+from tests.data.workbooks import cells, xlsx
 
 
 def workbook(folder: Path, *rows: list[object], name: str = "Data") -> tuple[Workbook, Path]:
@@ -138,6 +139,97 @@ def test_a_damaged_sheet(tmp_path: Path) -> None:
             new.writestr(name, content[: len(content) // 2] if "sheet1" in name else content)
     with pytest.raises(UserError, match="damaged"):
         read(tmp_path / "cut.xlsx")
+
+
+def test_ids_keep_their_zeros_and_all_their_digits(tmp_path: Path) -> None:
+    """The raw number and its format in the file, and what becomes of it."""
+    codes = ["General", "0000000", "000-00-0000", "0", "yyyy\\-mm\\-dd", "0.00%"]
+    formats = "".join(f'<numFmt numFmtId="{200 + n}" formatCode="{code}"/>' for n, code in enumerate(codes))
+    styles = "".join(f'<xf numFmtId="{200 + n}"/>' for n in range(len(codes)))
+    found = [
+        (1, "123", "0000123"),
+        (2, "123456789", "123-45-6789"),
+        (0, "123456789012345678", "123456789012345678"),
+        (1, "123456789012345678", "123456789012345678"),
+        (3, "1.2345678901234501E+17", "123456789012345000"),
+        (0, "0.1", "0.1"),
+        (0, "42.0", "42"),
+        (4, "45413", "2024-05-01"),
+        (5, "0.125", "12.5%"),
+        (99, "7", "7"),  # a style that is not there
+    ]
+    row = "".join(f'<c s="{style}"><v>{raw}</v></c>' for style, raw, _ in found)
+    path = xlsx(
+        tmp_path / "a.xlsx",
+        f"<row>{'<c><v>1</v></c>' * len(found)}</row><row>{row}</row>",
+        styles=f"<styleSheet><numFmts>{formats}</numFmts><cellStyleXfs><xf/></cellStyleXfs>"
+        f"<cellXfs>{styles}</cellXfs></styleSheet>",
+    )
+    assert read(path).rows == [tuple(text for _, _, text in found)]
+
+
+def test_formulas_without_a_saved_result_are_told_and_their_rows_kept(tmp_path: Path) -> None:
+    path = xlsx(
+        tmp_path / "a.xlsx",
+        cells(A1="id", B1="text")
+        + '<row><c t="str"><f>A1</f><v>saved</v></c><c t="str"><f>B1</f><v></v></c></row>'
+        "<row><c><f>1+1</f><v></v></c><c><f>2+2</f></c></row>"
+        "<row><c><v>3</v></c><c><f>3+3</f><v/></c></row>",
+    )
+    result = read(path)
+    assert result.rows == [("saved", None), (None, None), ("3", None)]
+    assert [(p.line, p.message.partition(":")[0]) for p in result.table.problems] == [
+        (3, "A3, B3"),
+        (4, "B4"),
+    ]
+    assert "a formula without a saved result, read as empty" in result.table.problems[1].message
+
+
+def test_texts_in_every_form_that_a_file_may_have(tmp_path: Path) -> None:
+    forms = {
+        '<c t="s"><v>0</v></c>': "two runs",
+        '<c t="s"><v>1</v></c>': " kept ",
+        '<c t="inlineStr"><is><t>東京</t><rPh><t>トウキョウ</t></rPh></is></c>': "東京",
+        '<c t="inlineStr"><is><t>a_x000D_b_x005F_x0041__xD83D_</t></is></c>': "a\rb_x0041__xD83D_",
+        '<c t="str"><f>A1</f><v> as it is </v></c>': " as it is ",
+        '<c t="b"><v>1</v></c>': "TRUE",
+        '<c t="e"><v>#REF!</v></c>': "#REF!",
+        '<c t="d"><v>2024-05-01T00:00:00</v></c>': "2024-05-01T00:00:00",
+        "<c><v>not a number</v></c>": "not a number",
+        '<c t="s"><v></v></c>': None,
+    }
+    path = xlsx(
+        tmp_path / "a.xlsx",
+        f"<row>{'<c><v>1</v></c>' * len(forms)}</row><row>{''.join(forms)}</row>",
+        shared="<sst><si><r><t>two </t></r><r><t>runs</t></r></si><si><t> kept </t></si></sst>",
+    )
+    assert read(path).rows == [tuple(forms.values())]
+
+
+@pytest.mark.parametrize("number", ["5", "-1", "x", "99999999999"])
+def test_a_shared_text_that_is_not_there(tmp_path: Path, number: str) -> None:
+    path = xlsx(tmp_path / "a.xlsx", f'<row><c t="s"><v>{number}</v></c></row>', shared="<sst/>")
+    with pytest.raises(UserError, match="damaged"):
+        read(path)
+
+
+def test_prefixed_names_strict_parts_and_1904(tmp_path: Path) -> None:
+    sheet = (
+        '<x:worksheet xmlns:x="http://purl.oclc.org/ooxml/spreadsheetml/main"><x:sheetData>'
+        '<x:row><x:c t="inlineStr"><x:is><x:t>text</x:t></x:is></x:c></x:row>'
+        '<x:row><x:c s="0"><x:v>0.5</x:v></x:c></x:row><x:row><x:c s="0"><x:v>1</x:v></x:c></x:row>'
+        "</x:sheetData></x:worksheet>"
+    )
+    plain = xlsx(
+        tmp_path / "plain.xlsx",
+        "",
+        styles='<styleSheet><cellXfs><xf numFmtId="14"/></cellXfs></styleSheet>',
+        book='<workbookPr date1904="1"/>',
+    )
+    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, sheet.encode("utf-16") if name.endswith("sheet1.xml") else old.read(name))
+    assert read(tmp_path / "a.xlsx").rows == [("1904-01-01T12:00:00",), ("1904-01-02",)]
 
 
 def test_numbers_have_the_digits_of_excel() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import TableOptions
+from sce_desktop.data.reader import MAX_COLUMNS
 from sce_desktop.data.tables import open_table, preview_table
 from tests.data.reading import read, read_bytes
 
@@ -145,3 +146,21 @@ def test_a_preview_of_sheets(tmp_path: Path) -> None:
     preview = preview_table(tmp_path / "a.xlsx")
     assert (preview.sheets, preview.options.sheet, preview.encodings) == (("Sheet", "Other"), "Sheet", ())
     assert preview.estimated_rows == 1
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_header_without_end_is_refused(tmp_path: Path, name: str) -> None:
+    from sce_desktop.data.writers import write_table
+
+    columns = [f"c{place}" for place in range(MAX_COLUMNS + 1)]
+    write_table(tmp_path / name, columns, [[["x"] * len(columns)]])
+    with pytest.raises(UserError, match=r"has 32,769 columns, more than the 32,768"):
+        open_table(tmp_path / name)
+
+
+def test_twenty_thousand_columns_are_read_in_small_batches(tmp_path: Path) -> None:
+    line = ",".join(["x"] * 20_000)
+    (tmp_path / "a.csv").write_text(f"{line}\n" * 151)
+    batches = list(open_table(tmp_path / "a.csv", TableOptions(delimiter=",")).batches(5000))
+    assert [len(batch) for batch in batches] == [100, 50]
+    assert len(batches[0][0]) == 20_000

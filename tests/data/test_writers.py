@@ -219,6 +219,21 @@ def test_what_excel_cannot_hold_is_refused_before_anything_is_lost(
 # --- columns, rows, kinds -----------------------------------------------------------------------------------
 
 
+def test_an_emoji_counts_two_in_excel_and_the_message_says_so(tmp_path: Path) -> None:
+    write_table(tmp_path / "a.xlsx", ["text"], [[["👍" * 16_383 + "x"]]])
+    assert read(tmp_path / "a.xlsx").rows == [("👍" * 16_383 + "x",)]
+    with pytest.raises(UserError, match="16,384 characters, which Excel counts as 32,768"):
+        write_table(tmp_path / "b.xlsx", ["text"], [[["👍" * 16_384]]])
+    with pytest.raises(UserError, match="a cell of 32,768 characters and Excel holds 32,767"):
+        write_table(tmp_path / "b.xlsx", ["text"], [[["x" * 32_768]]])
+
+
+def test_one_cell_is_told_as_one(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    write_table(tmp_path / "a.csv", ["text"], [[["=1+1"]]], excel_safe=True, progress=progress)
+    assert "before 1 cell," in progress.warnings[0]
+
+
 def test_columns_of_the_same_name(tmp_path: Path) -> None:
     for kind in KINDS:
         progress = SilentProgress()
