@@ -118,4 +118,4 @@ def test_two_readings_of_letters_are_told(tmp_path: Path, capsys: pytest.Capture
     assert create(tmp_path, content.encode("iso8859_2")) == [line] * 4
     told = capsys.readouterr().err
     assert "Line 2 reads “Na lince" in told
-    assert "deąti” as CP1250: ISO8859_2 was used. Read as CP1250: --encoding cp1250." in told
+    assert "deąti” as CP1250: ISO8859-2 was used. Read as CP1250: --encoding cp1250." in told

@@ -23,13 +23,13 @@ _SAMPLE = 1 << 14  # bytes of lines with other than ASCII: chardet's models look
 _LEGACY = {
     "cp1252": 1.0,
     **dict.fromkeys(
-        ("cp1250", "iso8859_2", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"), 0.97
+        ("cp1250", "iso8859-2", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"), 0.97
     ),
-    **dict.fromkeys(("cp874", "cp932", "cp949", "gb18030", "big5", "euc_jp"), 0.97),
-    **dict.fromkeys(("iso8859_5", "iso8859_7", "koi8_r", "koi8_u", "cp866"), 0.92),
-    **dict.fromkeys(("mac_roman", "cp850", "cp852"), 0.92),
+    **dict.fromkeys(("cp874", "cp932", "cp949", "gb18030", "big5", "euc-jp"), 0.97),
+    **dict.fromkeys(("iso8859-5", "iso8859-7", "koi8-r", "koi8-u", "cp866"), 0.92),
+    **dict.fromkeys(("mac-roman", "cp850", "cp852"), 0.92),
 }
-_DOUBLE_BYTE = ("cp932", "cp949", "gb18030", "big5", "big5hkscs", "euc_jp")
+_DOUBLE_BYTE = ("cp932", "cp949", "gb18030", "big5", "big5hkscs", "euc-jp")
 _TURKISH = 1.4  # as against Icelandic, which few write: in bytes they have six letters in common
 _SHORT = 30  # a few bytes, squared, are not enough to speak against cp1252
 _EQUAL = 0.98
@@ -175,7 +175,7 @@ def _east_asian(sample: bytes) -> str | None:
     """Return the encoding under which a text is Japanese by its kana or Korean by its Hangul, if any."""
     for encoding, blocks, share in (
         ("cp932", ("HIRAGANA LETTER", "KATAKANA LETTER"), 0.2),
-        ("euc_jp", ("HIRAGANA LETTER", "KATAKANA LETTER"), 0.2),
+        ("euc-jp", ("HIRAGANA LETTER", "KATAKANA LETTER"), 0.2),
         ("cp949", ("HANGUL SYLLABLE",), 0.9),
     ):
         text = _decoded(sample, encoding)
@@ -188,7 +188,7 @@ def _east_asian(sample: bytes) -> str | None:
 
 def _named_by_chardet(encoding: str) -> str:
     """Return its name of an encoding, or that of the larger one that it looks for instead."""
-    return {"euc_jp": "euc_jis_2004", "big5": "big5hkscs"}.get(encoding, encoding.replace("_", "-"))
+    return {"euc-jp": "euc_jis_2004", "big5": "big5hkscs"}.get(encoding, encoding)
 
 
 def _decoded(sample: bytes, encoding: str) -> str | None:

@@ -74,7 +74,7 @@ def _header_below(sample: Sample, first: int, *, any_delimiter: bool) -> tuple[i
     if sample.delimiter:
         counts = cell_counts(lines[first - 1 :], sample.style.cut_at(sample.delimiter), complete=True)
         if 2 * counts.count(counts[0]) > len(counts):
-            return None
+            return _header_after(sample, first)
         here = counts[0]
     else:
         here = 1
@@ -94,6 +94,19 @@ def _header_below(sample: Sample, first: int, *, any_delimiter: bool) -> tuple[i
             if not looks_like_a_row(rows[0], rows[1:]) and all(cell.strip() for cell in rows[0]):
                 return number, counts[0]
     return None
+
+
+def _header_after(sample: Sample, first: int) -> tuple[int, int] | None:
+    """Return (line, columns) of a header after one title that happens to be cut into as many cells."""
+    filled = (number for number, line in enumerate(sample.lines, start=1) if without_end(line))
+    below = next((number for number in filled if number > first), None)
+    if below is None:
+        return None
+    title, rows = sample.rows(first)[:1], sample.rows(below)
+    if len(rows) < 2 or not title or len(title[0]) != len(rows[0]) or _is_header(title[0]):
+        return None
+    named = _is_header(rows[0]) and any(names_a_column(cell) for cell in rows[0])
+    return (below, len(rows[0])) if named else None
 
 
 def looks_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -149,10 +149,7 @@ class TextSource:
             return self.encoding
         found = by_marks(head)
         if found is None and b"\0" not in head:
-            raise UserError(
-                f"{self.path.name} is not {self.encoding} text: choose another encoding, "
-                "or let it be detected."
-            )
+            raise UserError(f"{self.path.name} is not {self.encoding.upper()} text: choose another encoding.")
         if codec != wide or found == codec:  # the user said which byte is first, or a mark does
             return self.encoding
         return found if found is not None and found.startswith(wide) else f"{wide}-le"

@@ -25,9 +25,9 @@ from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.dialog_parts import dialog_column, open_dialog
 from sce_desktop.ui.fields import ComboBox
-from sce_desktop.ui.import_forms import delimiter_name
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
+from sce_desktop.ui.reading_form import delimiter_name
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.table_work import ExportFacts
 from sce_desktop.ui.theme import SPACE_S, SPACE_XL, px, set_role

@@ -67,8 +67,8 @@ def test_two_readings_that_remain_are_told_with_the_line_that_differs(tmp_path: 
     (doubt,) = result.table.doubts
     assert (doubt.option, doubt.value) == ("encoding", "cp1250")
     assert doubt.sentence == (
-        "Line 3 reads “Na lince mi ochotně a rychle poradili, nechal krabici na dešti” as ISO8859_2 and "
-        "“Na lince mi ochotně a rychle poradili, nechal krabici na deąti” as CP1250: ISO8859_2 was used."
+        "Line 3 reads “Na lince mi ochotně a rychle poradili, nechal krabici na dešti” as ISO8859-2 and "
+        "“Na lince mi ochotně a rychle poradili, nechal krabici na deąti” as CP1250: ISO8859-2 was used."
     )
     assert doubt.flag == "--encoding cp1250"
     chosen = read_bytes(tmp_path, content.encode("iso8859_2"), encoding="iso8859_2")
@@ -141,7 +141,7 @@ def test_the_choice_wins_over_the_guess(tmp_path: Path) -> None:
     "content", [b"id,text\n1,plain\n", "id,text\n1,für\n".encode(), b"id,text\r1,\xfc\r"]
 )
 def test_utf16_is_refused_where_it_cannot_be(tmp_path: Path, content: bytes, encoding: str) -> None:
-    with pytest.raises(UserError, match=f"table.csv is not {encoding} text: choose another encoding"):
+    with pytest.raises(UserError, match=f"table.csv is not {encoding.upper()} text: choose another"):
         read_bytes(tmp_path, content, encoding=encoding)
 
 

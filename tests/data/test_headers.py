@@ -35,6 +35,7 @@ def test_a_hint_of_a_tab_and_what_is_no_hint(tmp_path: Path) -> None:
         ("Report of May, June, all\n# made by x\nid;text\n1;x\n2;hello, you\n", 3),
         ("# exported 2024\n# by me, you\nid,text,label\n1,x,a\n2,y,b\n", 3),
         ('Title\nid,"text\nof two lines"\n1,x\n2,y\n', 2),
+        ("Report of May, all regions\n\nid,text\n1,x\n2,hello\n", 3),
     ],
 )
 def test_a_header_below_titles_is_offered(tmp_path: Path, content: str, line: int) -> None:
