@@ -174,6 +174,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "multi_label": report.multi_label,
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
                 "seconds": report.seconds,
+                "warnings": options.warnings(progress),
                 **(
                     {"order_check": {name: asdict(one) for name, one in report.orders.items()}}
                     if report.orders

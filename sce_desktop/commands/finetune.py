@@ -87,7 +87,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(report.as_json())
+        options.print_json({**report.as_json(), "warnings": options.warnings(progress)})
     else:
         print("\n".join(_lines(report)))
     return 0

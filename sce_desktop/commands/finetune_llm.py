@@ -101,7 +101,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(report.as_json())
+        options.print_json({**report.as_json(), "warnings": options.warnings(progress)})
         return 0
     print(
         f"Learned {plural(len(report.labels), 'label')} from {plural(report.train, 'row')} "

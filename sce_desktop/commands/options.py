@@ -248,6 +248,11 @@ def print_json(result: Mapping[str, Any]) -> None:
     print(json.dumps(result, indent=2, default=_plain))
 
 
+def warnings(progress: Progress) -> list[str]:
+    """Return what was told on stderr, for the key ``warnings`` of ``--json``."""
+    return list(getattr(progress, "warnings", ()))
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)

@@ -150,6 +150,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     """
     labels = options.given_labels(args, progress)
 
+    from sce_desktop.tasks.foreign import tell_foreign_rows
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
     from sce_desktop.tasks.version_models import project_models
@@ -160,12 +161,15 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             loaded = load_models(source, [args.model], baselines, progress)
         else:
             loaded = project_models(project, source, DEFAULT_MODEL, baselines, progress)
+        tell_foreign_rows(loaded.models[0], project, progress)
         loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
         with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
-        _tell(args, _facts(project), f"{args.project}: scored {text}.")
+        told = options.warnings(progress)
+        facts = {**_facts(project), **({"warnings": told} if told else {})}  # else what info says
+        _tell(args, facts, f"{args.project}: scored {text}.")
     return 0
 
 

@@ -20,6 +20,7 @@ from sce_desktop.data.tables import open_table
 from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import find_column, find_columns, from_list, has_lists, tell_problems
 from sce_desktop.tasks.evidence import answer_arrays, right_answers
+from sce_desktop.tasks.foreign import tell_foreign
 from sce_desktop.tasks.models import Baseline, ModelSource, load_models
 from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
@@ -101,6 +102,8 @@ def evaluate_table(
     timed = TimedCache(cache)
     before = time.perf_counter()
     measured, orders = {}, {}
+    for named in loaded.models[: len(models)]:
+        tell_foreign(named, wanted, progress)
     tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
     if whole_table:
         for place, named in enumerate(loaded.models[: len(models)]):
@@ -187,7 +190,7 @@ def read_gold(
         lists: Whether the cells of ``gold_column`` are JSON lists of labels; None: if most of them are.
 
     Raises:
-        UserError: The table or a column is not right.
+        UserError: The table or a column is not right, or there is no label in it.
         Cancelled: The user stopped.
     """
     table = open_table(path, options)
@@ -203,7 +206,10 @@ def read_gold(
         progress.check()
     tell_problems(table.problems, table.problem_count, progress)
     lists = has_lists(gold_column, gold, lists, progress)
-    return GoldTable(texts, [_names(cell, lists) for cell in gold], lists)
+    names = [_names(cell, lists) for cell in gold]
+    if not any(names):
+        raise UserError(f"There is no label in column “{gold_column}”: choose the column of gold labels.")
+    return GoldTable(texts, names, lists)
 
 
 def _names(cell: str, lists: bool) -> tuple[str, ...]:

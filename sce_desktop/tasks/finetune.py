@@ -20,6 +20,7 @@ from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, Vec
 from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.card import tuned_card
 from sce_desktop.tasks.evaluation import read_gold
+from sce_desktop.tasks.foreign import tell_foreign
 from sce_desktop.tasks.models import ModelSource, load_models
 from sce_desktop.tasks.replaceable import check_tuned
 from sce_desktop.tasks.slow import duration
@@ -203,6 +204,7 @@ def finetune_table(
         progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
     answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
     used_texts = [texts[row] for row in used]
+    tell_foreign(loaded.models[0], used_texts, progress)
     expected = None
     if adapt_embedder:
         pace = adapter_pace(base, used_texts, chosen, progress)

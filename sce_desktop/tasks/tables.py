@@ -13,6 +13,7 @@ from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
 from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.project import ImportReport, Project
+from sce_desktop.store.query import RowState
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
 from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_lists, tell_problems
@@ -99,6 +100,10 @@ def import_table(
             found = _has_lists(project, gold_at, lists, progress)
             multi_label = multi_label or found
             carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=found)
+            if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
+                progress.warn(
+                    f"There is no label in column “{project.columns[gold_at]}”: no row is labelled."
+                )
             if as_gold and gold_at is not None:
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
         _rename(aside, project_path)
