@@ -363,3 +363,33 @@ def test_a_column_without_a_gold_label(
         ]
         assert cli.main(arguments) == 2
         assert "There is no label in column “gold”" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "labels", "told"),
+    [
+        ([], ["Late", "late", "damaged", "Damaged"], "add --merge-labels"),
+        (["--merge-labels"], ["late", "damaged"], "Counted as one label, 'late': 'Late'."),
+        (
+            ["--merge-labels", "--label", "Late", "--label", "damaged"],
+            ["Late", "damaged"],
+            "label, 'Late': 'late'",
+        ),
+    ],
+)
+def test_gold_labels_that_look_the_same(
+    model: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+    labels: list[str],
+    told: str,
+) -> None:
+    table = tmp_path / "in.csv"
+    table.write_text("text,topic\na,Late\nb,late\nc,late\nd,damaged\ne,damaged\nf,Damaged\n")
+    evaluate = ["evaluate", str(table), "--text", "text", "--gold", "topic", "--model", model, "--json"]
+    assert cli.main([*evaluate, "--baseline", f"similarity=similarity:{model}", *more]) == 0
+    found = capsys.readouterr()
+    assert told in found.err
+    result = json.loads(found.out)
+    assert (result["labels"], result["rows"]) == (labels, 6)

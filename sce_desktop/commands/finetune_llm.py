@@ -91,6 +91,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             text_columns=args.text,
             gold_column=args.gold,
             lists=args.lists,
+            merge_alike=args.merge_labels,
             labels=labels,
             model=args.model,
             settings=settings,

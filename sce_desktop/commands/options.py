@@ -131,6 +131,15 @@ def add_lists(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_merge(parser: argparse.ArgumentParser) -> None:
+    """Add ``--merge-labels``."""
+    parser.add_argument(
+        "--merge-labels",
+        action="store_true",
+        help="count labels that look the same (Late, late) as one: the one that was given, or of most rows",
+    )
+
+
 def add_whole_table(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
     """Add ``--whole-table``; if it is ``kept``, ``--no-whole-table`` too, and None where neither is given."""
     parser.add_argument(

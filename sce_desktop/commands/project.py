@@ -37,6 +37,7 @@ def add_command(commands: options.Commands) -> None:
         help="what they are: annotations of yours, or right answers that yours are compared with",
     )
     options.add_lists(action)
+    options.add_merge(action)
     options.add_labels(action)
     action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
     options.add_table(action)
@@ -98,6 +99,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
+    from sce_desktop.tasks.labels import tell_unmerged
     from sce_desktop.tasks.tables import import_table
 
     with options.if_stopped("No project was made."):
@@ -110,10 +112,13 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
             labels=labels or (),
             multi_label=args.multi_label,
             lists=args.lists,
+            merge=args.merge_labels,
             options=table_options,
             progress=progress,
         )
     with project:
+        label_set = project.label_set()
+        tell_unmerged((label.name for label in label_set.labels) if label_set else (), progress)
         _index(project, progress, "The project is made")
         _tell(args, _facts(project), f"{args.project}: {plural(project.row_count(), 'row')}.")
     return 0

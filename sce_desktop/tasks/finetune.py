@@ -147,6 +147,7 @@ def finetune_table(
     text_columns: Sequence[str | int],
     gold_column: str,
     lists: bool | None = None,
+    merge_alike: bool = False,
     labels: Sequence[Label] | None,
     source: ModelSource,
     model: str,
@@ -162,8 +163,8 @@ def finetune_table(
 
     ``adapt_embedder`` lets the text embedder learn too; how long that takes, and with how much memory, is
     estimated by a trial and told first. Without ``labels`` those of the model are taken if it carries some,
-    else the distinct gold values. ``lists`` is as in `read_gold`, but none may name several labels. Nothing
-    is left at ``output`` if it cannot be finished.
+    else the distinct gold values. ``lists`` and ``merge_alike`` are as in `read_gold`, but no row may have
+    several labels. Nothing is left at ``output`` if it cannot be finished.
 
     Raises:
         UserError: The table, a column, the labels, the model or the output is not right, or there is not
@@ -172,7 +173,16 @@ def finetune_table(
     """
     started = time.perf_counter()
     check_tuned(output, model)  # not only once all is learned
-    table = read_gold(path, text_columns, gold_column, options or TableOptions(), progress, lists=lists)
+    table = read_gold(
+        path,
+        text_columns,
+        gold_column,
+        options or TableOptions(),
+        progress,
+        lists=lists,
+        merge_alike=merge_alike,
+        labels=labels or (),
+    )
     texts, gold = table.texts, table.one_each
     loaded = load_models(source, [model], [], progress)
 

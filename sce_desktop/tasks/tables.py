@@ -18,6 +18,7 @@ from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
 from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_lists, tell_problems
 from sce_desktop.tasks.export import export_table, rows_to_export
+from sce_desktop.tasks.labels import merge_alike
 from sce_desktop.tasks.progress import Unreported
 
 __all__ = [
@@ -55,6 +56,7 @@ def import_table(
     labels: Sequence[Label] = (),
     multi_label: bool = False,
     lists: bool | None = None,
+    merge: bool = False,
     options: TableOptions | None = None,
     progress: Progress,
 ) -> Project:
@@ -73,6 +75,7 @@ def import_table(
         multi_label: Several labels may fit a row.
         lists: Whether the cells of ``gold_column`` are JSON lists of labels, so that several may fit a row;
             None: if most of them are.
+        merge: Labels that look the same become one.
         options: How to read the table.
         progress: Told of rows; everything done otherwise than expected is a warning.
 
@@ -106,6 +109,8 @@ def import_table(
                 )
             if as_gold and gold_at is not None:
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
+            if merge:
+                merge_alike(project, progress=Unreported(progress))
         _rename(aside, project_path)
     finally:
         for leftover in project_path.parent.glob(f"{glob.escape(aside.name)}*"):
