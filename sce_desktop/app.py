@@ -55,7 +55,7 @@ def main(path: Path | None = None) -> int:
                 QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
             if hooks.last_fault:
                 log.error("The program died the last time:\n%s", hooks.last_fault)
-                session.tell(
+                session.tell_of_program(
                     "The program ended unexpectedly the last time. Your projects are saved; "
                     "the log folder (Help menu) tells where it happened.",
                     "warn",

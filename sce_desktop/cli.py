@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import sce_desktop
 from sce_desktop.commands import (
@@ -57,13 +58,19 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _guard_streams()
-    arguments = _prepared(sys.argv[1:] if argv is None else argv)
+    with _checked_stdout():
+        return _main(_prepared(sys.argv[1:] if argv is None else argv))
+
+
+def _main(arguments: Sequence[str]) -> int:
     try:
-        args = build_parser().parse_args(arguments)
+        try:
+            args = build_parser().parse_args(arguments)
+        except SystemExit as end:  # --help and --version
+            sys.stdout.flush()
+            return int(end.code or 0)
     except UserError as error:
         return _fail(str(error), EXIT_WRONG)
-    except SystemExit as end:  # --help and --version
-        return int(end.code or 0)
     _start(args)
     return _run(args)
 
@@ -74,7 +81,7 @@ def gui_main() -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from sce_desktop.terminal import terminal_progress
+    from sce_desktop.terminal import Terminated, terminal_progress
 
     try:
         with terminal_progress() as progress:
@@ -84,11 +91,14 @@ def _run(args: argparse.Namespace) -> int:
     except UserError as error:
         log.warning("%s", error)
         return _fail(str(error), EXIT_WRONG)
+    except Terminated as end:
+        log.info("Ended by signal %d.", end.number)
+        return _fail("Stopped.", 128 + end.number)
     except (Cancelled, KeyboardInterrupt) as stop:
         log.info("Stopped by the user.")
         return _fail(f"Stopped. {stop}".rstrip(), EXIT_STOPPED)
     except BrokenPipeError:  # whoever read our output has seen enough
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives until the end
+        _drop(sys.stdout)
         return EXIT_DONE
     except Exception:
         log.exception("This is a bug.")
@@ -120,14 +130,74 @@ def _start(args: argparse.Namespace) -> None:
     if not getattr(args, "network", False):
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from sce_desktop import log as log_file
-    from sce_desktop import paths
+    from sce_desktop import paths, temporary
 
     log_file.start_log(paths.log_file())
+    temporary.sweep()
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"sce-desktop: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # the terminal is gone, or stderr goes to a disk that is full
+        print(f"sce-desktop: {message}", file=sys.stderr, flush=True)
     return code
+
+
+class _CheckedStdout(io.TextIOBase):
+    """Passes on to ``stream``; where that fails it is the output's fault and no bug of the command."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with self._checked():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with self._checked():
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    @property
+    def encoding(self) -> str:
+        return self._stream.encoding
+
+    @contextlib.contextmanager
+    def _checked(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            _drop(self._stream)
+            raise UserError(
+                f"The output could not be written ({error.strerror or error}): send it elsewhere. "
+                "What the command has done besides stays."
+            ) from error
+
+
+@contextlib.contextmanager
+def _checked_stdout() -> Iterator[None]:
+    stream = sys.stdout
+    sys.stdout = _CheckedStdout(stream)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if isinstance(sys.stdout, _CheckedStdout):
+            sys.stdout = stream
+
+
+def _drop(stream: TextIO) -> None:
+    """Let nothing more be written: what waits in the stream would fail again when Python ends."""
+    with contextlib.suppress(OSError, ValueError):
+        handle = stream.fileno()
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, handle)
+        os.close(nothing)
 
 
 def _guard_streams() -> None:

@@ -115,7 +115,8 @@ SETTINGS: tuple[Setting, ...] = (
         int,
         0,
         "Fine-tune by itself",
-        "After so many newly labelled rows, behind the window; the result is used only where it is better.",
+        "After so many newly labelled rows, in the background. The new version is used only if an exact "
+        "test finds it better.",
         least=0,
         most=100_000,
     ),

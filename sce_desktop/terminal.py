@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from sce_desktop.core.errors import Cancelled
 
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 _LOG_EVERY_S = 5.0  # a bar would be noise in a file or a pipe: a plain line now and then instead
 _FIGURES = " {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]"
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal asks the program to end: a polite kill, or its terminal was closed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 class TerminalProgress:
@@ -77,7 +85,7 @@ class TerminalProgress:
             unit="",
             bar_format="{l_bar}" + _FIGURES,
         )
-        print(line, file=self._stream, flush=True)
+        self._print(line)
 
     def warn(self, message: str) -> None:
         """Print ``message`` on a line of its own, once."""
@@ -86,9 +94,13 @@ class TerminalProgress:
         self.warnings.append(message)
         if self._bar is not None:
             self._bar.clear()
-        print(f"Note: {message}", file=self._stream, flush=True)
+        self._print(f"Note: {message}")
         if self._bar is not None:
             self._bar.refresh()
+
+    def _print(self, line: str) -> None:
+        with contextlib.suppress(OSError):  # what is told by the way must not end the work: the disk is full,
+            print(line, file=self._stream, flush=True)  # or the terminal is gone
 
     def check(self) -> None:
         """Raise `Cancelled` after Ctrl+C."""
@@ -108,7 +120,11 @@ class TerminalProgress:
 
 @contextlib.contextmanager
 def terminal_progress() -> Iterator[TerminalProgress]:
-    """Give a `TerminalProgress` that Ctrl+C cancels: the first after the batch, the second at once."""
+    """Give a `TerminalProgress` that Ctrl+C cancels: the first after the batch, the second at once.
+
+    Whoever kills politely, or closes the terminal, does not wait: `Terminated` is raised at once, so that
+    what was begun is removed.
+    """
     progress = TerminalProgress()
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -116,12 +132,21 @@ def terminal_progress() -> Iterator[TerminalProgress]:
         progress.cancel()
         progress.warn("Stopping after this batch; press Ctrl+C again to stop at once.")
 
+    def terminate(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # once is enough, and must not come in the middle of tidying up
+        raise Terminated(number)
+
     # Handlers can be set in the main thread alone; tests and embedders call from others.
-    in_main = threading.current_thread() is threading.main_thread()
-    previous = signal.signal(signal.SIGINT, interrupt) if in_main else None
+    handlers: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate}
+        hangup = getattr(signal, "SIGHUP", None)
+        if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # nohup ignores it
+            handlers[hangup] = terminate
+    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield progress
     finally:
         progress.close()
-        if in_main:
-            signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

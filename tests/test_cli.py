@@ -232,3 +232,29 @@ def test_flops(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["llm_lora"]["epoch"] == pytest.approx(9.355e15, rel=1e-4)
     assert cli.main(["flops"]) == 0
     assert "2,554,462,208 m + 196,608 m^2" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [["flops"], ["flops", "--json"], ["--version"], ["classify", "--help"]])
+def test_an_output_that_cannot_be_written_is_told(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "sce_desktop", *arguments]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()[-1:]
+    assert line.startswith("sce-desktop: The output could not be written (No space left on device)")
+    assert "Traceback" not in result.stderr
+    assert "Exception ignored" not in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_notes_that_cannot_be_written_do_not_end_the_work(tmp_path: Path) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "p.sce"
+    table.write_text("text\na\n\na\n", encoding="utf-8")
+    with Path("/dev/full").open("w") as full:
+        command = ["project", "create", str(out), str(table), "--text", "text"]
+        command = [sys.executable, "-m", "sce_desktop", *command]
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+        assert (result.returncode, result.stdout) == (0, f"{out}: 2 rows.\n")
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+        assert (result.returncode, result.stdout) == (2, "")

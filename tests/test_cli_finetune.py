@@ -55,7 +55,7 @@ def test_the_promised_json(
         low, high = found[name]["interval"]
         assert 0 <= low <= found[name]["accuracy"] <= high <= 1
     assert found["after"]["accuracy"] > found["before"]["accuracy"]
-    assert found["difference"]["sentence"] == "No difference shown yet: 18 rows are too few."
+    assert found["difference"]["sentence"] == "No clear difference yet (18 rows, too few)."
     assert set(found["labels_changed"]) == set(NAMES)
     assert set(found["seconds"]) == {"load", "embed", "train", "total"}
     assert 0 < found["epochs"] <= 40

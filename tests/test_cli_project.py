@@ -80,7 +80,7 @@ def test_create_and_info(table: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run("info", path) == 0
     assert "проект: 4 rows" in capsys.readouterr().out
     assert run("create", path, table, "--text", "text") == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     with sqlite3.connect(path) as database:  # the search index is there
         assert database.execute("SELECT searchable_to FROM project").fetchone() == (4,)
 

@@ -47,7 +47,8 @@ def add_command(commands: options.Commands) -> None:
         "--adapt-embedder",
         action="store_true",
         help="let the text embedder learn too (LoRA on its attention): minutes, not seconds, estimated "
-        "before the start; kept only where it is better on rows left out",
+        "before the start; kept only if at least as many validation rows are right and their labels are more "
+        "probable",
     )
     options.add_models(parser)
     finetune_llm.add_options(parser)

@@ -290,6 +290,11 @@ def _open(path: Path, *, read_only: bool = False) -> Project:
 
 
 def _facts(project: Project) -> dict[str, Any]:
+    with project.snapshot():
+        return _read_facts(project)
+
+
+def _read_facts(project: Project) -> dict[str, Any]:
     from sce_desktop.store.query import RowState
     from sce_desktop.tasks.whole_table import wanted_in
 

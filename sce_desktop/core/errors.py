@@ -1,4 +1,4 @@
-"""The two ways a job ends without a result that are not bugs."""
+"""The ways a job ends without a result that are not bugs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,19 @@ class UserError(Exception):
 
     The message is one sentence for the user, with what to do. Everything else that is raised is a bug.
     """
+
+
+class DamagedProject(UserError):  # noqa: N818 - what it is about
+    """A project file that cannot be used as it is, though much of it may be rescued.
+
+    ``what`` says so without the way out, which is a command here and a button in the window.
+    """
+
+    def __init__(self, name: str, what: str) -> None:
+        self.what = f"{name} {what}."
+        super().__init__(
+            f'{name} {what}: rescue what can be read with "sce-desktop project repair {name} COPY".'
+        )
 
 
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error

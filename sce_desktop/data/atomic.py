@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.temporary import temporary_beside
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -19,24 +19,23 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Give a temporary path beside ``path`` to write to, and put that in its place at the end.
 
     On any exception ``path`` stays as it was and nothing is left behind. Raises UserError if the disk is full
-    or the place is not to be written to, or if ``path`` exists and ``overwrite`` is False.
+    or the place is not to be written to, or if ``path`` exists, then or at the end, and ``overwrite`` is
+    False.
     """
     target = path.resolve()  # a link stays a link
-    temporary = target.with_name(f".{uuid.uuid4().hex}.partial")
     try:
         _check_place(path, target, overwrite=overwrite)
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o7777)
-        os.replace(temporary, target)  # noqa: PTH105 - the name that everybody knows this step by
+        with temporary_beside(target) as temporary:
+            yield temporary
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            _check_place(path, target, overwrite=overwrite)
+            if target.exists():
+                temporary.chmod(target.stat().st_mode & 0o7777)
+            os.replace(temporary, target)  # noqa: PTH105 - the name that everybody knows this step by
         _sync_folder(target.parent)
     except OSError as error:
         raise UserError(_refusal(path, error)) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def _check_place(path: Path, target: Path, *, overwrite: bool) -> None:
@@ -44,8 +43,11 @@ def _check_place(path: Path, target: Path, *, overwrite: bool) -> None:
         raise UserError(f"{path} is a folder: give a file name.")
     if not target.parent.is_dir():
         raise UserError(f"There is no folder {target.parent}: create it or choose another.")
-    if target.exists() and not overwrite:
-        raise UserError(f"{path} exists already: choose another name.")
+    if target.exists():
+        if not target.is_file():
+            raise UserError(f"{path} is not a file that can be replaced: choose another name.")
+        if not overwrite:
+            raise UserError(f"{path} already exists: choose another name.")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -62,5 +64,7 @@ def _refusal(path: Path, error: OSError) -> str:
     if error.errno in _FULL:
         return f"There is no room for {path}: free some space or choose another disk; nothing was written."
     if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-        return f"{path} may not be written: close it in other programs, or choose another folder."
+        return f"{path} cannot be written (permission denied): close it elsewhere or choose another folder."
+    if error.errno == errno.ENAMETOOLONG:
+        return f"The name {path.name[:40]}… is too long: choose a shorter one."
     return f"{path} could not be written ({error.strerror or error}): choose another place."

@@ -47,7 +47,8 @@ _LABEL_NAMES = {
         "intent",
         "sentiment",
     ),
-    *("annotation", "theme", "section", "genre", "emotion", "kategorie", "thema", "catégorie", "categoría"),
+    *("annotation", "annotations", "classes", "golden", "truth", "true", "expected"),
+    *("theme", "section", "genre", "emotion", "kategorie", "thema", "catégorie", "categoría"),
 }
 _MOST_LABELS = 50
 _FEW_ROWS = 20
@@ -63,6 +64,22 @@ def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tup
     if text is not None:
         labelness[text] = 0.0
     return text, _best(labelness)
+
+
+def gold_like(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], label_column: int | None
+) -> frozenset[int]:
+    """Return the places of columns that look like gold labels: such a name or guess, and few empty cells.
+
+    Labels of a person who is at work fill a column in part; taken for the user's own, a column that is full
+    leaves nothing to do.
+    """
+    found = set()
+    for place, name in enumerate(columns):
+        filled = sum(bool((row[place] or "").strip()) for row in rows)
+        if (place == label_column or _named(name, _LABEL_NAMES)) and 2 * filled > len(rows):
+            found.add(place)
+    return frozenset(found)
 
 
 def _best(scores: Sequence[float]) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -17,6 +16,7 @@ from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv_grammar import valid_delimiter
 from sce_desktop.data.excel_safe import PREFIX, is_formula, protect
+from sce_desktop.temporary import temporary_beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -159,8 +159,9 @@ def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], a
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError
 
-    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
-        workbook = xlsxwriter.Workbook(target, {"constant_memory": True, "tmpdir": folder})
+    with temporary_beside(target) as folder:
+        folder.mkdir()
+        workbook = xlsxwriter.Workbook(target, {"constant_memory": True, "tmpdir": str(folder)})
         sheet = workbook.add_worksheet()
         try:
             for place, row in enumerate(chain([columns], chain.from_iterable(batches))):

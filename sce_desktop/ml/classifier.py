@@ -98,7 +98,7 @@ class SCEClassifier:
             lr: Multiplies the steps; 1 cannot overshoot.
             seed: Of how texts are left out to choose the strength.
             adapt_embedder: Let the text embedder learn too, which takes minutes where the rest takes seconds;
-                it is kept only where that is better on texts left out.
+                it is kept only if at least as many texts left out are right and more probable.
             cache: Of text vectors.
             progress: Told of the work; may cancel it, then nothing has changed.
 

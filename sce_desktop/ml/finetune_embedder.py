@@ -76,7 +76,7 @@ def finetune_embedder(
     progress: Progress,
     on_epoch: OnEpoch | None = None,
 ) -> FineTuned:
-    """Return what `ml.finetune.finetune` does, the text embedder adapted where that is better.
+    """Return what `ml.finetune.finetune` does, the text embedder adapted where `_better` says so.
 
     Arguments are the same, and so is what it raises; ``on_epoch`` is told of every step too. Where it returns
     False while rows are left out, the fast way's model is kept at once; while all rows are trained on, what
@@ -171,7 +171,7 @@ class _Work:
             mine = torch.from_numpy(judge == part)
             after[judge == part] = self._answers(scores[:, :, mine], chosen)
         if not _better(after, fast.after, self.gold[measured]):
-            return self.unchanged(fast, "An adapted text embedder was no better on the rows left out")
+            return self.unchanged(fast, "An adapted text embedder was no better on the validation rows")
         right, fast_right = (found.argmax(1) == self.gold[measured] for found in (after, fast.after))
         candidates = [
             one
@@ -183,7 +183,7 @@ class _Work:
             return self.unchanged(fast, "The text embedder could not be adapted to all rows")
         tuned, strength, losses, stopped = made
         tell_collapse(self.gold[measured], after.argmax(1), self.labels, self.progress)
-        beside = compare(fast_right, right).sentence
+        beside = compare(fast_right, right).points
         return replace(
             fast,
             model=tuned,
@@ -195,7 +195,7 @@ class _Work:
             stopped=stopped,
             adapted=Adapted(
                 True,
-                f"The text embedder was adapted in {strength.steps} steps. Beside the fast way: {beside}",
+                f"The text embedder was adapted in {strength.steps} steps. Vs. the fast way: {beside}.",
                 fast.after,
                 strength.steps,
             ),
@@ -331,7 +331,10 @@ class _Work:
 
 
 def _better(after: FloatArray, fast: FloatArray, gold: IdArray) -> bool:
-    """Whether ``after`` (m, K) is right no less often than ``fast``, and ``gold`` more probable by it."""
+    """Whether ``after`` (m, K) is right no less often than ``fast``, and ``gold`` more probable by it.
+
+    That is enough to prefer it and shows no difference: what is claimed says the exact test (`compare`).
+    """
     rows = np.arange(len(gold))
     tiny = np.finfo(np.float32).tiny
     gain = np.log(np.maximum(after[rows, gold], tiny)) - np.log(np.maximum(fast[rows, gold], tiny))

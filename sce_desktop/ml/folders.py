@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from tokenizers import Tokenizer
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.temporary import set_aside, temporary_beside
 
 if TYPE_CHECKING:  # whoever only lists models need not wait for torch
     from torch import Tensor
@@ -186,26 +186,17 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     Raises:
         UserError: The place cannot be written, or the disk is full; what was there before is still there.
     """
-    aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}")
-    old = aside.with_name(aside.name + ".old")
     try:
-        aside.mkdir(parents=True)
-        yield aside
-        for file in aside.rglob("*"):
-            if file.is_file():
-                with file.open("rb+") as stream:
-                    os.fsync(stream.fileno())
-        if folder.exists():
-            folder.rename(old)
-        try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_beside(folder) as aside, set_aside(folder) as old:
+            aside.mkdir()
+            yield aside
+            for file in aside.rglob("*"):
+                if file.is_file():
+                    with file.open("rb+") as stream:
+                        os.fsync(stream.fileno())
+            if folder.exists():
+                folder.rename(old)
             aside.rename(folder)
-        except OSError:
-            if old.exists():
-                old.rename(folder)
-            raise
     except OSError as error:
         raise UserError(f"The model cannot be written to {folder}: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)

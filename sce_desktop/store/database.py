@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -16,9 +17,11 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store import search
 from sce_desktop.store.lock import FileLock
+from sce_desktop.store.watched import OVERWRITTEN, WatchedFile, lost_sentence
+from sce_desktop.temporary import remove_companions
 
 _LOG = logging.getLogger(__name__)
 
@@ -27,6 +30,7 @@ _READER_CACHE: Final = "-16384"  # KiB
 _WRITER_CACHE: Final = "-65536"  # KiB: holds the inner pages of the indexes while a million rows come in
 _LOG_PAGES: Final = 1_000  # of the write-ahead log, about: more are brought into the file
 _LOG_BYTES: Final = 4_096 * _LOG_PAGES
+_LEAST_ROOM: Final = 1_000_000  # bytes; with less a disk counts as full
 _MOST_LOG_PAGES: Final = 16 * _LOG_PAGES  # where nobody calls `Database.shorten_log`
 
 
@@ -53,14 +57,17 @@ class Database:
         self._lock = lock
         self._turns = _Turns()
         self._shortening = threading.Lock()  # one file is left only by who is alone with it
+        self._writing = False
+        self.written = False  # since it was opened
+        self._file = WatchedFile(path)
         self._held = threading.local()  # the connections of a thread's `snapshot` and `together`
-        self._readers = _engine(
-            path, "mode=ro&immutable=1" if immutable else "mode=ro", begin="BEGIN", cache=_READER_CACHE
+        self._readers = self._engine(
+            "mode=ro&immutable=1" if immutable else "mode=ro", begin="BEGIN", cache=_READER_CACHE
         )
         self._writer = (
             None
             if read_only_reason
-            else _engine(path, "mode=rw", begin="BEGIN IMMEDIATE", cache=_WRITER_CACHE)
+            else self._engine("mode=rw", begin="BEGIN IMMEDIATE", cache=_WRITER_CACHE)
         )
 
     @property
@@ -81,9 +88,15 @@ class Database:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let all that this thread reads see one state, by one connection: many small reads are fast."""
+        """Let all that this thread reads see one state, by one connection: many small reads are fast.
+
+        It is the state when this begins. Writers go on meanwhile, and what they write stays in the log until
+        the last who reads an earlier state is through: the log grows, and is shortened by who comes after.
+        """
         with self.read() as connection:
             outer: sa.Connection | None = getattr(self._held, "connection", None)
+            if outer is None:
+                raw(connection).execute("SELECT count(*) FROM sqlite_schema").fetchall()  # BEGIN reads none
             self._held.connection = connection
             try:
                 yield
@@ -100,7 +113,8 @@ class Database:
             foreign_keys: Leave out only where no record can refer to what is removed: it is faster.
 
         Raises:
-            UserError: The project is read-only, the disk is full, another program writes to the file.
+            UserError: The project is read-only, the disk is full, another program writes to the file, or the
+                file is not there any more, or another one: what would be written nobody would see again.
         """
         if self._writer is None:
             raise UserError(self.read_only_reason)
@@ -110,6 +124,7 @@ class Database:
             return
         with known_failures(self.path), self._turns, self._writer.connect() as connection:
             self._check_open()
+            self._check_place()
             # The first two cannot be changed inside a transaction. Somebody waits for what is durable: it is
             # in the log when this returns, and `shorten_log` brings it from there into the file.
             for name, value in (
@@ -120,8 +135,14 @@ class Database:
                 if connection.info.get(name) != value:
                     raw(connection).execute(f"PRAGMA {name}={value}")
                     connection.info[name] = value
-            with connection.begin():
-                yield connection
+            self._writing = True
+            try:
+                with connection.begin():
+                    yield connection
+                self.written = True
+            finally:
+                self._file.remember()
+                self._writing = False
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
@@ -143,6 +164,41 @@ class Database:
         with known_failures(self.path), self._turns, self._writer.connect() as connection:
             raw(connection).execute("PRAGMA journal_mode=WAL")
             raw(connection).execute("PRAGMA journal_size_limit=0")  # its size says how much is in it
+            self._file.remember()
+
+    def lost(self) -> str:
+        """Return what happened to the file while it is open, as the end of a sentence; empty if all is well.
+
+        Cheap: a look at its name. Whoever shows the project asks now and then.
+        """
+        if self._closed:
+            return ""
+        found = self._file.problem(ours=self.read_only or self._writing or self._shortening.locked())
+        if found == OVERWRITTEN:  # or somebody has begun to write since we asked
+            with self._turns, self._shortening:
+                found = self._file.problem()
+        return found
+
+    @property
+    def moved_to(self) -> Path | None:
+        """Where the file is that was moved while it is open, as far as that can be known."""
+        return self._file.moved_to
+
+    @contextlib.contextmanager
+    def last_read(self) -> Iterator[sqlite3.Connection]:
+        """Give the plain connection that sees everything still when the file is `lost`; nobody writes."""
+        assert self._writer is not None
+        with known_failures(self.path), self._turns, self._writer.connect() as connection:
+            yield raw(connection)
+
+    def _check_place(self) -> None:
+        """Refuse to write to a file that is lost. Whoever calls has the turn."""
+        if not self._file.problem(ours=self._shortening.locked()):
+            return
+        with self._shortening:  # it may just have begun
+            found = self._file.problem()
+        if found:
+            raise UserError(lost_sentence(self.path, found))
 
     def shorten_log(self) -> None:
         """Bring what was written into the file, if the log has become long; nobody waits for that meanwhile.
@@ -150,13 +206,16 @@ class Database:
         Left to SQLite, the writer does it in the middle of a decision, which then takes ten times as long. As
         there, a disk that is full is no failure: what was written is safe in the log.
         """
-        if self._writer is None or self._log_size() < _LOG_BYTES:
+        if self._writer is None or self._log_size() < _LOG_BYTES or self.lost():
             return
         try:
             with self._shortening:
                 self._check_open()
-                with contextlib.closing(connect(self.path, "mode=rw")) as plain:
-                    plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                try:
+                    with contextlib.closing(connect(self.path, "mode=rw")) as plain:
+                        plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                finally:
+                    self._file.remember()
         except sqlite3.Error as error:
             _LOG.warning("the log of %s was not shortened: %s", self.path.name, error)
 
@@ -167,29 +226,75 @@ class Database:
             return 0
 
     def close(self) -> None:
-        """Bring everything into the one file, give the file lock back. Harmless when repeated."""
+        """Bring everything into the one file, give the file lock back. Harmless when repeated.
+
+        Raises:
+            UserError: There is no room for that, or the disk failed. Nothing is lost: what was written lies
+                in the log beside the file, and opening brings it in.
+        """
+        if self._closed:
+            return
+        lost, brought_in = self.lost(), False
+        failure: UserError | None = None
         try:
             self._readers.dispose()
-            if self._writer is not None and not self._closed:
+            if self._writer is not None:
                 with self._shortening, self._turns, self._writer.connect() as connection:
                     self._closed = True
+                    if lost == OVERWRITTEN:
+                        self._drop_log()
                     plain = raw(connection)
                     plain.execute("PRAGMA synchronous=FULL")
                     plain.execute("PRAGMA busy_timeout=1000")
-                    plain.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    (busy, *_) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    brought_in = not busy
                     plain.execute("PRAGMA journal_mode=DELETE")  # not while another program reads the project
-                self._writer.dispose()
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
-            # Nothing is lost: what was written lies in the log beside the file, and opening brings it in.
             _LOG.warning("%s was not brought into one file: %s", self.path.name, error)
+            if not lost and error_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                failure = UserError(
+                    f"There is no room to close {self.path.name}, or its disk failed: make room and open it "
+                    f"again. Nothing is lost, but leave {self.path.name}-wal beside it until then."
+                )
         finally:
             self._closed = True
+            if self._writer is not None:
+                self._writer.dispose()
+            if lost and (brought_in or lost == OVERWRITTEN):  # they are ours, and in the way of what is there
+                remove_companions(self.path)
+            self._file.close()
             if self._lock is not None:
                 self._lock.release()
+        if failure is not None:
+            raise failure
+
+    def _drop_log(self) -> None:
+        """Keep what is in the log from being written into a file that somebody else has written."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        with contextlib.suppress(OSError):
+            os.truncate(log, 0)
 
     def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError("the project is closed")
+
+    def _engine(self, parameters: str, *, begin: str, cache: str) -> sa.Engine:
+        def creator() -> sqlite3.Connection:
+            plain = connect(self.path, parameters)
+            if found := self._file.problem(ours=True):  # this is of another file than the others are
+                plain.close()
+                raise UserError(lost_sentence(self.path, found))
+            plain.execute(f"PRAGMA cache_size={cache}")
+            return plain
+
+        engine = sa.create_engine("sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1)
+
+        # The driver would begin late and never immediately: it is in autocommit mode and we begin ourselves.
+        @sa.event.listens_for(engine, "begin")
+        def _begin(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(begin)
+
+        return engine
 
 
 class _Turns:
@@ -255,29 +360,17 @@ def connect(path: Path, parameters: str) -> sqlite3.Connection:
     return plain
 
 
-def _engine(path: Path, parameters: str, *, begin: str, cache: str) -> sa.Engine:
-    def creator() -> sqlite3.Connection:
-        plain = connect(path, parameters)
-        plain.execute(f"PRAGMA cache_size={cache}")
-        return plain
-
-    engine = sa.create_engine("sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1)
-
-    # The driver would begin late and never immediately: it is in autocommit mode and we begin ourselves.
-    @sa.event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
-
-
 @contextlib.contextmanager
 def known_failures(path: Path) -> Iterator[None]:
     """Turn the failures of SQLite that we know into a `UserError`; let the others through as bugs."""
     try:
         yield
+    except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
+        raise DamagedProject(path.name, "is damaged (broken letters in its schema)") from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:
-        explained = _explained(error_code(error), path.name)
+        if "Could not decode to UTF-8" in str(error):
+            raise DamagedProject(path.name, "is damaged (a text in it has broken letters)") from None
+        explained = _explained(error_code(error), path)
         if explained is None:
             raise
         raise explained from error
@@ -289,7 +382,10 @@ def error_code(error: Exception) -> int:
     return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
 
 
-def _explained(code: int, name: str) -> UserError | None:
+def _explained(code: int, path: Path) -> UserError | None:
+    name = path.name
+    if code == sqlite3.SQLITE_IOERR and _is_full(path.parent):  # that is how a failed write may be called
+        code = sqlite3.SQLITE_FULL
     match code:
         case sqlite3.SQLITE_FULL:
             return UserError(
@@ -301,17 +397,22 @@ def _explained(code: int, name: str) -> UserError | None:
             return UserError(f"{name} has become write-protected: copy the project to another folder.")
         case sqlite3.SQLITE_IOERR:
             return UserError(
-                f"The disk did not read or write {name}: check that it is connected, then open it again."
+                f"The disk did not read or write {name}: check that it is connected and that there is room "
+                "on it, then open it again."
             )
         case sqlite3.SQLITE_CORRUPT:
-            return UserError(
-                f'{name} is damaged: rescue what can be read with "sce-desktop project repair {name} COPY".'
-            )
+            return DamagedProject(name, "is damaged")
         case sqlite3.SQLITE_NOTADB:
             return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
         case sqlite3.SQLITE_CANTOPEN:
             return UserError(f"{name} could not be opened: check that it exists and that you may read it.")
     return None
+
+
+def _is_full(folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(folder).free < _LEAST_ROOM
+    return False
 
 
 def sync_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import logging
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ from sce_desktop.store.database import Database, raw
 from sce_desktop.store.rows import HASH_BYTES, ImportReport, Shape, hash_text, shape
 from sce_desktop.store.sql import last_row_id, now
 
+_LOG = logging.getLogger(__name__)
 _BATCH_ROWS: Final = 5_000  # rows in one transaction, which a decision may have to wait for
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROWS_A_STATEMENT: Final = 50  # a third faster than one by one
@@ -66,7 +68,10 @@ def add_rows(
                 and_then()
             return report
         except BaseException:
-            drop_unfinished(database)
+            try:
+                drop_unfinished(database)
+            except (UserError, sa.exc.DBAPIError) as error:  # the next opening does it; what is told is why
+                _LOG.warning("rows of an import that broke off are still there: %s", error)
             raise
 
 

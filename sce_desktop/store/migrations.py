@@ -1,7 +1,7 @@
 """From an older project file to the present one, a step a version.
 
 ``PRAGMA user_version`` names the version of a file. A change of `schema` comes with one more function here,
-which does the same to a file that holds data, and with the SQL text of the version left behind in the tests.
+which does the same to a file that holds data, and `formats` learns from both what a file of each version has.
 """
 
 from __future__ import annotations

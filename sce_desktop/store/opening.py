@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sqlite3
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 
-from sce_desktop.core.errors import UserError
-from sce_desktop.store import importing, migrations, schema, search
-from sce_desktop.store.database import Database, connect, error_code, known_failures, sync_folder
+from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.store import formats, importing, migrations, schema
+from sce_desktop.store.database import Database, connect, error_code, known_failures
 from sce_desktop.store.lock import FileLock
+from sce_desktop.store.placing import check_target, explaining, has_strange_log, lock_of, new_file
 from sce_desktop.store.sql import now
 
+_LOG = logging.getLogger(__name__)
 PAGE_BYTES: Final = 8192  # texts are long: a quarter faster to import than with SQLite's 4096
 _OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
 _FOLDER_PROTECTED = (
@@ -36,16 +37,13 @@ def create(path: Path, *, name: str) -> Database:
     Raises:
         UserError: There is such a file already, or the folder is missing or write-protected.
     """
-    if path.exists():
-        raise UserError(f"{path.name} exists already: choose another name.")
-    lock = _lock_of(path)
-    try:
+    check_target(path, overwrite=False)
+    lock = lock_of(path)
+    with explaining(path):
         if not lock.acquire():
-            raise UserError(f"{path.name} is being made by another window: choose another name.")
-    except OSError as error:
-        raise UserError(f"No project can be made in {path.parent}: choose another folder.") from error
+            raise UserError(f"{path.name} is open, or being made, elsewhere: choose another name.")
     try:
-        with new_file(path, overwrite=False) as draft:
+        with new_file(path, overwrite=False, locked=True) as draft:
             write_schema(draft, name=name)
         database = Database(path, lock=lock)
         database.use_wal()
@@ -59,7 +57,7 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
     """Open the project at ``path``, for reading only where writing is impossible; migrate an older one.
 
     Raises:
-        UserError: Not a project, damaged, of a newer version, or with triggers, views or virtual tables.
+        UserError: Not a project, damaged, of a newer version, or with anything that we never make.
     """
     if path.is_dir():
         raise UserError(f"{path.name} is a folder: choose a project file.")
@@ -70,7 +68,10 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
         lock, reason = (None, _ASKED) if read_only else _writable(path)
         if lock is not None:
             undo.callback(lock.release)
-        immutable = lock is None and _needs_immutable(path)
+        strange = has_strange_log(path)
+        if strange and lock is not None:
+            _set_log_aside(path)
+        immutable = lock is None and (strange or _needs_immutable(path))
         version = _inspect(path, reason if lock is None else None, immutable=immutable)
         database = Database(path, lock=lock, read_only_reason=reason, immutable=immutable)
         undo.callback(database.close)
@@ -81,40 +82,13 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
             database.use_wal()
             importing.drop_unfinished(database)
         with database.read() as connection:
-            _check_tables(connection, path)
+            _check_record(connection, path)
         undo.pop_all()
     return database
 
 
-@contextlib.contextmanager
-def new_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Give a place beside ``path`` for a database; move it to ``path`` at the end, remove it on failure.
-
-    The place has no ending of ours, so that nobody takes what a crash leaves there for a project.
-    """
-    if not path.parent.is_dir():
-        raise UserError(f"The folder {path.parent} does not exist: choose another one.")
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        yield draft
-        handle = os.open(draft, os.O_RDWR)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        if not overwrite and path.exists():
-            raise UserError(f"{path.name} exists already: choose another name.")
-        draft.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: check the folder and the room on the disk.") from error
-    finally:
-        for leftover in (draft, *_companions(draft)):
-            leftover.unlink(missing_ok=True)
-
-
 def write_schema(path: Path, *, name: str) -> None:
-    """Make an empty project database at ``path``, which must not exist."""
+    """Make an empty project database at ``path``, which is an empty file."""
     engine = sa.create_engine("sqlite://", creator=lambda: connect(path, "mode=rwc"), poolclass=sa.NullPool)
     with known_failures(path), engine.connect() as connection:
         connection.exec_driver_sql(f"PRAGMA page_size={PAGE_BYTES}")
@@ -128,12 +102,12 @@ def write_schema(path: Path, *, name: str) -> None:
         connection.exec_driver_sql("COMMIT")
 
 
-def _lock_of(path: Path) -> FileLock:
-    return FileLock(path.with_name(f".{path.name}.lock"))
-
-
-def _companions(path: Path) -> list[Path]:
-    return [path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")]
+def _set_log_aside(path: Path) -> None:
+    """Take away a log that SQLite would mix into a project which it is not of."""
+    log = path.with_name(f"{path.name}-wal")
+    aside = log.with_name(f"{log.name}.of another file")
+    log.replace(aside)
+    _LOG.warning("%s was not of %s: it is called %s now", log.name, path.name, aside.name)
 
 
 def _writable(path: Path) -> tuple[FileLock | None, str]:
@@ -141,7 +115,7 @@ def _writable(path: Path) -> tuple[FileLock | None, str]:
     effective = os.access in os.supports_effective_ids
     if not os.access(path, os.W_OK, effective_ids=effective):
         return None, _FILE_PROTECTED
-    lock = _lock_of(path)
+    lock = lock_of(path)
     try:
         return (lock, "") if lock.acquire() else (None, _OPEN_ELSEWHERE)
     except PermissionError:
@@ -155,7 +129,7 @@ def _needs_immutable(path: Path) -> bool:
     try:
         with contextlib.closing(connect(path, "mode=ro")) as plain:
             plain.execute("SELECT count(*) FROM sqlite_schema")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         if error_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             return False  # told by whoever reads it in earnest
         log = path.with_name(path.name + "-wal")
@@ -176,7 +150,7 @@ def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool) -> in
     parameters = "mode=rw" if read_only_reason is None else "mode=ro&immutable=1" if immutable else "mode=ro"
     with known_failures(path), contextlib.closing(connect(path, parameters)) as plain:
         version = _identify(plain, path)
-        _refuse_foreign_code(plain, path)
+        _check_schema(plain, path, version)
         if version < migrations.schema_version():
             if read_only_reason is not None:
                 raise UserError(f"{path.name} is of an older version and must be updated. {read_only_reason}")
@@ -197,33 +171,17 @@ def _identify(plain: sqlite3.Connection, path: Path) -> int:
     return int(version)
 
 
-def _refuse_foreign_code(plain: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file with anything that would act by itself: we never write such things, an attacker might."""
-    foreign = plain.execute(
-        "SELECT name FROM sqlite_schema WHERE type IN ('trigger', 'view')"
-        " OR (type = 'table' AND sql LIKE 'CREATE VIRTUAL%' AND sql IS NOT ?)",
-        (search.TABLE_SQL,),
-    ).fetchall()
-    if foreign:
-        raise UserError(
-            f"{path.name} carries a database program ({foreign[0][0]}), which SCE Desktop never writes: "
-            f'"sce-desktop project repair {path.name} COPY" takes the data without it.'
-        )
+def _check_schema(plain: sqlite3.Connection, path: Path, version: int) -> None:
+    """Refuse a file with anything but what we make: it might act by itself, or lack what we ask for."""
+    plain.execute("PRAGMA writable_schema=ON")  # reads a schema that does not make sense, too
+    if differs := formats.difference(plain, version):
+        raise DamagedProject(path.name, differs)
+    plain.execute("PRAGMA writable_schema=OFF")
 
 
-def _check_tables(connection: sa.Connection, path: Path) -> None:
-    """Refuse a file whose tables are not those that its version has."""
-    inspector = sa.inspect(connection)
-    present = set(inspector.get_table_names())
-    for table in schema.metadata.tables.values():
-        columns = {c["name"] for c in inspector.get_columns(table.name)} if table.name in present else set()
-        if not columns >= set(table.columns.keys()):
-            raise UserError(
-                f"{path.name} is damaged (table {table.name}): rescue what can be read with "
-                f'"sce-desktop project repair {path.name} COPY".'
-            )
+def _check_record(connection: sa.Connection, path: Path) -> None:
     if connection.execute(sa.select(sa.func.count()).select_from(schema.project)).scalar_one() != 1:
-        raise UserError(f"{path.name} is damaged (no record of the project): restore it from a backup.")
+        raise DamagedProject(path.name, "is damaged (no record of the project)")
 
 
 def _keep_copy(plain: sqlite3.Connection, path: Path, version: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import (
     Cell,
@@ -36,6 +38,8 @@ from sce_desktop.store.rows import ImportRecord, ImportReport
 from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
 
+_LOG = logging.getLogger(__name__)
+
 
 class Project(LabelMethods, DecisionMethods, ModelMethods):
     """A project file that is open, for use from any thread; a context manager that closes it.
@@ -48,6 +52,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
     def __init__(self, database: Database) -> None:
         self._database = database
         self._scored = ScoredRuns()
+        self._let_go = False  # of a file that is lost: it is saved, or nobody wants it
         with database.read() as connection:
             self._name = connection.execute(sa.select(schema.project.c.name)).scalar_one()
 
@@ -69,8 +74,24 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         return cls(opening.open_existing(Path(path).absolute(), read_only=read_only))
 
     def close(self) -> None:
-        """Bring everything into one file and let others open it. Harmless when repeated."""
+        """Bring everything into one file and let others open it. Harmless when repeated.
+
+        Raises:
+            UserError: There is no room for that: it comes with the next opening. Or the project is `lost`
+                with what was written since it was opened, and was neither saved by `backup` nor given up: a
+                copy is made, and the sentence says where.
+        """
+        told = ""
+        if self._database.written and not self._let_go and self._database.lost():
+            self._let_go = True
+            told = upkeep.rescue(self._database)
         self._database.close()
+        if told:
+            raise UserError(told)
+
+    def give_up(self) -> None:
+        """Let `close` make no copy of a project that is `lost`."""
+        self._let_go = True
 
     def __enter__(self) -> Self:
         return self
@@ -78,7 +99,13 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        lost = bool(self._database.lost())
+        try:
+            self.close()
+        except UserError as failure:
+            if error is None or lost:
+                raise
+            _LOG.warning("%s", failure)  # what went wrong before is what has to be told
 
     @property
     def path(self) -> Path:
@@ -101,7 +128,10 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         return self._database.read_only_reason
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Let all that this thread reads inside see one state of the project; reading much is faster so."""
+        """Let all that this thread reads inside see one state of the project; reading much is faster so.
+
+        Whoever reads in parts what has to fit together does it in here (`tasks.one_state`).
+        """
         return self._database.snapshot()
 
     # --- rows
@@ -188,15 +218,17 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
             return rows.texts(connection, ids)
 
     def iter_rows(self, batch: int = 5000) -> Iterator[list[Row]]:
-        """Give all rows in file order, ``batch`` at a time; rows added meanwhile may be among them."""
-        last = 0
-        while True:
+        """Give all rows that there are at the beginning in file order, ``batch`` at a time."""
+        with self._database.read() as connection:
+            end = rows.last(connection)
+        after = 0
+        while after < end:
             with self._database.read() as connection:
-                found = rows.fetch_after(connection, last, batch)
+                found = rows.fetch_after(connection, after, batch, end=end)
             if not found:
                 return
             yield found
-            last = found[-1].id
+            after = found[-1].id
 
     def same_text_ids(self, row_id: int) -> IdArray:
         """Return the other rows with exactly the same text, in file order; none for a blank one."""
@@ -223,9 +255,23 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         """Bring what was decided into the file itself, if it is much by now. For a thread that may wait."""
         self._database.shorten_log()
 
-    def backup(self, copy: str | Path, progress: Progress | None = None) -> None:
-        """Write a complete copy to ``copy`` while others go on writing; an existing file is replaced."""
-        upkeep.backup(self._database, Path(copy).absolute(), progress or SilentProgress())
+    def backup(self, copy: str | Path, progress: Progress | None = None, *, overwrite: bool = False) -> None:
+        """Write a complete copy to ``copy`` while others go on writing, also when this project is `lost`.
+
+        UserError if there is such a file already, or with ``overwrite`` if it is open.
+        """
+        lost = self._database.lost()
+        path = Path(copy).absolute()
+        upkeep.backup(self._database, path, progress or SilentProgress(), overwrite=overwrite)
+        self._let_go = self._let_go or bool(lost)
+
+    def lost(self) -> str:
+        """Return what happened to the file while it is open ("was deleted …"); empty if all is well.
+
+        Nothing can be written then; `backup` still saves all that was. Cheap, and needed now and then only
+        where somebody looks at the project: whoever writes is told.
+        """
+        return self._database.lost()
 
     def verify(self, progress: Progress | None = None) -> list[str]:
         """Return what is wrong with the project, a sentence each; nothing if all is well."""

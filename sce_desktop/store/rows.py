@@ -105,12 +105,17 @@ def texts(connection: sa.Connection, ids: Ids) -> list[str]:
     return [found[int(id_)] for id_ in ids]
 
 
-def fetch_after(connection: sa.Connection, row_id: int, count: int) -> list[Row]:
-    """Return up to ``count`` rows that follow ``row_id`` in file order."""
+def last(connection: sa.Connection) -> int:
+    """Return the id of the last row; 0 if there is none."""
+    return int(connection.execute(sa.select(last_row_id())).scalar_one())
+
+
+def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int) -> list[Row]:
+    """Return up to ``count`` rows that follow ``row_id`` in file order, none behind ``end``."""
     layout = shape(connection)
     statement = (
         sa.select(_table.c.id, _table.c.text, _table.c.cells)
-        .where(_table.c.id > row_id, _table.c.id <= last_row_id())
+        .where(_table.c.id > row_id, _table.c.id <= end)
         .order_by(_table.c.id)
         .limit(count)
     )

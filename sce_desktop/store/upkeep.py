@@ -3,45 +3,88 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 
+from sce_desktop import paths
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Origin
 from sce_desktop.store import label_sets, rows, runs, schema, search
 from sce_desktop.store.database import Database, known_failures, raw
-from sce_desktop.store.opening import new_file
+from sce_desktop.store.placing import new_file
 from sce_desktop.store.sql import last_row_id
 
 _BACKUP_PAGES: Final = 2_000  # 8 MB between two looks at cancel
 _MAX_PROBLEMS: Final = 20
 
 
-def backup(database: Database, copy: Path, progress: Progress) -> None:
+def backup(database: Database, copy: Path, progress: Progress, *, overwrite: bool = False) -> None:
     """Write a complete copy of the project to ``copy``, as it is at this moment, while others go on writing.
 
-    An existing file is replaced when the copy is complete. UserError if ``copy`` is the project itself.
+    UserError if ``copy`` exists, or, with ``overwrite``, is open or the project itself; it is replaced only
+    when the copy is complete and was read again.
     """
-    if copy.exists() and copy.samefile(database.path):
-        raise UserError("A backup must be another file than the project: choose another name.")
+    with contextlib.suppress(FileNotFoundError):  # the project may be gone: then there is all the more reason
+        if copy.samefile(database.path):
+            raise UserError("A backup must be another file than the project: choose another name.")
 
     def tell(_status: int, remaining: int, total: int) -> None:
         progress.report(total - remaining, total, stage="Copying the project")
         progress.check()
 
     with (
-        new_file(copy, overwrite=True) as draft,
-        database.read() as connection,
+        new_file(copy, overwrite=overwrite) as draft,
+        _source(database) as source,
         known_failures(copy),
         contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as target,
     ):
-        rows.shape(connection)  # begins the snapshot: without one, each write would start the copy anew
-        raw(connection).backup(target, pages=_BACKUP_PAGES, progress=tell)
+        source.backup(target, pages=_BACKUP_PAGES, progress=tell)
         target.execute("PRAGMA journal_mode=DELETE")
+
+
+@contextlib.contextmanager
+def _source(database: Database) -> Iterator[sqlite3.Connection]:
+    """Give a connection that sees one state of the project, also when its file is lost."""
+    if database.lost() and not database.read_only:
+        with database.last_read() as plain:
+            yield plain
+    else:
+        with database.read() as connection:
+            rows.shape(connection)  # begins the snapshot: without one, each write would start the copy anew
+            yield raw(connection)
+
+
+def rescue(database: Database) -> str:
+    """Save what a project holds whose file is `Database.lost`, and say in a sentence where that is."""
+    path, lost = database.path, database.lost()
+    said = f"{path.name} {lost} while it was open"
+    if database.moved_to is not None:
+        return f"{said}: all that was saved in it is there."
+    why = ""
+    for folder in (path.parent, paths.projects_dir()):
+        copy, number = folder / f"{path.stem} (rescued){path.suffix}", 1
+        while copy.exists():
+            number += 1
+            copy = copy.with_name(f"{path.stem} (rescued {number}){path.suffix}")
+        try:
+            if folder != path.parent:
+                folder.mkdir(parents=True, exist_ok=True)
+            backup(database, copy, SilentProgress())
+        except (UserError, OSError, sqlite3.Error) as error:
+            why = why or str(error)
+        else:
+            return f"{said}: all that was saved in it is in {copy} now."
+    log, kept = (path.with_name(f"{path.name}-wal{ending}") for ending in ("", ".rescued"))
+    with contextlib.suppress(OSError):
+        shutil.copyfile(log, kept)
+        why += f" What was written last lies in {kept}."
+    return f"{said}, and no copy could be made: restore it from a backup. {why}".rstrip()
 
 
 def verify(database: Database, progress: Progress) -> list[str]:

@@ -6,6 +6,7 @@ that its beginning is a random sample, too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Annotation, Audit, Decision, IdArray, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import AUDIT, OPEN_AUDIT
-from sce_desktop.tasks.evidence import AuditSample, gather
+from sce_desktop.tasks.evidence import AuditSample, Evidence, gather
+from sce_desktop.tasks.one_state import one_state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,7 @@ class AuditState:
         return len(self.row_ids) - self.decided - self.skipped
 
 
+@one_state
 def plan(project: Project) -> AuditPlan:
     """Find out which rows a sample can be drawn from.
 
@@ -87,6 +90,7 @@ def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple
     return audit, len(bulk)
 
 
+@one_state
 def state(project: Project) -> AuditState | None:
     """Return how far the newest sample has come; None if there is none."""
     audits = project.audits()
@@ -100,6 +104,7 @@ def state(project: Project) -> AuditState | None:
     return AuditState(audits[-1], row_ids, len(found) - skipped, skipped, next(waiting, None))
 
 
+@one_state
 def sample(project: Project) -> AuditSample | None:
     """Return the newest sample as far as it has been worked through; None if there is none.
 
@@ -137,6 +142,16 @@ def sample(project: Project) -> AuditSample | None:
         passed=len(reached) - len(decided),
         again=int((~kept).sum()),
     )
+
+
+@one_state
+def gather_sampled(project: Project, aliases: Sequence[str] = (), *, gold: bool = False) -> Evidence:
+    """Return what `gather` does with the newest sample, both of one state of the project.
+
+    Raises:
+        UserError: The project has no labels, or no row with text.
+    """
+    return gather(project, aliases, sample(project), gold=gold)
 
 
 def _in_turn(one: Annotation) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop import __version__
+from sce_desktop.core.comparison import recorded
 from sce_desktop.core.types import ModelVersion
 from sce_desktop.core.words import plural
 
@@ -100,10 +101,10 @@ def _settings(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _brought(found: Mapping[str, Any], held_out: int) -> list[str]:
-    sentence = found["difference"]["sentence"]
+    sentence = recorded(found["measured"], found["difference"]).sentence
     before, after = found["before"], found["after"]
     if before is None or after is None:
-        return [str(sentence)]
+        return [sentence]
     how = "none of which it learned from" if held_out else "each left out of training once"
     return [
         f"On {plural(found['measured'], 'row')}, {how}:",
@@ -112,7 +113,7 @@ def _brought(found: Mapping[str, Any], held_out: int) -> list[str]:
         "|---|---|---|",
         *(f"| {name} | {_figure(before, key)} | {_figure(after, key)} |" for name, key in _FIGURES),
         "",
-        str(sentence),
+        sentence,
     ]
 
 

@@ -19,6 +19,7 @@ from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.columns import cells_of, find_columns, from_list
+from sce_desktop.tasks.one_state import one_state
 
 GOLD = "gold"
 """The coder whose answers are right by definition."""
@@ -232,6 +233,7 @@ class WithOther:
         return f"{both} agree on {same} of {rows} that both decided{figures}."
 
 
+@one_state
 def agreements(project: Project, progress: Progress) -> list[WithOther]:
     """Compare every other coder with the user; several labels of a row are one answer.
 

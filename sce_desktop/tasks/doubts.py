@@ -54,11 +54,11 @@ def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doub
         UserError: Rows may have several labels, or none of them has a text vector.
         Cancelled: The user stopped.
     """
-    evidence = gather(project)
+    with project.snapshot():
+        evidence, audit = gather(project), state(project)
     if evidence.multi_label:
         raise UserError("Where a row may have several labels, none of them can be told to be wrong.")
     labelled = evidence.decided & (evidence.answer < len(evidence.labels))
-    audit = state(project)
     kept = labelled.copy()
     if audit is not None and audit.waiting:
         kept[places_of(evidence.row_ids, audit.row_ids)] = False

@@ -20,6 +20,7 @@ from sce_desktop.core.types import Annotation, Decision, FloatArray, IdArray, La
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.coders import gold_coder
+from sce_desktop.tasks.one_state import one_state
 
 UNDECIDED = -1
 _BATCH = 5000
@@ -139,6 +140,7 @@ class Evidence:
         return found
 
 
+@one_state
 def gather(
     project: Project, aliases: Sequence[str] = (), audit: AuditSample | None = None, *, gold: bool = False
 ) -> Evidence:
@@ -154,11 +156,6 @@ def gather(
     Raises:
         UserError: The project has no labels, or no row with text.
     """
-    with project.snapshot():
-        return _gather(project, aliases, audit, gold=gold)
-
-
-def _gather(project: Project, aliases: Sequence[str], audit: AuditSample | None, *, gold: bool) -> Evidence:
     label_set = project.label_set()
     if label_set is None or not label_set.labels:
         raise UserError("The project has no labels yet: give it some first.")

@@ -16,6 +16,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.columns import ModelColumns, as_list, beside
 from sce_desktop.tasks.models import MAIN_ALIAS
+from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.provenance import about, shown_runs, write_about
 
@@ -40,6 +41,7 @@ _CHUNK_ROWS = 5000
 _NO_MARKS = RowMarks(0)
 
 
+@one_state
 def rows_to_export(project: Project, only: Which = "all", shown: RowQuery | None = None) -> IdArray:
     """Return the ids of the rows that an export writes, in their order: "shown" as ``shown`` says.
 
@@ -51,6 +53,7 @@ def rows_to_export(project: Project, only: Which = "all", shown: RowQuery | None
     return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
 
 
+@one_state
 def columns_to_export(project: Project) -> list[tuple[str, tuple[str, ...]]]:
     """Return what an export can write, by where it comes from: names as they will stand in the header.
 
@@ -66,6 +69,7 @@ def columns_to_export(project: Project) -> list[tuple[str, tuple[str, ...]]]:
     ]
 
 
+@one_state
 def export_table(
     project: Project,
     path: Path,

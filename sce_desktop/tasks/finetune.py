@@ -51,6 +51,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
         "interval": list(found.interval),
         "won": found.won,
         "lost": found.lost,
+        "p_value": found.p_value,
         "sentence": found.sentence,
     }
 

@@ -11,11 +11,13 @@ from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.models import MAIN_ALIAS
+from sce_desktop.tasks.one_state import one_state
 
 ABOUT_ENDING = ".about.txt"
 _BEGINNING = "Written by SCE Desktop"
 
 
+@one_state
 def shown_runs(project: Project) -> list[Run]:
     """Return the runs whose scores are shown and exported, in the order of their columns."""
     aliases = dict.fromkeys([MAIN_ALIAS, *(run.alias for run in project.runs())])
@@ -38,6 +40,7 @@ def about_run(run: Run, versions: Sequence[ModelVersion]) -> str:
     )
 
 
+@one_state
 def about(project: Project) -> list[str]:
     """Return what has to be said beside an exported table, a line each."""
     versions = project.versions()

@@ -23,6 +23,7 @@ from sce_desktop.store.query import RowQuery, RowState
 from sce_desktop.tasks.bulk import BulkOutcome, decide_all, sampled_rows
 from sce_desktop.tasks.columns import cells_of
 from sce_desktop.tasks.evidence import learned_rows
+from sce_desktop.tasks.one_state import one_state
 
 EXAMPLES: Final = 10
 
@@ -55,6 +56,7 @@ class Acceptance:
         return tuple(label_id for label_id in ids if label_id is not None)
 
 
+@one_state
 def acceptable(project: Project, run: Run, query: RowQuery, confidence: float) -> Acceptance:
     """Return the undecided rows of ``query`` with a prediction of at least ``confidence``.
 
@@ -108,6 +110,7 @@ def column_values(project: Project, column: int, *, most: int, progress: Progres
     return Counter(cell or "" for _, cell in cells_of(project, column, progress)).most_common(most)
 
 
+@one_state
 def threshold_facts(project: Project, run: Run) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Return what a threshold can be judged by.
 

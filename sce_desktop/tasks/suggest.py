@@ -17,6 +17,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, Run
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.vectors import KnownVectors
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _MORE_STOP_WORDS: Final = frozenset({"did", "does", "doing", "got", "just", "lik
 _DIMENSIONS: Final = 20
 
 
+@one_state
 def unfitting_rows(project: Project, run: Run | None) -> IdArray:
     """Return the rows that no label fits: answered so, or unsure and unlabelled; without a run all others."""
     none = project.row_ids(RowQuery(state=RowState.NONE, blank=False))

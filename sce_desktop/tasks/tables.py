@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import glob
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
 from sce_desktop.data.labels_file import read_labels, write_labels
+from sce_desktop.store.placing import check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.store.query import RowState
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
@@ -20,6 +18,7 @@ from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_l
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.labels import merge_alike
 from sce_desktop.tasks.progress import Unreported
+from sce_desktop.temporary import temporary_beside
 
 __all__ = [
     "append_table",
@@ -58,6 +57,7 @@ def import_table(
     lists: bool | None = None,
     merge: bool = False,
     options: TableOptions | None = None,
+    overwrite: bool = False,
     progress: Progress,
 ) -> Project:
     """Make a project of a table and open it. It is built aside and appears when it is whole.
@@ -77,14 +77,14 @@ def import_table(
             None: if most of them are.
         merge: Labels that look the same become one.
         options: How to read the table.
+        overwrite: Replace a file that is there, unless it is open.
         progress: Told of rows; everything done otherwise than expected is a warning.
 
     Raises:
         UserError: The table or a column is not right, the project exists already, or the disk is full.
         Cancelled: The user stopped; there is no project.
     """
-    if project_path.exists():
-        raise UserError(f"{project_path} exists already: choose another name or add the table to it.")
+    check_target(project_path, overwrite=overwrite)
     table = tables.open_table(table_path, options or TableOptions())
     gold_at = (
         find_column(table.columns, gold_column, progress) if isinstance(gold_column, str) else gold_column
@@ -95,8 +95,7 @@ def import_table(
         ours_at=our_columns(table.columns) if take_back else None,
     )
     text_at = find_columns(carried.columns, text_columns, progress)
-    aside = project_path.with_name(f".{project_path.name}.{uuid.uuid4().hex[:8]}.partial")
-    try:
+    with temporary_beside(project_path.resolve()) as aside:
         with Project.create(aside, name=project_path.stem) as project:
             batches = carried.passing(table.batches(progress=progress))
             _add(project, table, carried.columns, batches, text_at, progress)
@@ -111,10 +110,7 @@ def import_table(
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
             if merge:
                 merge_alike(project, progress=Unreported(progress))
-        _rename(aside, project_path)
-    finally:
-        for leftover in project_path.parent.glob(f"{glob.escape(aside.name)}*"):
-            leftover.unlink()
+        put_in_place(aside, project_path, overwrite=overwrite)
     return Project.open(project_path)
 
 
@@ -123,15 +119,6 @@ def _has_lists(project: Project, place: int | None, lists: bool | None, progress
         return False
     cells = (cell for _, cell in cells_of(project, place, Unreported(progress)))
     return has_lists(project.columns[place], cells, lists, progress)
-
-
-def _rename(aside: Path, target: Path) -> None:
-    if target.exists():  # made by somebody else meanwhile
-        raise UserError(f"{target} exists already: choose another name.")
-    try:
-        aside.rename(target)
-    except OSError as error:
-        raise UserError(f"{target} cannot be written ({error.strerror}): choose another folder.") from error
 
 
 def append_table(

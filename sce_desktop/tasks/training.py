@@ -20,6 +20,7 @@ from sce_desktop.core.words import gigabytes
 from sce_desktop.ml.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS, AdapterPace, adapter_work, choices
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
+from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.vectors import KnownVectors
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class TrainingRows(ChosenRows):
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
+@one_state
 def chosen_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -> ChosenRows:
     """Return the rows that have a text, not that of a sample's row, and were given one label by ``origins``.
 
@@ -134,6 +136,7 @@ def chosen_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -> 
     )
 
 
+@one_state
 def training_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -> TrainingRows:
     """Return what `chosen_rows` does, with the texts.
 

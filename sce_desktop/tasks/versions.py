@@ -23,6 +23,7 @@ from sce_desktop.tasks.finetune import (
     outcome,
 )
 from sce_desktop.tasks.models import MAIN_ALIAS, ModelSource
+from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.training import (
     MEASURED_ON,
     Cost,
@@ -70,13 +71,10 @@ class Trial:
     def better(self) -> bool:
         """Whether it should be used without being asked for.
 
-        Against the model as it was the interval must lie above 0; against the version in use, on the rows
-        that are new to both, the mean must.
+        Both against the model as it was and, on the rows that are new to both, against the version in use it
+        must be better by the exact test.
         """
-        difference = self.outcome.difference
-        if not (difference.shown and difference.mean > 0):
-            return False
-        return self.since is None or self.since[1].mean > 0
+        return self.outcome.difference.better and (self.since is None or self.since[1].better)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -303,6 +301,7 @@ def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:
     ]
 
 
+@one_state
 def _baselines(project: Project, rows: TrainingRows, measured: IdArray) -> dict[str, dict[str, Any]]:
     """Return how the project's baselines fare on the measured rows, those that have scored all of them."""
     if not len(measured):

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialogButtonBox,
     QFormLayout,
     QHeaderView,
     QLabel,
-    QSpinBox,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -23,6 +21,7 @@ from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.ui import review_work
 from sce_desktop.ui.bulk_work import submit_bulk
 from sce_desktop.ui.dialog_parts import dialog_column, flat_list, indent_number, ok_and_cancel
+from sce_desktop.ui.fields import ComboBox, SpinBox
 from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
@@ -43,10 +42,10 @@ class AcceptDialog(ProjectDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Accept predictions", parent)
         self.preview: AcceptPreview | None = None
-        self.confidence = QSpinBox(minimum=1, maximum=100, suffix=" %", value=90)
+        self.confidence = SpinBox(minimum=1, maximum=100, suffix=" %", value=90)
         self.confidence.setAccessibleName("Confidence from, in per cent")
         indent_number(self.confidence)
-        self.scope = QComboBox()
+        self.scope = ComboBox()
         self.scope.setAccessibleName("Of which rows")
         self.scope.addItem("All rows", False)
         if has_filters(session.query):

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.types import Label
 from sce_desktop.ui import label_edits, table_work
 from sce_desktop.ui.dialog_parts import dialog_column
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.jobs import Job
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
@@ -44,7 +45,7 @@ class AddLabelsDialog(ProjectDialog):
     ) -> None:
         super().__init__(session, title, parent)
         self._checked = checked
-        self.column = QComboBox()
+        self.column = ComboBox()
         self.column.setAccessibleName("Column")
         self.column.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.column.hide()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFormLayout, QLabel, 
 from sce_desktop.core.estimates import wilson_interval
 from sce_desktop.ui import audit_work
 from sce_desktop.ui.dialog_parts import dialog_column, indent_number, ok_and_cancel
+from sce_desktop.ui.fields import SpinBox
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
@@ -152,7 +153,7 @@ class AuditDialog(ProjectDialog):
 
 
 def _spin(name: str, least: int, most: int, suffix: str) -> QSpinBox:
-    spin = QSpinBox(minimum=least, maximum=most, suffix=suffix)
+    spin = SpinBox(minimum=least, maximum=most, suffix=suffix)
     spin.setAccessibleName(name)
     indent_number(spin)
     return spin

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialogButtonBox,
     QFormLayout,
     QLabel,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.types import Coder, TablePreview
 from sce_desktop.ui import review_work
 from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel, problem_label
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
@@ -29,7 +29,7 @@ class CoderDialog(ProjectDialog):
         super().__init__(session, "Answers of another person", parent)
         self._path = path
         self.name = QLineEdit(path.stem)
-        self.our_key, self.their_key, self.their_label = QComboBox(), QComboBox(), QComboBox()
+        self.our_key, self.their_key, self.their_label = ComboBox(), ComboBox(), ComboBox()
         columns = session.project.columns if session.project is not None else ()
         self.our_key.addItems(columns)
         form = QFormLayout()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from sce_desktop.core.types import Cell
 from sce_desktop.store.query import CellFilter
 from sce_desktop.ui import review_work
 from sce_desktop.ui.checked_list import CheckedList
 from sce_desktop.ui.dialog_parts import dialog_column, ok_and_cancel
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px, set_role
@@ -24,7 +25,7 @@ class ColumnFilterDialog(ProjectDialog):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Filter by a column", parent)
-        self.column = QComboBox()
+        self.column = ComboBox()
         self.column.setAccessibleName("Column")
         columns = session.project.columns if session.project is not None else ()
         self.column.addItems(columns)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSlider, QSpinBox, QWidget, QWidgetAction
+from PySide6.QtCore import QPoint, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 
 from sce_desktop.ui.dialog_parts import indent_number
+from sce_desktop.ui.fields import Slider, SpinBox
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px
 
 _PAUSE_MS = 120
@@ -19,11 +20,11 @@ class ConfidenceMenu(QMenu):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAccessibleName("Confidence below")
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = Slider()
         self.slider.setRange(1, 100)
         self.slider.setAccessibleName("Show rows with a confidence below, in per cent")
         self.slider.setFixedWidth(px(160))
-        self.spin = QSpinBox(minimum=1, maximum=100, suffix=" %")
+        self.spin = SpinBox(minimum=1, maximum=100, suffix=" %")
         self.spin.setAccessibleName("Confidence below, in per cent")
         indent_number(self.spin)
         body = QWidget()

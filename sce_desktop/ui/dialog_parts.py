@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.ui.fields import keep_still
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
 AnyDialog = TypeVar("AnyDialog", bound=QDialog)
@@ -26,6 +27,8 @@ AnyDialog = TypeVar("AnyDialog", bound=QDialog)
 def open_dialog(dialog: AnyDialog) -> AnyDialog:
     """Show ``dialog`` without a nested event loop; it is deleted when it closes."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    if isinstance(dialog, QFileDialog):
+        keep_still(dialog)
     dialog.open()
     return dialog
 

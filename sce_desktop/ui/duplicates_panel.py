@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
-    QSpinBox,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -36,6 +35,7 @@ from sce_desktop.ui import duplicates_work
 from sce_desktop.ui.bulk_work import submit_bulk
 from sce_desktop.ui.dialog_parts import indent_number
 from sce_desktop.ui.duplicates_model import DECIDED, KIND, LABELS, ROWS, TEXT, DuplicatesModel, answer_name
+from sce_desktop.ui.fields import SpinBox
 from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import rows
@@ -64,7 +64,7 @@ class DuplicatesPanel(QWidget):
         self.setAccessibleName("Duplicates")
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.similarity = QSpinBox(minimum=_LEAST, maximum=100, suffix=" %", value=round(NEAR * 100))
+        self.similarity = SpinBox(minimum=_LEAST, maximum=100, suffix=" %", value=round(NEAR * 100))
         self.similarity.setAccessibleName("Alike from, in per cent")
         self.similarity.setToolTip("Twice the letters in common, in order, over those of both; 100 %: copies")
         indent_number(self.similarity)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from sce_desktop.ui.evaluate_words import SOURCES, audit_progress
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
 
@@ -29,7 +30,7 @@ class EvaluateBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("What the figures rest on")
-        self.source = QComboBox()
+        self.source = ComboBox()
         self.source.setAccessibleName("Measured on")
         self.source.setToolTip("Which decisions, or right answers, the models are measured on")
         self.source.activated.connect(self._on_source)

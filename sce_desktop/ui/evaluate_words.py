@@ -131,8 +131,7 @@ def comparisons(part: Part) -> str:
     said = []
     for model in part.models:
         if model.behind is not None:
-            words = model.behind.sentence
-            said.append(f"{first} beside {model_name(model.alias)}: {words[:1].lower()}{words[1:]}")
+            said.append(f"{first} vs. {model_name(model.alias)}: {model.behind.points}")
     return "\n".join(said)
 
 

@@ -31,12 +31,12 @@ def evaluate(
 ) -> Evaluation | None:
     """Measure the runs ``aliases`` on decisions and right answers; None: there are no labels or no text."""
     from sce_desktop.core.labels import parent_of
-    from sce_desktop.tasks.audits import sample
-    from sce_desktop.tasks.evidence import gather, rolled_up
+    from sce_desktop.tasks.audits import gather_sampled
+    from sce_desktop.tasks.evidence import rolled_up
     from sce_desktop.tasks.quality import assess
 
     try:
-        evidence = gather(project, aliases, sample(project), gold=True)
+        evidence = gather_sampled(project, aliases, gold=True)
     except UserError:
         return None
     progress.check()

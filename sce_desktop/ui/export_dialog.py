@@ -8,7 +8,6 @@ from PySide6.QtCore import QSettings, Qt, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QComboBox,
     QDialogButtonBox,
     QFileDialog,
     QHBoxLayout,
@@ -25,6 +24,7 @@ from sce_desktop.core.words import plural
 from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.dialog_parts import dialog_column, open_dialog
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.import_forms import delimiter_name
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
@@ -127,7 +127,7 @@ class ExportDialog(ProjectDialog):
         choose = QPushButton("Choose…")
         choose.setAccessibleName("Choose the file")
         choose.clicked.connect(self._choose)
-        self.format = QComboBox()
+        self.format = ComboBox()
         self.format.setAccessibleName("Format")
         for ending, words in FORMATS:
             self.format.addItem(words, ending)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QUrl
 
 PROJECT_SUFFIX = ".sce"
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json")
+KINDS = "CSV, TSV, TXT, XLSX, Parquet or JSONL"
 _TABLES = " ".join(f"*{suffix} *{suffix}.gz" for suffix in TABLE_SUFFIXES)
 TABLE_FILTER = f"Tables ({_TABLES})"
 PROJECT_FILTER = f"Projects (*{PROJECT_SUFFIX})"
@@ -32,8 +32,31 @@ def dropped_file(data: QMimeData) -> Path | None:
 
     The formats that a drag offers differ between desktops, and the file may not be there before the drop.
     """
-    urls: Iterable[QUrl] = data.urls() if data.hasUrls() else ()
-    for url in urls:
-        if url.isLocalFile() and _is_ours(url.fileName()):
-            return Path(url.toLocalFile())
-    return None
+    return next((Path(url.toLocalFile()) for url in _urls(data) if _fits(url)), None)
+
+
+def why_not_dropped(data: QMimeData) -> str:
+    """Why nothing of a drag can be opened, in one sentence; empty if something can, or it has no files."""
+    urls = _urls(data)
+    if not urls or any(_fits(url) for url in urls):
+        return ""
+    first = urls[0]
+    if not first.isLocalFile():
+        return "What was dropped is not a file on this computer: save it first, then drop the file."
+    path = Path(first.toLocalFile())
+    if path.is_dir():
+        return f"“{path.name}” is a folder: drop one table, or a project (.sce)."
+    return f"“{path.name}” cannot be opened: drop a table ({KINDS}) or a project (.sce)."
+
+
+def left_out(data: QMimeData) -> int:
+    """How many files of a drag are not opened, beside the one that is."""
+    return max(0, len(_urls(data)) - 1)
+
+
+def _urls(data: QMimeData) -> list[QUrl]:
+    return data.urls() if data.hasUrls() else []
+
+
+def _fits(url: QUrl) -> bool:
+    return url.isLocalFile() and _is_ours(url.fileName())

@@ -77,7 +77,7 @@ class FilterMenus(QWidget):
             choose = partial(self._choose_order, order, descending)
             text = name[:1].upper() + name[1:]
             if order is RowOrder.GIVEN:
-                text, enabled = f"{text} (default, teaches most)", bool(runs)
+                text, enabled = f"{text} (recommended)", bool(runs)
             action = self._add(menu, text, choose, checked=checked, enabled=enabled)
             group.addAction(action)
             if name == DEFAULT_QUEUE:
@@ -94,7 +94,7 @@ class FilterMenus(QWidget):
             self._set(query)
 
     def _ask_diverse(self) -> None:
-        """Order the rows so that those which teach most come first; that looks at their vectors."""
+        """Order the rows so that varied ones come first; that looks at their vectors."""
         if self._session.project is None:
             return
         job = self._session.review.find_diverse()

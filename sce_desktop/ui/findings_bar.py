@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QHBoxLayout, Q
 
 from sce_desktop.core.types import Run
 from sce_desktop.tasks.periods import Unit
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.findings_work import Answer, View, Wanted
 from sce_desktop.ui.flow_layout import FlowLayout
 from sce_desktop.ui.icons import set_icon
@@ -221,7 +222,7 @@ class FindingsBar(QWidget):
 
 
 def _combo(name: str) -> QComboBox:
-    combo = QComboBox()
+    combo = ComboBox()
     combo.setAccessibleName(name)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     combo.setMaximumWidth(px(_COMBO))

@@ -42,6 +42,7 @@ class Read:
     evidence: Evidence
     scores: tuple[object, ...]  # what its probabilities hang on
     columns: Columns
+    model: str = ""  # whose probabilities they are, as `about_run` says it
     column: int | None = None
     cells: Sequence[Cell] = ()  # of ``column``, one a row of the evidence
 
@@ -107,7 +108,8 @@ def look(
     if wanted.view == "time":
         import pyqtgraph  # noqa: F401 - takes up to a second, in which the window must not stand still
     if read is None or anew or read.scores[:1] != (wanted.alias,):
-        read = _read(project, wanted.alias, read, progress)
+        with project.snapshot():
+            read = _read(project, wanted.alias, read, progress)
     evidence = rolled_up(read.evidence) if wanted.rolled else read.evidence
     progress.check()
     found_parts, column = None, wanted.column
@@ -164,9 +166,9 @@ def _most(groups: Sequence[Group], *, counts: bool) -> float:
 
 def _read(project: Project, alias: str, before: Read | None, progress: Progress) -> Read:
     """Read decisions, and probabilities and cells only where they are not those of ``before``."""
-    from sce_desktop.tasks.audits import sample
-    from sce_desktop.tasks.evidence import gather
+    from sce_desktop.tasks.audits import gather_sampled
     from sce_desktop.tasks.parts import columns
+    from sce_desktop.tasks.provenance import about_run
 
     label_set, run = project.label_set(), project.active_run(alias) if alias else None
     labels = tuple(label.id for label in label_set.labels) if label_set else ()
@@ -174,13 +176,14 @@ def _read(project: Project, alias: str, before: Read | None, progress: Progress)
     scores = (alias, run and (run.id, run.scored), labels, rows)
     kept = before is not None and before.scores == scores
     wanted = run is not None and run.scored > 0 and not kept
-    evidence = gather(project, [alias] if wanted else [], sample(project))
+    evidence = gather_sampled(project, [alias] if wanted else [])
+    model = about_run(run, project.versions()) if run is not None else ""
     progress.check()
     if before is not None and kept:
         evidence = replace(evidence, probabilities=before.evidence.probabilities)
     if before is None or before.scores[-1] != rows:
-        return Read(evidence, scores, columns(project))
-    return replace(before, evidence=evidence, scores=scores)
+        return Read(evidence, scores, columns(project), model)
+    return replace(before, evidence=evidence, scores=scores, model=model)
 
 
 def cell_rows(project: Project, answer: Answer, place: int, part: int, *, progress: Progress) -> CellRows:
@@ -222,15 +225,12 @@ def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -
         shown,
         over_time=answer.wanted.view == "time",
         counts=answer.wanted.counts,
-        notes=[*answer.notes, *_models(project, answer)],
+        notes=[*answer.notes, *_models(answer)],
     )
     (write_xlsx if path.suffix.lower() == ".xlsx" else write_html)(path, made)
     return path
 
 
-def _models(project: Project, answer: Answer) -> list[str]:
-    """Which model's probabilities helped: a line, or none."""
-    from sce_desktop.tasks.provenance import about_run
-
-    runs = map(project.active_run, answer.evidence.probabilities)
-    return [f"Probabilities of {about_run(run, project.versions())}." for run in runs if run is not None]
+def _models(answer: Answer) -> list[str]:
+    """Which model's probabilities helped when they were read: a line, or none."""
+    return [f"Probabilities of {answer.read.model}."] if answer.evidence.probabilities else []

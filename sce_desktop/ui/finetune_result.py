@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.comparison import recorded
 from sce_desktop.core.types import Label, ModelVersion
 from sce_desktop.tasks.training import ORIGINS, Plan
 from sce_desktop.ui.dialog_parts import flat_list
@@ -218,10 +219,10 @@ class ResultPane(QWidget):
         self.follow_use(versions)
         self.title.setText(f"{single.name}, from {rows(single.train_rows)}")
         metrics = single.metrics
-        difference = metrics["difference"]
-        self.sentence.setText(difference["sentence"])
-        if difference["sentence"].startswith(("Better", "Worse")):
-            set_role(self.sentence, "good" if difference["mean"] > 0 else "warn")
+        difference = recorded(metrics["measured"], metrics["difference"])
+        self.sentence.setText(difference.sentence)
+        if difference.shown:
+            set_role(self.sentence, "good" if difference.better else "warn")
         self.figures.show_figures(
             [
                 (f"Before: {single.base}", metrics["before"]),
@@ -251,7 +252,7 @@ class ResultPane(QWidget):
         words = ""
         since = newer.metrics.get("since")
         if since and since["version"] == older.number and since["rows"]:
-            words = f"On rows that are new to both: {since['sentence']}"
+            words = f"On rows that are new to both: {recorded(since['rows'], since).points}."
         self.sentence.setText(words)
         lines: list[tuple[str, Mapping[str, Any] | None]] = []
         for version in (older, newer):

@@ -5,14 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -23,6 +21,7 @@ from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.choices import TuneChoices
 from sce_desktop.ui.dialog_parts import indent_number
+from sce_desktop.ui.fields import DoubleSpinBox, SpinBox
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
@@ -141,13 +140,13 @@ class StartPane(QWidget):
         self.show_plan(None)
 
     def _build_settings(self) -> QWidget:
-        self.epochs = QSpinBox(minimum=1, maximum=10_000, value=TuneChoices().epochs)
+        self.epochs = SpinBox(minimum=1, maximum=10_000, value=TuneChoices().epochs)
         self.epochs.valueChanged.connect(self.choicesChanged)
-        self.rate = QDoubleSpinBox(minimum=0.01, maximum=100.0, decimals=2, singleStep=0.1, value=1.0)
-        self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)
+        self.rate = DoubleSpinBox(minimum=0.01, maximum=100.0, decimals=2, singleStep=0.1, value=1.0)
+        self.seed = SpinBox(minimum=0, maximum=2**31 - 1)
         self.balanced = QCheckBox("Rare labels count as much as frequent ones")
         self.balanced.setChecked(True)
-        self.auto = QSpinBox(minimum=0, maximum=100_000, singleStep=10, suffix=" new rows")
+        self.auto = SpinBox(minimum=0, maximum=100_000, singleStep=10, suffix=" new rows")
         self.auto.setSpecialValueText("Never")
         self.auto.setValue(int(self._session.settings["auto_finetune"]))
         self.auto.valueChanged.connect(self._choose_auto)
@@ -162,8 +161,7 @@ class StartPane(QWidget):
             (
                 self.auto,
                 "By itself after",
-                "Behind the window. The result is used only where it is better: than the model as it was by "
-                "its interval, than the version in use by its mean on rows that are new to both",
+                "Runs in the background. The new version is used only if an exact test finds it better",
             ),
         )
         box = QWidget()
@@ -181,8 +179,7 @@ class StartPane(QWidget):
         form.addRow(self.balanced)
         self.adapt = QCheckBox("Adapt the text embedder too (slower)")
         self.adapt.setToolTip(
-            "LoRA on the attention of the model that reads the texts. Kept only where it is better than the "
-            "fast way, which is done first, on rows left out"
+            "Kept only if at least as many validation rows are right and their labels are more probable"
         )
         self.adapt.toggled.connect(self._show_takes)
         self.adapt_note = _fact()

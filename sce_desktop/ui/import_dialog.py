@@ -156,6 +156,9 @@ class ImportDialog(ProjectDialog):
             return self._failure
         if self._look is None:
             return ""
+        counted = self._scan.rows if self._scan is not None else len(self._look.preview.rows)
+        if not counted:
+            return "The table has no rows to import."
         project = self._session.project
         if self.target.append and project is not None:
             columns = self._look.preview.columns
@@ -173,7 +176,8 @@ class ImportDialog(ProjectDialog):
         self.import_button.setEnabled(self._look is not None and not obstacle)
         verb = "Add" if self.target.append else "Import"
         counted = self._scan is not None and not self._failure
-        self.import_button.setText(f"{verb} {rows(self._scan.rows)}" if counted and self._scan else verb)
+        some = self._scan.rows if counted and self._scan is not None else 0
+        self.import_button.setText(f"{verb} {rows(some)}" if some else verb)
         self.import_button.setAccessibleName(self.import_button.text())
 
     # --- looking and counting ------------------------------------------------------------------------------

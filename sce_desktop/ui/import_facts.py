@@ -47,8 +47,6 @@ def sentences(scan: TableScan, *, append: bool, lists: bool = True) -> list[tupl
         )
     elif append:
         told.append(("No text of these is in the project yet.", "muted"))
-    if not scan.rows:
-        told.append(("The table has no rows.", "warn"))
     if scan.blank:
         told.append((f"{rows(scan.blank)} without text: kept, never scored.", "warn"))
     if scan.duplicates:

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.core.types import TableOptions, TablePreview
 from sce_desktop.ui.dialog_parts import indent_number
+from sce_desktop.ui.fields import ComboBox, SpinBox
 from sce_desktop.ui.label_edits import quoted
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
@@ -57,11 +57,14 @@ _ENCODINGS = (
 )
 _SHOWN_COLUMNS, _LEAST_COLUMNS = 6, 3
 _USES = (  # words, what becomes of the labels, whether they are gold
-    ("As your annotations", "They are the rows' answers, kept apart as imported.", False),
     (
-        "As right answers (gold)",
-        "Rows stay open and show the right answer once you have decided. Evaluate measures the models on "
-        "them; Review, Agreement compares your answers.",
+        "As your annotations",
+        "Used as the rows' labels, marked as imported. Only rows without a label are left to review.",
+        False,
+    ),
+    (
+        "As gold labels (for evaluation)",
+        "Rows stay unlabelled. The gold label appears after you label a row. Used in Evaluate and Agreement.",
         True,
     ),
 )
@@ -85,8 +88,8 @@ class ReadingForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.options = TableOptions()  # what the user chose; None: find out
-        self.encoding, self.delimiter, self.quoting, self.sheet = (QComboBox() for _ in range(4))
-        self.header_row = QSpinBox()
+        self.encoding, self.delimiter, self.quoting, self.sheet = (ComboBox() for _ in range(4))
+        self.header_row = SpinBox()
         self.header_row.setRange(0, 1000)
         self.header_row.setKeyboardTracking(False)
         self.header_row.setSpecialValueText("None")
@@ -166,6 +169,7 @@ class ColumnsForm(QWidget):
         self._columns: tuple[str, ...] = ()
         self._ours_at: int | None = None
         self._guess: int | None = None  # which column seems to hold labels
+        self._gold_like: frozenset[int] = frozenset()  # which ones seem to hold gold labels
         self._fixed = False
         text_words = QLabel("Text to classify")
         self.text_list = QListWidget()
@@ -176,7 +180,7 @@ class ColumnsForm(QWidget):
         self.joined = QLabel(wordWrap=True)
         set_role(self.joined, "muted")
         self.label_words = QLabel("Existing label")
-        self.label_column = QComboBox()
+        self.label_column = ComboBox()
         self.label_column.setAccessibleName("Existing label column")
         self.label_column.setToolTip("Its values become the labels, and answers about the rows")
         self.label_column.setSizeAdjustPolicy(
@@ -184,7 +188,7 @@ class ColumnsForm(QWidget):
         )
         self.label_column.setMinimumContentsLength(10)
         self.label_column.activated.connect(self._on_label)
-        self.use = QComboBox()
+        self.use = ComboBox()
         self.use.setAccessibleName("What the existing labels are")
         for words, tip, gold in _USES:
             self.use.addItem(words, gold)
@@ -192,8 +196,8 @@ class ColumnsForm(QWidget):
         self.use.currentIndexChanged.connect(self._show_use)
         self.use_words = QLabel(wordWrap=True)
         set_role(self.use_words, "muted")
-        self.several = QCheckBox("Take lists of labels apart")
-        self.several.setAccessibleName("Take lists of labels apart")
+        self.several = QCheckBox("Split label lists")
+        self.several.setAccessibleName("Split label lists")
         self.several.setToolTip(
             "Each name is a label, and a row may have several; an empty list says none of these"
         )
@@ -203,9 +207,9 @@ class ColumnsForm(QWidget):
         self.alike = QLabel(wordWrap=True)
         self.alike.setTextFormat(Qt.TextFormat.PlainText)
         set_role(self.alike, "muted")
-        self.take_back = QCheckBox("Take our columns back as annotations")
-        self.take_back.setAccessibleName("Take our columns back as annotations")
-        self.take_back.setToolTip("This program wrote the file: its answers, flags and notes return")
+        self.take_back = QCheckBox("Restore annotations")
+        self.take_back.setAccessibleName("Restore annotations from an SCE Desktop export")
+        self.take_back.setToolTip("This file is an SCE Desktop export: its labels, flags and notes return")
         self.take_back.toggled.connect(self._on_take_back)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -266,6 +270,7 @@ class ColumnsForm(QWidget):
             self._begin_lists()
             chosen = self.label_column.currentText() if self._columns else ""
             self._columns, self._guess = preview.columns, preview.label_column
+            self._gold_like = look.gold_like
             with QSignalBlocker(self.take_back):
                 self.take_back.setChecked(look.ours_at is not None)
             self._fill_labels(chosen)
@@ -284,6 +289,12 @@ class ColumnsForm(QWidget):
                 self.label_column.addItem(_shown(name, place), place)
             again = self.label_column.findText(chosen) if chosen else -1
             self.label_column.setCurrentIndex(max(again, 0) if guess is None else guess + 1)
+        self._propose_use()
+
+    def _propose_use(self) -> None:
+        """Offer a column that looks like gold labels as such: as annotations it would leave nothing to do."""
+        with QSignalBlocker(self.use):
+            self.use.setCurrentIndex(self.use.findData(self.label in self._gold_like))
 
     def _fill(self, checked: tuple[int, ...]) -> None:
         with QSignalBlocker(self.text_list):
@@ -333,7 +344,7 @@ class ColumnsForm(QWidget):
     def _show_label(self) -> None:
         shown = bool(self._columns)
         self.several.setVisible(shown and not self.several.isHidden())
-        self.label_words.setText("Existing label" if self.data_width is None else "Right answers (gold)")
+        self.label_words.setText("Existing label" if self.data_width is None else "Gold labels")
         self.label_words.setVisible(shown)
         self.label_column.setVisible(shown)
         self._show_use()
@@ -349,6 +360,7 @@ class ColumnsForm(QWidget):
     @Slot()
     def _on_label(self) -> None:
         self._begin_lists()
+        self._propose_use()
         self._show_use()
         self.changed.emit()
 

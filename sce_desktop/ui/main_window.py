@@ -34,7 +34,8 @@ from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.dialog_parts import open_dialog
 from sce_desktop.ui.docks import PanelDock
-from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, dropped_file, is_project
+from sce_desktop.ui.drops import Drops
+from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.labels_panel import LabelsPanel
 from sce_desktop.ui.menus import Menus
@@ -82,6 +83,7 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(self.workspace)
         self.setCentralWidget(self.pages)
         self.strip = MessageStrip(self.pages)
+        self.drops = Drops(self, self.pages, self.open_path, session.tell)  # type: ignore[arg-type]
 
         self.status = StatusBar(session.lanes)
         self.setStatusBar(self.status)
@@ -97,6 +99,7 @@ class MainWindow(QMainWindow):
         self.start_page.pathChosen.connect(self.open_path)
         self.start_page.sampleAsked.connect(session.open_sample)
         session.told.connect(self.strip.show_message)
+        session.toldLasts.connect(self.strip.make_last)
         session.offered.connect(self.strip.show_offer)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
@@ -104,8 +107,8 @@ class MainWindow(QMainWindow):
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
         session.projectClosed.connect(self._on_closed)
-        session.projectClosed.connect(self.strip.end_news)
-        session.projectClosed.connect(self.strip.end_offer)
+        session.projectOpened.connect(self.strip.end_project)
+        session.projectClosed.connect(self.strip.end_project)
         session.countsChanged.connect(self._show_counts)
         session.foundChanged.connect(self._show_counts)
         session.scorer.modelsChanged.connect(self._show_device)
@@ -207,25 +210,16 @@ class MainWindow(QMainWindow):
             panel.merge_selected()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept a file that we can open."""
-        if dropped_file(event.mimeData()) is not None:
-            event.acceptProposedAction()
-            self.start_page.set_drag_over(True)
+        """Take a file, or say why it cannot be opened."""
+        self.drops.take(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Take the mark away."""
-        self.start_page.set_drag_over(False)
-        super().dragLeaveEvent(event)
+        """Take the cue away."""
+        self.drops.take(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file, after the program that it comes from has been let go."""
-        self.start_page.set_drag_over(False)
-        path = dropped_file(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
-            self.raise_()
-            self.activateWindow()
-            QTimer.singleShot(0, self, lambda: self.open_path(path))
+        """Open the file."""
+        self.drops.take(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from text fields file drags, which would become text, and the keys of the menus."""
@@ -234,13 +228,7 @@ class MainWindow(QMainWindow):
             if any(keys == action.shortcut() for action in self.menus.all_actions()):
                 event.ignore()
                 return True
-        if isinstance(event, QDropEvent) and dropped_file(event.mimeData()) is not None:
-            if event.type() is QEvent.Type.Drop:
-                self.dropEvent(event)
-            else:
-                event.acceptProposedAction()
-            return True
-        return super().eventFilter(watched, event)
+        return self.drops.take(event) or super().eventFilter(watched, event)
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -389,7 +377,7 @@ class MainWindow(QMainWindow):
         event.ignore()
         self._save()
         self.setEnabled(False)
-        self._session.tell("Finishing…")
+        self._session.tell_of_program("Finishing…")
         self._session.shut_down()
 
     @Slot()

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
     QCheckBox,
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.tasks.map import Method
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.map_legend import MapLegend
@@ -83,12 +83,12 @@ class MapBar(QWidget):
         for widget in (self.count, self.show_button, self.decide_button, self.clear_button):
             row.addWidget(widget)
         row.addSpacing(px(SPACE_S))
-        self.colour = QComboBox()
+        self.colour = ComboBox()
         self.colour.setAccessibleName("What the colours say")
         self.colour.addItem("Your labels", False)
         self.colour.addItem("The model's labels", True)
         self.colour.currentIndexChanged.connect(self.colourChosen)
-        self.method = QComboBox()
+        self.method = ComboBox()
         self.method.setAccessibleName("How the map is laid out")
         self.method.addItem("PCA", "pca")
         self.method.setItemData(0, "Principal components: there at once", Qt.ItemDataRole.ToolTipRole)

@@ -45,7 +45,13 @@ def facts(
     project: Project, row_ids: IdArray, run: Run | None, query: RowQuery | None, *, progress: Progress
 ) -> Facts:
     """Read what is known about ``row_ids`` (n,), in file order; without ``query`` all of them are shown."""
-    progress.check()
+    with project.snapshot():
+        return _facts(project, row_ids, run, query, progress)
+
+
+def _facts(
+    project: Project, row_ids: IdArray, run: Run | None, query: RowQuery | None, progress: Progress
+) -> Facts:
     answers = answers_of(project, row_ids, None, progress=progress)
     predicted = np.full(len(row_ids), UNKNOWN)
     if run is not None:

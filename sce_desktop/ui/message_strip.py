@@ -19,7 +19,8 @@ INFO_MS = 8000  # good news goes by itself; a warning stays until it is closed, 
 class MessageStrip(QFrame):
     """Shows the newest sentence. The older ones are in the log.
 
-    A warning that had no time to be read comes back when what took its place goes.
+    A warning that had no time to be read comes back when what took its place goes. Neither outlives the
+    project that was open when it came, or the start page: see `end_project`.
 
     It lies over its parent instead of taking part in a layout: nothing that one looks at or aims at moves
     when it comes or goes.
@@ -29,7 +30,8 @@ class MessageStrip(QFrame):
         super().__init__(parent)
         self._warn = False
         self._since = 0.0  # time.monotonic() when the sentence came
-        self._unread: list[str] = []  # warnings that were pushed away, the newest last
+        self._lasts = False  # it is about no project
+        self._unread: dict[str, bool] = {}  # warnings that were pushed away, the newest last, and which last
         self._icon = QLabel()
         self.setAccessibleName("Message")
         self._icon.setAccessibleName("Kind of message")
@@ -87,6 +89,18 @@ class MessageStrip(QFrame):
             self._end()
 
     @Slot()
+    def make_last(self) -> None:
+        """Let what is shown outlive the project: it is about the program."""
+        self._lasts = True
+
+    @Slot()
+    def end_project(self) -> None:
+        """Forget all that was said while another project, or none, was open; what lasts stays."""
+        self._unread = {sentence: lasts for sentence, lasts in self._unread.items() if lasts}
+        if not self.isHidden() and not self._lasts:
+            self._end()
+
+    @Slot()
     def end_offer(self) -> None:
         """Take away an offer that has lost its ground."""
         if self._do is not None:
@@ -106,12 +120,15 @@ class MessageStrip(QFrame):
         self._do = None
         self.hide()
         if self._unread:
-            self.show_message(self._unread.pop(), "warn")
+            sentence, lasts = self._unread.popitem()
+            self.show_message(sentence, "warn")
+            self._lasts = lasts
 
     def _show(self, sentence: str, tone: str) -> None:
         warn = tone == "warn"
         self._keep_unread(sentence)
         self._since = time.monotonic()
+        self._lasts = False
         self.text.setText(sentence)
         self._warn = warn
         self._draw_icon()
@@ -132,9 +149,8 @@ class MessageStrip(QFrame):
         old = self.text.text()
         unread = self._warn and not self.isHidden() and time.monotonic() - self._since < INFO_MS / 1000
         if unread and old != newer and old not in self._unread:
-            self._unread.append(old)
-        if newer in self._unread:
-            self._unread.remove(newer)
+            self._unread[old] = self._lasts
+        self._unread.pop(newer, None)
 
     def _place(self) -> None:
         """Be as wide as the sentence, up to a limit, in the middle of the parent's foot."""

@@ -130,7 +130,7 @@ class ModelStore(QObject):
             name,
             self._session.lanes.fetch.submit(tasks.get_model, name, code=code, title=f"Fetching {name}"),
         )
-        job.finished.connect(lambda _: self._session.tell(f"{name} is here."))
+        job.finished.connect(lambda _: self._session.tell_of_program(f"{name} is here."))
         return job
 
     def look_into(self, folder: Path) -> Job:
@@ -141,7 +141,9 @@ class ModelStore(QObject):
         """Copy a model's folder into the user's models."""
         title = f"Adding {folder.name}"
         job = self._begin(folder.name, self._lane.submit(tasks.add_model, folder, code=code, title=title))
-        job.finished.connect(lambda entry: self._session.tell(f"{entry.name} was added to your models."))
+        job.finished.connect(
+            lambda entry: self._session.tell_of_program(f"{entry.name} was added to your models.")
+        )
         return job
 
     def remove(self, name: str) -> Job:
@@ -176,7 +178,7 @@ class ModelStore(QObject):
 
     def _on_failed(self, name: str, error: object) -> None:
         self.notes[name] = (str(error), False)
-        self._session.tell(str(error), "warn")
+        self._session.tell_of_program(str(error), "warn")
 
     def _on_ended(self, name: str, job: Job) -> None:
         if self.jobs.get(name) is job:

@@ -50,10 +50,10 @@ class PreviewModel(QAbstractTableModel):
 
     def _changed(self) -> None:
         if self._preview is not None and self._preview.columns:
-            last = self.index(self.rowCount() - 1, self.columnCount() - 1)
-            self.dataChanged.emit(self.index(0, 0), last)
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self.columnCount() - 1)
             if self.rowCount():
+                last = self.index(self.rowCount() - 1, self.columnCount() - 1)
+                self.dataChanged.emit(self.index(0, 0), last)
                 self.headerDataChanged.emit(Qt.Orientation.Vertical, 0, self.rowCount() - 1)
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:

@@ -41,6 +41,7 @@ class DecisionBar(QWidget):
         self._acceptable, self._kept = "", False
         self._found: tuple[str, str] | None = None
         self._typing = False
+        self._many = 0
         self._keys: Mapping[str, str] = {}
         self.accept = self._button("Accept", "")
         set_role(self.accept, "primary")
@@ -131,6 +132,16 @@ class DecisionBar(QWidget):
         self._typing = typing
         self._name_buttons()
 
+    def set_many(self, count: int) -> None:
+        """Say on the buttons that they are about ``count`` rows; 0: about the one that is shown."""
+        if count != self._many:
+            self._many = count
+            self._name_buttons()
+            self._show_accept()
+
+    def _show_accept(self) -> None:
+        self.accept.setVisible(bool(self._acceptable or self._many))
+
     def _name_buttons(self) -> None:
         for name, button in (
             ("none", self.none),
@@ -140,6 +151,8 @@ class DecisionBar(QWidget):
             ("note", self.note_button),
         ):
             key, words = shown_key(self._keys.get(name, "")), button.accessibleName()
+            if self._many and button is not self.note_button:
+                words = f"{words} ({self._many:,})"
             button.setMinimumWidth(0)
             button.setText(f"{words}  {key}".rstrip())
             button.setAccessibleDescription(f"key {key}" if key else "")
@@ -156,6 +169,12 @@ class DecisionBar(QWidget):
             verb, name = "Keep" if self._kept else "Accept", self._acceptable
             key = "" if self._typing else shown_key(self._keys.get("accept", ""))
             tip = "Leave the answer as it is and go on" if self._kept else "Take the model's answer and go on"
+        if self._many and self._found is None:
+            words = f"Accept predictions ({self._many:,})"
+            self.accept.setText(f"{words} {key}".rstrip())
+            self.accept.setAccessibleName(words)
+            self.accept.setToolTip("Label each unlabelled row among them as the model predicts")
+            return
         shown = elided_name(QFontMetrics(font("strong")), name, px(150))
         self.accept.setText(f"{verb} {shown.replace('&', '&&')} {key}".rstrip())
         self.accept.setAccessibleName(f"{verb} {name}")
@@ -171,7 +190,7 @@ class DecisionBar(QWidget):
         """Name what "Accept" takes, or ``kept`` leaves as it is; empty: nothing can be accepted."""
         self._acceptable, self._kept = name, kept
         self._name_accept()
-        self.accept.setVisible(bool(name))
+        self._show_accept()
         self.note_button.setEnabled(not read_only)
         for button in (self.accept, self.none, self.skip, self.unsure, self.flag, self.back):
             button.setEnabled(not read_only)

@@ -36,6 +36,7 @@ from sce_desktop.ui.row_labels import Bar, LabelLine, LazyLines, RowLabels
 from sce_desktop.ui.row_limit import RowLimit
 from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
+from sce_desktop.ui.selected_rows import SelectedRows
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.standing import Standing, answer_by, answer_of
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
@@ -60,6 +61,7 @@ class RowPanel(QWidget):
         self._leaving = False
         self._low: bool | None = None  # nobody has looked yet
         self._copies = CopiesOffer(session)
+        self._selected = SelectedRows(session, self)
         self._label_keys: dict[int, str] = {}
         self.setAccessibleName("Row")
         set_role(self, "pane")
@@ -82,6 +84,11 @@ class RowPanel(QWidget):
         self.others.setTextFormat(Qt.TextFormat.PlainText)
         self.others.setAccessibleName("What others answered")
         set_role(self.others, "muted")
+        self.many = QLabel(wordWrap=True)
+        self.many.setTextFormat(Qt.TextFormat.PlainText)
+        self.many.setAccessibleName("Selected rows")
+        set_role(self.many, "title")
+        self.many.hide()
         self.decision = DecisionBar()
         self.empty = QLabel("Choose a row to see its text.", wordWrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -130,6 +137,7 @@ class RowPanel(QWidget):
         body.addLayout(head)
         body.addWidget(self.text.view)
         body.addLayout(self.text.below)
+        body.addWidget(self.many)
         body.addWidget(self.area, 1)
         body.addWidget(self.others)
         body.addWidget(self.decision)
@@ -143,6 +151,7 @@ class RowPanel(QWidget):
     def _connect(self) -> None:
         session = self._session
         session.currentRowChanged.connect(self._show_row)
+        session.selectionChanged.connect(self._show_selected)
         session.labelsChanged.connect(self._on_labels)
         session.scoresChanged.connect(self._on_scores)
         session.annotationsChanged.connect(self._on_annotations)
@@ -294,6 +303,14 @@ class RowPanel(QWidget):
         return answer_by(self._scores[0], self._session.labels, multi_label=several, threshold=threshold)
 
     @Slot()
+    def _show_selected(self) -> None:
+        """Say how many rows keys and buttons are about."""
+        count = self._selected.count
+        self.many.setText(f"{count:,} rows selected: keys and buttons apply to all of them.")
+        self.many.setVisible(bool(count))
+        self.decision.set_many(count)
+
+    @Slot()
     def _on_labels(self) -> None:
         self._set_keys()
         self._read_decision()
@@ -375,6 +392,8 @@ class RowPanel(QWidget):
     def accept(self) -> None:
         """Keep the answer that the row has, from now on by hand; where it has none, take the model's."""
         kept, stands = self._annotation, self._standing()
+        if self._selected.accept():
+            return
         if kept is not None and (kept.origin is Origin.HAND or (self._row is not None and self._row.blank)):
             self._session.nextAsked.emit(self._open)
         elif stands is not None:
@@ -384,6 +403,8 @@ class RowPanel(QWidget):
     def choose_label(self, label_id: int) -> None:
         """Give the row a label; where it may have several, add or remove it."""
         label_set = self._session.label_set
+        if self._selected.choose(label_id):
+            return
         if label_set is None or not label_set.multi_label:
             self._decide(Decision.LABEL, (label_id,))
             return
@@ -396,7 +417,7 @@ class RowPanel(QWidget):
 
     @Slot(object)
     def _decide(self, decision: Decision, label_ids: tuple[int, ...] = (), *, go_on: bool = True) -> None:
-        if self._row is None:
+        if self._row is None or self._selected.decide(decision, label_ids):
             return
         decided = self._row.id
         self._leaving = go_on  # what the panel shows of this row is replaced at once by the next one
@@ -409,7 +430,7 @@ class RowPanel(QWidget):
 
     @Slot()
     def _take_back(self) -> None:
-        if self._row is not None:
+        if self._row is not None and not self._selected.take_back():
             self._session.clear_decision([self._row.id])
 
     @Slot(object, object)
@@ -426,7 +447,9 @@ class RowPanel(QWidget):
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:
-        if self._row is not None:
+        if self._row is None:
+            return
+        if mark == "note" or not self._selected.mark(mark):
             self._session.set_marks([self._row.id], **{mark: value})
 
 

@@ -215,6 +215,12 @@ class RowsTable(QTableView):
         if step_down:
             self._ahead.start()
 
+    def go_within(self, place: int) -> None:
+        """Make the row at ``place`` the current one, and leave the selection as it is."""
+        index = self.model().index(place, Column.TEXT)
+        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.scrollTo(index)
+
     @Slot()
     def _scroll_ahead(self) -> None:
         """Scroll half a page if the next step down would have to scroll."""

@@ -103,6 +103,7 @@ class RowsView(QWidget):
         table.rowChosen.connect(self._on_chosen)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
+        table.selectionModel().selectionChanged.connect(self._tell_selected)
         table.tooMany.connect(lambda most: session.tell(f"At most {most:,} rows can be selected at once."))
         self.model.idsChanged.connect(self._on_ids)
         self.model.aged.connect(self._on_aged)
@@ -165,6 +166,7 @@ class RowsView(QWidget):
         self.table.show_sorting(None if plain else sorted_column(query), query.descending)
         self.table.set_most(int(ids.max()) if len(ids) else 0)
         self._session.rows_found(len(ids))
+        self._tell_selected()  # a reset of the list drops the selection without a signal
         self._show_state()
         if not len(ids):
             self._answered = None
@@ -200,7 +202,11 @@ class RowsView(QWidget):
     @Slot(object)
     def _follow_current(self, row_id: int | None) -> None:
         place = self.model.place_of(row_id)
-        if place is not None and place != self.table.currentIndex().row():
+        if place is None or place == self.table.currentIndex().row():
+            return
+        if row_id in self._session.selected:  # as after an undo: the others stay selected with it
+            self.table.go_within(place)
+        else:
             self.table.choose(place)
 
     @Slot(object)
@@ -244,6 +250,11 @@ class RowsView(QWidget):
         self._session.set_current_row(row_id)
         if self.model.place_of(row_id) is None:
             self._session.set_query(without_filters(self._session.query))
+
+    @Slot()
+    def _tell_selected(self) -> None:
+        places = self.table.selected_places()
+        self._session.set_selected(self.model.ids[places].tolist() if len(places) > 1 else ())
 
     @Slot()
     def _tell_visible(self) -> None:

@@ -221,7 +221,8 @@ class Scorer(Baselines):
     def _on_load_failed(self, model: str, error: object) -> None:
         """Tell why, and stay with the model of before."""
         self._load_failed = True
-        self._on_failed(error)
+        self._session.tell_of_program(str(error), "warn")
+        self.modelsChanged.emit()
         if self._loaded and model == self.model != self._loaded:
             self.set_model(self._loaded)
 

@@ -69,6 +69,7 @@ class Session(Edits):
     rowsChanged = Signal()  # rows were added
     scoresChanged = Signal(object)  # row ids with new scores, or None: any row, or other runs are shown
     currentRowChanged = Signal(object)  # row id or None
+    selectionChanged = Signal()  # ``selected`` is
     queryChanged = Signal(object)  # RowQuery
     queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
@@ -80,6 +81,7 @@ class Session(Edits):
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     panelAsked = Signal(object)  # title of a panel below that is to be shown
     told = Signal(object, object)  # a sentence, "info" or "warn"
+    toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
     offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
@@ -95,6 +97,7 @@ class Session(Edits):
         self.current_row: int | None = None
         self.folded: frozenset[str] = frozenset()  # groups of labels, by their parents' names
         self.visible_rows: tuple[int, ...] = ()
+        self.selected: tuple[int, ...] = ()  # where more than one row is: keys are about all of them
         self.found = 0  # rows that the query leaves in the table
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
@@ -173,7 +176,7 @@ class Session(Edits):
             self.settings[key] = value
             self.settings.save()
         except UserError as error:
-            self.tell(str(error), "warn")
+            self.tell_of_program(str(error), "warn")
         self.settingsChanged.emit({key})
 
     def set_current_row(self, row_id: int | None) -> None:
@@ -181,6 +184,14 @@ class Session(Edits):
         if row_id != self.current_row:
             self.current_row = row_id
             self.currentRowChanged.emit(row_id)
+
+    def set_selected(self, row_ids: Iterable[int]) -> None:
+        """Say which rows are selected."""
+        ids = tuple(row_ids)
+        ids = ids if len(ids) > 1 else ()
+        if ids != self.selected:
+            self.selected = ids
+            self.selectionChanged.emit()
 
     def set_visible_rows(self, row_ids: Iterable[int]) -> None:
         """Say which rows are on the screen, top first."""
@@ -197,6 +208,11 @@ class Session(Edits):
         """Show one sentence in the message strip."""
         log.info("Told: %s", sentence)
         self.told.emit(sentence, tone)
+
+    def tell_of_program(self, sentence: str, tone: Tone = "info") -> None:
+        """Tell what is about no project: it does not end with the one that is open."""
+        self.tell(sentence, tone)
+        self.toldLasts.emit()
 
     def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
         """Show one sentence in the message strip, with a button beside it."""
@@ -346,6 +362,7 @@ class Session(Edits):
         self.label_set = None
         self.counts = None
         self.visible_rows = ()
+        self.set_selected(())
         self._take(RowQuery())
         self.set_current_row(None)
         self.scorer.refresh()
@@ -354,7 +371,7 @@ class Session(Edits):
         job = self.lanes.files.submit(
             work.close_project, project, title=f"Closing {project.name}", quiet=True
         )
-        job.failed.connect(self._tell_failure)
+        job.failed.connect(lambda error: self.tell_of_program(str(error), "warn"))  # another may be open
         return job
 
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:

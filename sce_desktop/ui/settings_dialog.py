@@ -23,6 +23,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
 from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, indent_number, ok_and_cancel, problem_label
+from sce_desktop.ui.fields import ComboBox, DoubleSpinBox, SpinBox
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
@@ -49,7 +50,7 @@ def grouped() -> list[tuple[str, list[Setting]]]:
 
 def _number_field(setting: Setting, value: Value) -> QSpinBox | QDoubleSpinBox:
     if setting.type is float:
-        decimal = QDoubleSpinBox(decimals=2, singleStep=0.05)
+        decimal = DoubleSpinBox(decimals=2, singleStep=0.05)
         decimal.setRange(
             setting.least if setting.least is not None else -1e9,
             setting.most if setting.most is not None else 1e9,
@@ -57,7 +58,7 @@ def _number_field(setting: Setting, value: Value) -> QSpinBox | QDoubleSpinBox:
         decimal.setSpecialValueText(_AT_LEAST.get(setting.key, ""))
         decimal.setValue(float(value))
         return decimal
-    whole = QSpinBox()
+    whole = SpinBox()
     whole.setRange(
         int(setting.least) if setting.least is not None else -_LARGEST_INT,
         int(setting.most) if setting.most is not None else _LARGEST_INT,
@@ -81,7 +82,7 @@ class SettingField(QWidget):
             self.editor = QCheckBox(setting.label)
             self.editor.setChecked(bool(value))
         elif setting.choices:
-            self.editor = QComboBox()
+            self.editor = ComboBox()
             for choice in setting.choices:
                 words = DEVICES.get(choice) if setting.key == "device" else None
                 self.editor.addItem(words or choice.capitalize(), choice)

@@ -210,12 +210,6 @@ class StartPage(LowScroll):
         if event.type() is QEvent.Type.PaletteChange:
             self.refresh()
 
-    def set_drag_over(self, over: bool) -> None:
-        """Show that letting go now drops the file here."""
-        self.drop.setProperty("over", "true" if over else "false")
-        self.drop.style().unpolish(self.drop)
-        self.drop.style().polish(self.drop)
-
     @Slot(QListWidgetItem)
     def _on_activated(self, item: QListWidgetItem) -> None:
         self.pathChosen.emit(Path(item.data(_PATH_ROLE)))

@@ -1,4 +1,4 @@
-"""Beginning to review: the queue that teaches most, at its first row without an answer.
+"""Beginning to review: the default queue, at its first row without an answer.
 
 session.review.begin()     the menu and the key; said once, with a button, when all rows are scored first
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sce_desktop.ui.session import Session
 
 START = "Start reviewing"
-READY = "All rows are scored. Your answers teach most if rows that differ come first."
+READY = "All rows are scored. Start reviewing with a varied set of rows."
 NOTHING_OPEN = "Every row with text has an answer."
 
 
@@ -54,7 +54,7 @@ class StartReview(QObject):
             self.find_diverse().finished.connect(self._on_diverse)
 
     def find_diverse(self) -> Job:
-        """Look for the rows without an answer, in an order in which they teach most: by their vectors."""
+        """Look for the rows without an answer, varied ones first: by their vectors."""
         session = self._session
         assert session.project is not None
         drop(self._search)
@@ -63,7 +63,7 @@ class StartReview(QObject):
             session.project,
             session.scorer.known_vectors,
             random.getrandbits(32),
-            title="Finding rows that differ",
+            title="Finding a varied set of rows",
             lane="reads",
             first=True,
         )

@@ -44,6 +44,7 @@ QFrame[role="strip"][tone="info"] {{ border-color: {t.accent}; }}
 QFrame[role="card"] {{ background: {t.window}; border: 1px solid {t.muted}; border-radius: {radius}px; }}
 QFrame[role="drop"] {{ background: {t.pane}; border: 2px dashed {t.line}; border-radius: {2 * radius}px; }}
 QFrame[role="drop"][over="true"] {{ border-color: {t.accent}; background: {t.selection}; }}
+QFrame[role="drop"][over="true"] QLabel {{ background: transparent; }}
 
 QPushButton, QToolButton {{ background: {t.pane}; color: {t.ink}; border: 1px solid {t.line};
     border-radius: {radius}px; padding: {gap}px {wide}px; min-height: {px(18)}px; }}

@@ -23,6 +23,7 @@ class Look:
 
     preview: TablePreview
     ours_at: int | None
+    gold_like: frozenset[int] = frozenset()  # columns that seem to hold gold labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,13 @@ class ExportFacts:
 
 def look(path: Path, options: TableOptions, *, progress: Progress) -> Look:
     """Read the head of the table at ``path``."""
+    from sce_desktop.data.guess import gold_like
     from sce_desktop.tasks.carried import our_columns
     from sce_desktop.tasks.tables import preview_table
 
     preview = preview_table(path, options, progress=progress)
-    return Look(preview, our_columns(preview.columns))
+    gold = gold_like(preview.columns, preview.rows, preview.label_column)
+    return Look(preview, our_columns(preview.columns), gold)
 
 
 def scan(
@@ -72,17 +75,18 @@ def export_facts(project: Project, query: RowQuery, *, progress: Progress) -> Ex
     """Find out what can be exported of ``project``; ``query`` says which rows are shown."""
     from sce_desktop.tasks.export import STATES, columns_to_export, rows_to_export
 
-    states = project.state_counts()
-    progress.check()
-    return ExportFacts(
-        rows={
-            **{only: sum(states[state] for state in wanted) for only, wanted in STATES.items()},
-            "shown": len(rows_to_export(project, "shown", query)),
-        },
-        none=states[RowState.NONE],
-        columns=tuple(columns_to_export(project)),
-        delimiter=next((str(d) for r in project.imports() if (d := r.source.get("delimiter"))), ","),
-    )
+    with project.snapshot():
+        states = project.state_counts()
+        progress.check()
+        return ExportFacts(
+            rows={
+                **{only: sum(states[state] for state in wanted) for only, wanted in STATES.items()},
+                "shown": len(rows_to_export(project, "shown", query)),
+            },
+            none=states[RowState.NONE],
+            columns=tuple(columns_to_export(project)),
+            delimiter=next((str(d) for r in project.imports() if (d := r.source.get("delimiter"))), ","),
+        )
 
 
 def read_labels(path: Path, *, progress: Progress) -> list[tuple[Label, int]]:

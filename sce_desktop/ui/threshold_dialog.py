@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QSpinBox, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from sce_desktop.core.thresholds import at_threshold
 from sce_desktop.ui import review_work
 from sce_desktop.ui.dialog_parts import dialog_column, indent_number, ok_and_cancel
+from sce_desktop.ui.fields import Slider, SpinBox
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
@@ -23,10 +24,10 @@ class ThresholdDialog(ProjectDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, "Unsure below", parent)
         self._facts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = Slider()
         self.slider.setRange(0, 100)
         self.slider.setAccessibleName("Unsure below, in per cent")
-        self.spin = QSpinBox(minimum=0, maximum=100, suffix=" %")
+        self.spin = SpinBox(minimum=0, maximum=100, suffix=" %")
         self.spin.setAccessibleName("Unsure below, as a number")
         self.spin.setSpecialValueText("Never")
         indent_number(self.spin)

@@ -126,8 +126,9 @@ def improve(
 
     base = shelf.base(choice, progress=progress)
     trial, version = improve_project(project, base, choice.model, cache=shelf.cache, progress=progress)
-    if trial.since is not None and trial.outcome.difference.shown and not trial.better:
-        return f"It is not better than version {trial.since[0]} on rows that are new to both.", version
+    if trial.since is not None and trial.outcome.difference.better and not trial.better:
+        number, since = trial.since
+        return f"On rows that are new to it and to version {number}: {since.points}.", version
     return trial.outcome.difference.sentence, version
 
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.comparison import recorded
 from sce_desktop.core.types import ModelVersion
 from sce_desktop.ui.dialog_parts import ask_folder, flat_list, open_dialog
 from sce_desktop.ui.icons import icon
@@ -28,13 +29,11 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def short_result(version: ModelVersion) -> str:
-    """What a version brought, in points of accuracy or two words."""
-    difference = version.metrics["difference"]
-    if not version.metrics["measured"]:
+    """What a version brought, in points of accuracy or two words: points are a claim, made by the test."""
+    difference = recorded(version.metrics["measured"], version.metrics["difference"])
+    if not difference.rows:
         return "not measured"
-    if difference["sentence"].startswith("No difference"):
-        return "none shown"
-    return f"{100 * difference['mean']:+.1f}"
+    return f"{100 * difference.mean:+.1f}" if difference.shown else "not significant"
 
 
 def when(moment: str) -> str:
@@ -57,7 +56,9 @@ class VersionsPane(QWidget):
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column, width in ((1, 96), (2, 56), (3, 92)):
             self.list.header().resizeSection(column, px(width))
-        self.list.headerItem().setToolTip(3, "How much better than the model as it was, on rows left out")
+        self.list.headerItem().setToolTip(
+            3, "Accuracy gained over the base model on validation rows, in points"
+        )
         for column in (2, 3):
             self.list.headerItem().setTextAlignment(column, _RIGHT)
         self.list.itemSelectionChanged.connect(self._on_selected)

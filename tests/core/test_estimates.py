@@ -8,6 +8,7 @@ from sce_desktop.core.estimates import (
     Line,
     Share,
     Z,
+    exact_interval,
     part_share,
     sample_share,
     suggested_sample,
@@ -17,10 +18,20 @@ from sce_desktop.core.estimates import (
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 200), (1, 200), (100, 200), (199, 200), (7, 7), (0, 1)])
+def test_the_exact_interval_is_that_of_scipy(hits: int, n: int) -> None:
+    theirs = binomtest(hits, n).proportion_ci(0.95, method="exact")
+    assert exact_interval(hits, n) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 200), (1, 200), (100, 200), (199, 200), (7, 7), (0, 1)])
 def test_wilson_is_that_of_scipy(hits: int, n: int) -> None:
     theirs = binomtest(hits, n).proportion_ci(0.95, method="wilson")
     assert wilson_interval(hits / n, n) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
     assert sample_share(np.arange(n) < hits).interval == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_nothing_seen_says_nothing() -> None:
+    assert exact_interval(0, 0) == (0.0, 1.0)
 
 
 def test_a_table_read_whole_has_no_width_left() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sce_desktop.data.guess import guess_columns
+from sce_desktop.data.guess import gold_like, guess_columns
 
 
 def test_b02_text_and_label_by_name_and_shape() -> None:
@@ -32,3 +32,28 @@ def test_guesses(
     columns: list[str], rows: list[tuple[str | None, ...]], expected: tuple[int | None, int | None]
 ) -> None:
     assert guess_columns(columns, rows) == expected
+
+
+FULL = [("a text", "Late"), ("b text", "Lost"), ("c text", ""), ("d text", "Late")]
+PART = [("a text", "Late"), ("b text", None), ("c text", ""), ("d text", "  ")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gold", "Gold label", "gold_label", "label", "LABELS", "y_true", "truth", "ground-truth"),
+        *("expected", "expected_category", "annotation", "Annotations", "class", "classes", "Kategorie"),
+    ],
+)
+def test_a_full_column_with_the_name_of_labels_looks_like_gold(name: str) -> None:
+    assert guess_columns(("text", name), FULL) == (0, 1)
+    assert gold_like(("text", name), FULL, 1) == {1}
+    assert gold_like(("text", name), FULL, None) == {1}  # though another column was the better guess
+    assert gold_like(("text", name), PART, 1) == frozenset()  # somebody is at work
+    assert gold_like(("text", name), [], 1) == frozenset()
+
+
+@pytest.mark.parametrize("name", ["customer", "date", "unlabelled_text", "goldsmith"])
+def test_a_column_that_is_no_guess_and_has_another_name_is_no_gold(name: str) -> None:
+    assert gold_like(("text", name), FULL, None) == frozenset()
+    assert gold_like(("text", name), FULL, 1) == {1}  # its values look like labels

@@ -10,10 +10,9 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, RowMarks
-from sce_desktop.store import migrations, opening, schema
+from sce_desktop.store import first_format, migrations, placing, schema
 from sce_desktop.store.project import Project
 
-FIRST = Path(__file__).with_name("schema_v1.sql")
 FIRST_ROWS = """
     INSERT INTO label_sets VALUES (1, 'Labels', 1,
         '[{"name": "a", "description": "", "synonyms": [], "colour": "", "shortcut": "", "id": 1}]',
@@ -35,7 +34,7 @@ FIRST_ROWS = """
 
 def make_first(path: Path) -> None:
     with closing(sqlite3.connect(path)) as plain:
-        plain.executescript(FIRST.read_text())
+        plain.executescript(first_format.SQL)
         plain.executescript(FIRST_ROWS)
         plain.execute(f"PRAGMA application_id={schema.APPLICATION_ID}")
         plain.execute("PRAGMA user_version=1")
@@ -187,7 +186,7 @@ def test_no_update_without_room_for_the_copy(path: Path, monkeypatch: pytest.Mon
 
     make_present(path)
     monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, rename_project])
-    monkeypatch.setattr(opening, "sync_folder", fail)
+    monkeypatch.setattr(placing, "sync_folder", fail)
     with pytest.raises(UserError, match="cannot be written"):
         Project.open(path)
     assert version(path) == FORMAT

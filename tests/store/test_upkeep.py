@@ -45,15 +45,25 @@ def test_backup_is_a_complete_project(full: Project, tmp_path: Path) -> None:
         assert opened.runs() == full.runs()
 
 
-def test_backup_replaces_an_older_one_but_never_the_project(full: Project, tmp_path: Path) -> None:
+def test_backup_replaces_what_it_is_told_to_but_never_a_project_that_is_open(
+    full: Project, tmp_path: Path
+) -> None:
     copy = tmp_path / "backup.sce"
     full.backup(copy)
     full.decide([9], Decision.NONE)
-    full.backup(copy)
+    with pytest.raises(UserError, match="already exists"):
+        full.backup(copy)
+    with Project.open(copy) as other:
+        with pytest.raises(UserError, match="is open"):
+            full.backup(copy, overwrite=True)
+        assert len(other.annotations([9])) == 0
+        other.decide([8], Decision.NONE)  # it is its file still
+    full.backup(copy, overwrite=True)
     with Project.open(copy) as opened:
         assert list(opened.annotations([9])) == [9]
-    with pytest.raises(UserError, match="another file"):
-        full.backup(full.path)
+    for overwrite in (False, True):
+        with pytest.raises(UserError, match="another file"):
+            full.backup(full.path, overwrite=overwrite)
 
 
 def test_cancelled_backup_leaves_the_older_one(
@@ -63,7 +73,7 @@ def test_cancelled_backup_leaves_the_older_one(
     copy = tmp_path / "backup.sce"
     copy.write_text("older")
     with pytest.raises(Cancelled):
-        full.backup(copy, CancelAfter(2))
+        full.backup(copy, CancelAfter(2), overwrite=True)
     assert copy.read_text() == "older"
     assert not list(tmp_path.glob("*.part*"))
     assert not list(tmp_path.glob(".backup*"))

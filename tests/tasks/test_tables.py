@@ -171,7 +171,7 @@ def test_failure_leaves_no_half_project(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_project_is_never_replaced(tmp_path: Path) -> None:
     imported(tmp_path, "text\nx\n").close()
     before = (tmp_path / "p.sce").read_bytes()
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         imported(tmp_path, "text\ny\n")
     assert (tmp_path / "p.sce").read_bytes() == before
 

@@ -3,11 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from sce_desktop.core.comparison import from_counts
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
@@ -17,11 +19,13 @@ from sce_desktop.ml.finetune import Settings
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks import training
+from sce_desktop.tasks.finetune import Outcome
 from sce_desktop.tasks.scoring import score_project
 from sce_desktop.tasks.training import training_rows
 from sce_desktop.tasks.version_models import export_version, project_models, version_model
 from sce_desktop.tasks.versions import (
     NewVersion,
+    Trial,
     finetune_project,
     improve_project,
 )
@@ -340,7 +344,7 @@ def test_from_answers_in_bulk_alone_nothing_is_claimed(project: Project, base: S
     for row, place in enumerate(GOLD, 1):
         decide(project, [row], [labels[place].id], origin=Origin.BULK)
     made = make(project, base, origins=tuple(Origin))
-    assert made.outcome.difference.sentence == "Not measured: no row was left out of training."
+    assert made.outcome.difference.sentence == "Not measured: there are no validation rows."
     assert made.version.metrics["before"] is None
     with pytest.raises(UserError, match="at least two labels"):  # never by itself
         improve_project(project, base, "tiny", progress=SilentProgress())
@@ -352,6 +356,28 @@ def test_a_result_that_is_not_shown_to_be_better_is_not_kept(project: Project, b
     assert not trial.outcome.difference.shown  # 18 rows are too few
     assert version is None
     assert project.versions() == ()
+
+
+@pytest.mark.parametrize(
+    ("base_rows", "since_rows", "better"),
+    [
+        ((30, 4, 0), None, False),  # 3 to 27 points by the bootstrap alone
+        ((30, 5, 0), None, False),
+        ((30, 6, 0), None, True),
+        ((100, 0, 9), None, False),
+        ((100, 20, 4), (30, 4, 0), False),
+        ((100, 20, 4), (10, 9, 0), False),
+        ((100, 20, 4), (0, 0, 0), False),
+        ((100, 20, 4), (40, 8, 1), True),
+    ],
+)
+def test_only_the_exact_test_lets_a_version_be_used(
+    base_rows: tuple[int, int, int], since_rows: tuple[int, int, int] | None, better: bool
+) -> None:
+    since = None if since_rows is None else (1, from_counts(*since_rows))
+    nothing: Any = None
+    trial = Trial(nothing, nothing, Outcome(from_counts(*base_rows)), [], {}, since)
+    assert trial.better == better
 
 
 def test_a_result_that_is_better_is_used(tmp_path: Path, base: SCEModel) -> None:

@@ -9,13 +9,16 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.app import make_window
 from sce_desktop.core.types import Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui.jobs import Lanes
+from sce_desktop.ui.main_window import MainWindow
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme
 from tests.ui.at_work import write_material
+from tests.ui.panels import settle
 
 MakeProject = Callable[..., Path]
 
@@ -73,3 +76,17 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("material")
     write_material(folder)
     return folder
+
+
+@pytest.fixture
+def real_window(session: Session, theme: Theme, qtbot: QtBot) -> Iterator[MainWindow]:
+    """The window with its real panels at 1280x800; no model is loaded."""
+    window = make_window(session, theme)
+    window.resize(1280, 800)
+    window.show()
+    window.activateWindow()
+    yield window
+    settle(qtbot, session)
+    window._settled = True  # the session fixture ends the work
+    window.close()
+    window.deleteLater()

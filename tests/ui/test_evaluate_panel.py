@@ -104,7 +104,7 @@ def test_the_figures_are_those_of_the_task(session: Session, show: Open) -> None
     assert panel.labels.figures.rows[1][5] is None  # similarity never says Damaged: it has no precision
     assert "On 10 of 10 decided rows. " in panel.bar.basis.text()
     assert part.worth in panel.bar.basis.text()
-    assert "SCE beside Similarity: no difference shown yet" in panel.summary.text()
+    assert "SCE vs. Similarity: no clear difference yet" in panel.summary.text()
 
 
 def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(session: Session, show: Open) -> None:

@@ -29,6 +29,7 @@ from sce_desktop.ui.finetune_panel import FineTunePanel
 from sce_desktop.ui.finetune_result import EMPTY
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.tuning_work import Watch
+from sce_desktop.ui.versions_list import short_result
 from tests.ml.tiny import DictCache
 from tests.store.test_versions import add
 from tests.ui.conftest import MakeProject
@@ -47,7 +48,7 @@ def metrics(**changes: Any) -> dict[str, Any]:
             "interval": [0.1, 0.3],
             "won": 8,
             "lost": 0,
-            "sentence": "Better by 10 to 30 points on 40 rows.",
+            "sentence": "Better: +8 to +32 points (95% CI, 40 rows).",
         },
         "before": one,
         "after": one | {"accuracy": 0.7},
@@ -116,10 +117,10 @@ class FakeMethod:
             if not self.committed:
                 progress.check()
         if not self.better:
-            return "No difference shown yet: 12 rows are too few.", None
+            return "No clear difference yet (12 rows, too few).", None
         version = make_version(project)
         project.activate_version(version.id)
-        return "Better by 10 to 30 points on 40 rows.", version
+        return "Better: +8 to +32 points (95% CI, 40 rows).", version
 
 
 @pytest.fixture
@@ -193,6 +194,22 @@ def test_without_labelled_rows_it_says_what_to_do(panel: FineTunePanel) -> None:
     assert not panel.start.start_button.isEnabled()
     assert "at least two labels with examples" in panel.start.problem.text()
     assert panel.versions.list.topLevelItemCount() == 1  # the model as it was
+
+
+def test_what_an_older_program_claimed_of_a_version_is_not_repeated(
+    panel: FineTunePanel,
+) -> None:
+    """Four won and none lost of 30 rows were called better by the bootstrap's interval."""
+    claimed = {"mean": 0.13, "interval": [0.03, 0.27], "won": 4, "lost": 0}
+    sentence = "Better by 3 to 27 points on 30 rows."
+    kept = metrics() | {"measured": 30, "difference": claimed | {"sentence": sentence}}
+    assert panel._session.project is not None
+    version = make_version(panel._session.project, metrics=kept)
+    panel.result.show_versions([version])
+    no_claim = "No clear difference yet (+0 to +27 points, 95% CI, 30 rows)."
+    assert panel.result.sentence.text() == no_claim
+    assert panel.result.sentence.property("role") == "muted"
+    assert short_result(version) == "not significant"
 
 
 def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePanel) -> None:
@@ -322,7 +339,7 @@ def test_before_and_after_stand_beside_the_baselines(qtbot: QtBot, panel: FineTu
     label_enough(qtbot, panel)
     made(qtbot, panel)
     assert panel.result.title.text() == "version 1, from 40 rows"
-    assert panel.result.sentence.text() == "Better by 10 to 30 points on 40 rows."
+    assert panel.result.sentence.text() == "Better: +8 to +32 points (95% CI, 40 rows)."
     assert [line[:2] for line in panel.result.figures.texts] == [
         ["Before: sce-mini", "50.0 %"],
         ["Similarity", "40.0 %"],
@@ -808,7 +825,7 @@ def test_it_goes_by_itself_and_one_click_goes_back(
     with qtbot.waitSignal(session.offered) as offered:
         label(session, range(10, 11), 1)
     sentence, button, go_back = offered.args
-    assert "version 1 is in use now. Better by 10 to 30 points" in sentence
+    assert "version 1 is in use now. Better: +8 to +32 points" in sentence
     assert button == "Go back to the model as it was"
     assert session.scorer.version is not None
     go_back()
@@ -824,7 +841,7 @@ def test_what_is_not_better_is_told_and_not_used(
     ready_by_itself(qtbot, session)
     with qtbot.waitSignal(session.told) as told:
         label(session, range(1, 13), 0)
-    assert told.args[0].startswith("Fine-tuned by itself, and not used. No difference shown yet")
+    assert told.args[0].startswith("Fine-tuned by itself, and not used. No clear difference yet")
     assert session.scorer.version is None
     wait_counted(qtbot, session, lambda: label(session, range(13, 15), 1))
     settle(qtbot, session)

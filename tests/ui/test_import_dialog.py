@@ -253,6 +253,7 @@ def test_a_label_column_becomes_imported_annotations(qtbot: QtBot, session: Sess
     path.write_text("text, label \na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
     dialog = show(qtbot, session, path)
     choose(dialog.columns.label_column, 1)
+    choose(dialog.columns.use, False)
     settle(qtbot, dialog)
     assert dialog.columns.merge.isVisible()
     assert "“Billing”, “billing ”, “BILLING”" in dialog.columns.alike.text()
@@ -364,9 +365,11 @@ def test_a_label_column_becomes_right_answers(qtbot: QtBot, session: Session, tm
     assert not dialog.columns.use.isVisible()
     choose(dialog.columns.label_column, 1)
     settle(qtbot, dialog)
-    assert "kept apart as imported" in dialog.columns.use_words.text()
+    assert "Rows stay unlabelled" in dialog.columns.use_words.text()
+    choose(dialog.columns.use, False)
+    assert "marked as imported" in dialog.columns.use_words.text()
     choose(dialog.columns.use, True)
-    assert "Rows stay open" in dialog.columns.use_words.text()
+    assert "Rows stay unlabelled" in dialog.columns.use_words.text()
     project = imported(qtbot, session, dialog)
     assert [label.name for label in session.labels] == ["Billing", "Refund"]
     assert project.annotations([1, 2, 3]) == {}
@@ -384,12 +387,55 @@ def test_a_label_column_becomes_right_answers(qtbot: QtBot, session: Session, tm
     assert project.coder_answers(gold.id) == {1: {billing}, 3: {refund}, 4: {other}}
 
 
+@pytest.mark.parametrize("name", ["gold", "Expected label", "y_true", "annotation", "class"])
+def test_a_full_column_named_like_gold_leaves_the_rows_to_review(
+    qtbot: QtBot, session: Session, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,message,{name}\n1,Came late,Late\n2,All fine,Fine\n3,Late again,Late\n4,?,\n")
+    dialog = show(qtbot, session, path)
+    columns = dialog.columns
+    assert (columns.label, columns.use.currentText()) == (2, "As gold labels (for evaluation)")
+    assert columns.use_words.isVisible()  # what that means is told before anything is imported
+    assert columns.use_words.text() == (
+        "Rows stay unlabelled. The gold label appears after you label a row. Used in Evaluate and Agreement."
+    )
+    project = imported(qtbot, session, dialog)
+    assert project.annotations([1, 2, 3, 4]) == {}
+    (gold,) = project.coders()
+    assert gold.rows == 3
+
+
+def test_a_column_that_somebody_has_begun_is_offered_as_annotations(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("message,label,gold\nCame late,Late,Late\nAll fine,,Fine\nLate again,,Late\nOdd,,Fine\n")
+    dialog = show(qtbot, session, path)
+    columns = dialog.columns
+    choose(columns.label_column, 1)
+    assert columns.use.currentText() == "As your annotations"
+    assert columns.use_words.text() == (
+        "Used as the rows' labels, marked as imported. Only rows without a label are left to review."
+    )
+    choose(columns.label_column, 2)
+    assert columns.use.currentText() == "As gold labels (for evaluation)"
+    choose(columns.use, False)  # said by hand: it holds
+    choose(columns.label_column, None)
+    assert not columns.use.isVisible()
+    choose(columns.label_column, 1)
+    settle(qtbot, dialog)
+    project = imported(qtbot, session, dialog)
+    assert list(project.annotations([1, 2, 3, 4])) == [1]
+
+
 def test_labels_that_look_alike_are_merged_if_wanted(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
     """B14."""
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
     dialog = show(qtbot, session, path)
     choose(dialog.columns.label_column, 1)
+    choose(dialog.columns.use, False)
     settle(qtbot, dialog)
     dialog.columns.merge.setChecked(True)
     project = imported(qtbot, session, dialog)
@@ -432,12 +478,12 @@ def test_a_column_is_gold_beside_our_own_that_come_back(
     dialog = show(qtbot, session, out)
     check(dialog, 0)
     columns = dialog.columns
-    assert columns.label_words.text() == "Right answers (gold)"
+    assert columns.label_words.text() == "Gold labels"
     items = [columns.label_column.itemText(place) for place in range(columns.label_column.count())]
     assert items == ["None", "text", "topic"]
     choose(columns.label_column, 1)
     settle(qtbot, dialog)
-    assert columns.use_words.text().startswith("Rows stay open")
+    assert columns.use_words.text().startswith("Rows stay unlabelled")
     assert not columns.use.isVisible()
     columns.take_back.setChecked(False)
     assert columns.label_column.count() > 3
@@ -538,6 +584,34 @@ def test_adding_ends_with_the_project(
 
 
 # --- what goes wrong ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("append", [False, True])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", "ref,text\n"), ("a.tsv", "ref\ttext\n"), ("a.csv", "ref,text"), ("b.csv", '"ref","text"\r\n')],
+)
+def test_a_table_without_rows_cannot_be_imported_and_says_why(
+    qtbot: QtBot,
+    session: Session,
+    make_project: MakeProject,
+    tmp_path: Path,
+    append: bool,
+    name: str,
+    content: str,
+) -> None:
+    if append:
+        with qtbot.waitSignal(session.projectOpened):
+            session.open_project(make_project())
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    dialog = show(qtbot, session, path, append=append)
+    assert not dialog.import_button.isEnabled()
+    assert dialog.import_button.text() == ("Add" if append else "Import")
+    assert dialog.problem.text() == "The table has no rows to import."
+    with qtbot.assertNotEmitted(session.projectOpened):
+        dialog.accept()
+    assert dialog.isVisible()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtGui import QAction, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -107,18 +107,34 @@ def open_in(qtbot: QtBot, window: MainWindow, path: Path) -> Session:
     return session
 
 
-def drop(target: QWidget, path: str) -> tuple[bool, bool]:
-    """Drag a file over ``target`` and let go; whether the drag and the drop were accepted."""
+def drag(*urls: str) -> QMimeData:
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(path)])
-    copy, left, plain = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    data.setUrls([QUrl(url) if "://" in url else QUrl.fromLocalFile(url) for url in urls])
+    return data
+
+
+_ACTIONS = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+def hold(target: QWidget, data: QMimeData) -> bool:
+    """Drag something over ``target``; whether it was taken."""
+    copy, left, plain = _ACTIONS
     enter = QDragEnterEvent(QPointF(5, 5).toPoint(), copy, data, left, plain)
+    enter.ignore()
     QApplication.sendEvent(target, enter)
+    return enter.isAccepted()
+
+
+def drop(target: QWidget, *urls: str) -> tuple[bool, bool]:
+    """Drag files over ``target`` and let go; whether the drag and the drop were accepted."""
+    data = drag(*urls)
+    taken = hold(target, data)
+    copy, left, plain = _ACTIONS
     event = QDropEvent(QPointF(5, 5), copy, data, left, plain)
     event.ignore()
-    if enter.isAccepted():
+    if taken:
         QApplication.sendEvent(target, event)
-    return enter.isAccepted(), event.isAccepted()
+    return taken, event.isAccepted()
 
 
 def action(window: MainWindow, text: str) -> QAction:
@@ -223,6 +239,73 @@ def test_what_was_told_ends_with_the_next_edit(
     with qtbot.waitSignal(session.projectClosed):
         session.close_project()
     assert window.strip.isHidden()
+
+
+@pytest.mark.parametrize("way", ["warning", "offer", "pushed away", "late"])
+def test_a_message_ends_with_the_project_that_it_is_about(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path, way: str
+) -> None:
+    """What was said of one file must not stand, or come back, in another that is healthy."""
+    first, second = make_project("First"), make_project("Second")
+    session = open_in(qtbot, window, first)
+    session.tell("First.sce is damaged.", "warn")
+    if way == "offer":
+        session.offer("Rows of First came late.", "Show", lambda: None)
+    elif way == "pushed away":
+        session.tell("2 rows were added.")
+    elif way == "late":  # unread under several
+        session.tell("First.sce cannot be written.", "warn")
+        session.offer("Version 2 of First is in use.", "Go back", lambda: None)
+    with qtbot.waitSignal(session.projectOpened):
+        window.open_path(second)
+    assert window.strip.isHidden()
+    session.tell("A word about Second.")
+    window.strip.close_button.click()
+    assert window.strip.isHidden()  # nothing comes back
+
+
+def test_what_was_said_on_the_start_page_ends_when_a_project_opens(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "Damaged.sce"
+    damaged.write_bytes(b"SQLite format 3\0" + b"not really" * 99)
+    window.open_path(damaged)
+    qtbot.waitUntil(window.strip.isVisible)
+    assert "Damaged" in window.strip.text.text()
+    session = open_in(qtbot, window, make_project())
+    assert window.strip.isHidden()
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert window.strip.isHidden()
+
+
+def test_a_message_about_the_program_outlives_projects(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    session = window._session
+    session.tell_of_program("There is no model here.", "warn")
+    session.tell("gone.sce is not there any more.", "warn")
+    open_in(qtbot, window, make_project())
+    assert window.strip.text.text() == "There is no model here."
+    assert window.strip.isVisible()
+    session.tell("2 rows were added.")
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert window.strip.text.text() == "There is no model here."
+    assert window.strip.isVisible()
+    window.strip.close_button.click()
+    assert window.strip.isHidden()
+
+
+def test_what_a_project_brings_to_say_is_said_when_it_is_open(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    path = make_project("Shared")
+    window._session.tell("Something about another.", "warn")
+    with Project.open(path):
+        open_in(qtbot, window, path)
+        assert window.strip.isVisible()
+        assert "another" not in window.strip.text.text()
 
 
 def test_every_control_has_a_name(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
@@ -365,8 +448,77 @@ def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_projec
         assert drop(window, str(path)) == (True, True)
 
 
-def test_other_files_are_not_taken(window: MainWindow) -> None:
-    assert drop(window, "/data/picture.png") == (False, False)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("picture.png", "“picture.png” cannot be opened: drop a table ("),
+        ("report.docx", "“report.docx” cannot be opened: drop a table ("),
+        ("no ending", "“no ending” cannot be opened: drop a table ("),
+        ("folder", "“folder” is a folder: drop one table, or a project (.sce)."),
+        ("https://example.org/a.csv", "What was dropped is not a file on this computer: save it first"),
+    ],
+)
+@pytest.mark.parametrize("opened", [False, True])
+def test_what_cannot_be_opened_is_told_when_it_is_dropped(
+    qtbot: QtBot,
+    window: MainWindow,
+    make_project: MakeProject,
+    tmp_path: Path,
+    name: str,
+    told: str,
+    opened: bool,
+) -> None:
+    (tmp_path / "folder").mkdir()
+    if opened:
+        open_in(qtbot, window, make_project())
+    where = name if "://" in name else (tmp_path / name).as_uri()
+    data = drag(where)
+    hold(window, data)
+    assert window.drops.cue.isVisible()
+    assert window.drops.cue.words.text().startswith(told)  # before one lets go
+    assert drop(window, where) == (True, True)
+    assert window.drops.cue.isHidden()
+    assert window.strip.text.text().startswith(told)
+    assert Asked.opened == []
+
+
+def test_a_drag_that_has_no_files_is_left_alone(window: MainWindow) -> None:
+    data = QMimeData()
+    data.setText("some words")
+    assert not hold(window, data)
+    assert window.drops.cue.isHidden()
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_file_that_is_held_over_the_window_is_answered_by_a_cue(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, opened: bool
+) -> None:
+    cue = window.drops.cue
+    if opened:
+        open_in(qtbot, window, make_project())
+    assert hold(window, drag("file:///data/mine.csv"))
+    assert cue.isVisible()
+    assert cue.words.text() == "Drop to import “mine.csv”"
+    assert window.pages.rect().contains(cue.geometry())
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    assert cue.isHidden()
+    field = next((f for f in window.findChildren(QLineEdit) if f.isVisible()), None)
+    if field is not None:
+        assert hold(field, drag("file:///data/mine.sce"))
+        assert cue.isVisible()
+        assert cue.words.text() == "Drop to open the project “mine”"
+        QApplication.sendEvent(field, QDragLeaveEvent())
+        assert cue.isHidden()
+
+
+def test_of_several_files_one_is_opened_and_that_is_told(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    table = tmp_path / "b.csv"
+    table.write_text("text\nhello\n", encoding="utf-8")
+    assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
+    qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
+    assert window.strip.text.text() == "Only “b.csv” is opened: 2 other files were dropped with it."
 
 
 def test_open_and_append_ask_for_a_file(

@@ -25,7 +25,7 @@ from tests.ui.test_whole_window import LOADED_MS, click, the, whole  # noqa: F40
 
 
 @pytest.mark.model
-def test_the_first_scoring_leads_to_the_queue_that_teaches_most(
+def test_the_first_scoring_leads_to_the_default_queue(
     qtbot: QtBot,
     whole: tuple[MainWindow, Session],  # noqa: F811
 ) -> None:
@@ -97,8 +97,8 @@ def test_the_menu_marks_the_queue_to_begin_with_and_the_sheet_has_its_key(
     open_in(qtbot, session, make_project(labels=LABELS))
     menu = bar.order_menu()
     marked: QAction = menu.defaultAction()
-    assert marked.text() == "Diverse (default, teaches most)"
-    assert [a.text() for a in menu.actions() if "default" in a.text()] == [marked.text()]
+    assert marked.text() == "Diverse (recommended)"
+    assert [a.text() for a in menu.actions() if "recommended" in a.text()] == [marked.text()]
     dialog = KeysDialog(session)
     qtbot.addWidget(dialog)
     assert dialog.fields["start"].text() == "Q"

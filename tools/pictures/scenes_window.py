@@ -17,9 +17,9 @@ def start(studio: Studio) -> None:
     studio.session.close_project()
     studio.until(lambda: studio.session.project is None)
     studio.shot("start")
-    studio.window.start_page.set_drag_over(True)
+    studio.window.drops.cue.show_words("Drop to import “messages.csv”")
     studio.shot("start-drag")
-    studio.window.start_page.set_drag_over(False)
+    studio.window.drops.cue.hide()
 
 
 def imports(studio: Studio) -> None:

@@ -1,5 +1,8 @@
--- The first format of a project file, as it was shipped. Never edit: a migration starts from here.
+"""The first format of a project file, as it was shipped. Never edit: every later format starts from here."""
 
+from typing import Final
+
+SQL: Final = """
 CREATE TABLE imports (
     id INTEGER NOT NULL,
     source JSON NOT NULL,
@@ -73,7 +76,8 @@ CREATE TABLE project (
 
 CREATE TABLE annotations (
     row_id INTEGER NOT NULL,
-    decision TEXT NOT NULL CONSTRAINT ck_annotations_decision CHECK (decision IN ('label', 'none', 'skipped')),
+    decision TEXT NOT NULL
+        CONSTRAINT ck_annotations_decision CHECK (decision IN ('label', 'none', 'skipped')),
     origin TEXT NOT NULL,
     decided_at TEXT NOT NULL,
     queue TEXT NOT NULL,
@@ -114,9 +118,11 @@ CREATE TABLE annotation_labels (
     row_id INTEGER NOT NULL,
     label_id INTEGER NOT NULL,
     CONSTRAINT pk_annotation_labels PRIMARY KEY (row_id, label_id),
-    CONSTRAINT fk_annotation_labels_row_id FOREIGN KEY(row_id) REFERENCES annotations (row_id) ON DELETE CASCADE,
+    CONSTRAINT fk_annotation_labels_row_id FOREIGN KEY(row_id) REFERENCES annotations (row_id)
+        ON DELETE CASCADE,
     CONSTRAINT fk_annotation_labels_label_id FOREIGN KEY(label_id) REFERENCES labels (id)
 )
  WITHOUT ROWID;
 
 CREATE INDEX ix_annotation_labels_label_id ON annotation_labels (label_id, row_id);
+"""

@@ -1,0 +1,208 @@
+"""Keys and buttons with several rows selected: they are about all of them, undone as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtWidgets import QAbstractButton
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.types import ACCEPTED, Decision, Origin
+from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.ui.rows_model import Column
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.test_row_panel import Bench, decided, press
+
+TOPS = (0, 1, 2, 0, 1, 2, 0, 1)
+Answer = tuple[Decision, tuple[int, ...]] | None
+
+
+@pytest.fixture
+def told(session: Session) -> list[str]:
+    said: list[str] = []
+    session.told.connect(lambda sentence, _tone: said.append(sentence))
+    return said
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[Bench]:
+    path = make_project(texts=tuple(f"Text {n}" for n in range(8)), labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, TOPS)
+    bench = Bench(session)
+    qtbot.addWidget(bench)
+    bench.resize(600, 1250)
+    bench.show()
+    bench.activateWindow()
+    open_in(qtbot, session, path)
+    session.scorer._edited.disconnect()
+    settle(qtbot, session)
+    bench.rows.table.setFocus()
+    qtbot.waitUntil(bench.rows.table.hasFocus)
+    yield bench
+    settle(qtbot, session)
+
+
+def select(bench: Bench, *places: int) -> None:
+    """Select rows as with Ctrl held down; the last one is the current one."""
+    table = bench.rows.table
+    table.choose(places[0])
+    flags = QItemSelectionModel.SelectionFlag
+    for place in places[1:]:
+        index = table.model().index(place, Column.TEXT)
+        table.selectionModel().setCurrentIndex(index, flags.Select | flags.Rows)
+
+
+def answers(session: Session) -> list[Answer]:
+    return [decided(session, row_id) for row_id in range(1, 9)]
+
+
+def rest(qtbot: QtBot, session: Session) -> None:
+    """Wait until bulk actions are through."""
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    settle(qtbot, session)
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        (Qt.Key.Key_0, (Decision.NONE, ())),
+        (Qt.Key.Key_S, (Decision.SKIPPED, ())),
+        (Qt.Key.Key_1, None),  # the label whose button is first
+        (Qt.Key.Key_3, None),
+    ],
+)
+def test_a_key_answers_for_all_selected_rows_in_one_step(
+    qtbot: QtBot, session: Session, opened: Bench, told: list[str], key: Qt.Key, answer: Answer
+) -> None:
+    select(opened, 1, 4, 6)
+    if answer is None:
+        line = opened.panel.labels.shown()[key - Qt.Key.Key_1]
+        answer = (Decision.LABEL, (line.label_id,))
+    press(opened, key)
+    rest(qtbot, session)
+    wanted = [answer if place in (1, 4, 6) else None for place in range(8)]
+    assert answers(session) == wanted
+    assert told[-1].startswith("3 rows ")
+    assert session.selected == (2, 5, 7)  # the selection stays, and with it the current row
+    assert session.current_row == 7
+    session.undo()
+    rest(qtbot, session)
+    assert answers(session) == [None] * 8
+    assert session.selected == (2, 5, 7)
+
+
+def test_a_button_of_the_panel_does_as_its_key(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    select(opened, 0, 2)
+    opened.panel.decision.none.click()
+    rest(qtbot, session)
+    assert answers(session)[:3] == [(Decision.NONE, ()), None, (Decision.NONE, ())]
+    damaged = next(b for b in opened.panel.labels.buttons if b.accessibleName() == "Damaged")
+    damaged.click()
+    rest(qtbot, session)
+    label = (Decision.LABEL, (session.labels[1].id,))
+    assert answers(session)[:3] == [label, None, label]
+
+
+@pytest.mark.parametrize(("key", "mark"), [(Qt.Key.Key_F, "flag"), (Qt.Key.Key_U, "unsure")])
+def test_a_mark_is_set_on_all_and_taken_away_once_all_have_it(
+    qtbot: QtBot, session: Session, opened: Bench, told: list[str], key: Qt.Key, mark: str
+) -> None:
+    project = session.project
+    assert project is not None
+
+    def marked() -> list[int]:
+        return [row_id for row_id, marks in project.marks(range(1, 9)).items() if getattr(marks, mark)]
+
+    session.set_marks([2], **{mark: True})
+    select(opened, 0, 1, 2)
+    press(opened, key)
+    assert marked() == [1, 2, 3]
+    assert told[-1].startswith("3 rows ")
+    assert session.selected == (1, 2, 3)
+    session.undo()
+    assert marked() == [2]
+    select(opened, 0, 1, 2)
+    press(opened, key)
+    press(opened, key)
+    assert marked() == []
+
+
+def test_enter_takes_for_each_row_what_the_model_predicts_for_it(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    session.decide([2], Decision.SKIPPED)
+    select(opened, 0, 1, 2)
+    press(opened, Qt.Key.Key_Return)
+    rest(qtbot, session)
+    ids = [label.id for label in session.labels]
+    labels = [(Decision.LABEL, (ids[TOPS[place]],)) for place in (0, 2)]
+    assert answers(session)[:4] == [labels[0], (Decision.SKIPPED, ()), labels[1], None]
+    assert session.project is not None
+    kept = session.project.annotations([1])[1]
+    assert (kept.origin, kept.queue) == (Origin.BULK, ACCEPTED)  # they do not count as a person's
+
+
+def test_backspace_takes_back_what_was_decided_about_all(
+    qtbot: QtBot, session: Session, opened: Bench, told: list[str]
+) -> None:
+    session.decide([1, 2, 3], Decision.NONE)
+    select(opened, 0, 1)
+    press(opened, Qt.Key.Key_Backspace)
+    assert answers(session)[:3] == [None, None, (Decision.NONE, ())]
+    assert told[-1] == "2 rows unlabelled again. Undo with Ctrl+Z."
+
+
+def test_where_rows_may_have_several_labels_a_key_adds_one_to_all(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    assert session.set_labels(session.labels, multi_label=True)
+    late, damaged = (label.id or 0 for label in session.labels[:2])
+    session.decide([1], Decision.LABEL, [damaged])
+    select(opened, 0, 1)
+    opened.panel.choose_label(late)
+    rest(qtbot, session)
+    assert session.project is not None
+    found = session.project.annotations([1, 2])
+    assert {row_id: set(one.label_ids) for row_id, one in found.items()} == {1: {late, damaged}, 2: {late}}
+
+
+def test_the_panel_says_on_how_many_rows_keys_act(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    bar = opened.panel.decision
+    assert opened.panel.many.isHidden()
+    assert bar.flag.text() == "Flag  F"
+    select(opened, 0, 3, 5)
+    assert opened.panel.many.text() == "3 rows selected: keys and buttons apply to all of them."
+    assert opened.panel.many.isVisible()
+    buttons: list[QAbstractButton] = [bar.none, bar.skip, bar.unsure, bar.flag, bar.accept, bar.note_button]
+    assert [button.text() for button in buttons] == [
+        "None of these (3)  0",
+        "Skip (3)  S",
+        "Unsure (3)  U",
+        "Flag (3)  F",
+        "Accept predictions (3) ⏎",
+        "Note  N",  # a note is about one row
+    ]
+    press(opened, Qt.Key.Key_J)  # on to another row: one is selected
+    assert opened.panel.many.isHidden()
+    assert bar.skip.text() == "Skip  S"
+
+
+def test_a_selection_ends_with_the_list_it_was_made_in(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    select(opened, 0, 3)
+    session.set_query(RowQuery(search="Text 4"))
+    qtbot.waitUntil(lambda: session.current_row == 5)
+    assert session.selected == ()
+    press(opened, Qt.Key.Key_0)
+    assert [row_id for row_id, answer in enumerate(answers(session), 1) if answer] == [5]
+    session.set_query(RowQuery())
+    settle(qtbot, session)
+    select(opened, 0, 3)
+    session.close_project()
+    qtbot.waitUntil(lambda: session.project is None)
+    assert session.selected == ()
