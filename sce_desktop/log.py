@@ -13,7 +13,10 @@ _KEPT = 5
 
 
 def start_log(path: Path) -> None:
-    """Send the records of all loggers from INFO up to ``path``; a second call replaces the first."""
+    """Send the records of all loggers from INFO up to ``path``; a second call replaces the first.
+
+    What libraries warn of goes there too: on the terminal it would say nothing to whoever reads it.
+    """
     root = logging.getLogger()
     for handler in list(root.handlers):
         if isinstance(handler, logging.handlers.RotatingFileHandler):
@@ -27,5 +30,6 @@ def start_log(path: Path) -> None:
         handler.setFormatter(logging.Formatter(_FORMAT))
         root.addHandler(handler)
         root.setLevel(logging.INFO)
+    logging.captureWarnings(True)
     logging.raiseExceptions = False  # a full disk must not fill stderr with logging's own traces
     logging.getLogger("httpx").setLevel(logging.WARNING)  # one line a request otherwise

@@ -40,7 +40,7 @@ class TerminalProgress:
         self._bar: tqdm[None] | None = None
         self._stage = ""
         self._started = self._last_line = 0.0
-        self._warned: set[str] = set()
+        self.warnings: list[str] = []  # each once, in order
 
     def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
         """Show ``done`` of ``total``; another stage closes the bar of the one before."""
@@ -89,9 +89,9 @@ class TerminalProgress:
 
     def warn(self, message: str) -> None:
         """Print ``message`` on a line of its own, once."""
-        if message in self._warned:
+        if message in self.warnings:
             return
-        self._warned.add(message)
+        self.warnings.append(message)
         if self._bar is not None:
             self._bar.clear()
         self._print(f"Note: {message}")

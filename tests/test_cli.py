@@ -190,6 +190,24 @@ def test_stopping_says_what_is_kept(
     assert capsys.readouterr().err == "sce-desktop: Stopped. All is kept.\n"
 
 
+def test_what_libraries_warn_of_is_logged_and_not_shown() -> None:
+    code = """
+        import warnings
+        from sce_desktop import cli
+        from sce_desktop.commands import doctor
+
+        def run(args, progress):
+            warnings.warn("The least populated class in y has only 1 members", UserWarning)
+            return 0
+
+        doctor.run = run
+        raise SystemExit(cli.main(["doctor"]))
+    """
+    result = run_python(code)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert "The least populated class" in paths.log_file().read_text(encoding="utf-8")
+
+
 def test_a_bug_is_not_hidden_and_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise ZeroDivisionError("a bug")

@@ -324,3 +324,72 @@ def test_ctrl_c_writes_nothing(
     assert classify(table, tmp_path / "out.csv", model, *LABELS) == 130
     assert capsys.readouterr().err.endswith("sce-desktop: Stopped. Nothing was written.\n")
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_texts_that_the_model_cannot_read_are_told(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "ru.csv"
+    table.write_text("text,topic\nпосылка пришла поздно,late\nкоробка повреждена,damaged\nit is late,late\n")
+    out = tmp_path / "out.csv"
+    said = f"2 of 3 texts are in Cyrillic script, which {model} does not know"
+    assert classify(str(table), out, model, *LABELS, "--json") == 0
+    found = capsys.readouterr()
+    assert said in found.err
+    assert [said in warning for warning in json.loads(found.out)["warnings"]] == [True]
+    evaluate = ["evaluate", str(table), "--text", "text", "--gold", "topic", "--model", model, "--json"]
+    assert cli.main([*evaluate, "--baseline", f"similarity=similarity:{model}"]) == 0
+    found = capsys.readouterr()
+    assert said in found.err
+    assert any(said in warning for warning in json.loads(found.out)["warnings"])
+
+
+def test_a_column_without_a_gold_label(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("text,gold\nlate,\ndamaged, \n")
+    for command in (["evaluate"], ["finetune", "-o", str(tmp_path / "tuned")]):
+        arguments = [
+            command[0],
+            str(path),
+            "--text",
+            "text",
+            "--gold",
+            "gold",
+            *command[1:],
+            "--model",
+            model,
+        ]
+        assert cli.main(arguments) == 2
+        assert "There is no label in column “gold”" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "labels", "told"),
+    [
+        ([], ["Late", "late", "damaged", "Damaged"], "add --merge-labels"),
+        (["--merge-labels"], ["late", "damaged"], "Counted as one label, 'late': 'Late'."),
+        (
+            ["--merge-labels", "--label", "Late", "--label", "damaged"],
+            ["Late", "damaged"],
+            "label, 'Late': 'late'",
+        ),
+    ],
+)
+def test_gold_labels_that_look_the_same(
+    model: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+    labels: list[str],
+    told: str,
+) -> None:
+    table = tmp_path / "in.csv"
+    table.write_text("text,topic\na,Late\nb,late\nc,late\nd,damaged\ne,damaged\nf,Damaged\n")
+    evaluate = ["evaluate", str(table), "--text", "text", "--gold", "topic", "--model", model, "--json"]
+    assert cli.main([*evaluate, "--baseline", f"similarity=similarity:{model}", *more]) == 0
+    found = capsys.readouterr()
+    assert told in found.err
+    result = json.loads(found.out)
+    assert (result["labels"], result["rows"]) == (labels, 6)

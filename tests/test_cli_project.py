@@ -149,6 +149,50 @@ def test_create_with_right_answers(table: str, tmp_path: Path, capsys: pytest.Ca
     assert "answers of gold: 3 rows" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("use", ["annotations", "gold"])
+def test_labels_that_look_the_same_are_told_and_merged_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], use: str
+) -> None:
+    table = tmp_path / "in.csv"
+    table.write_text("text,gold\na,Late\nb,late\nc,late\nd,Lost\ne,LATE\n")
+    columns = [str(table), "--text", "text", "--gold", "gold", "--gold-as", use]
+    assert run("create", str(tmp_path / "p.sce"), *columns) == 0
+    assert "To count labels that look the same as one, add --merge-labels." in capsys.readouterr().err
+    assert run("create", str(tmp_path / "q.sce"), *columns, "--merge-labels", "--json") == 0
+    found = capsys.readouterr()
+    assert "add --merge-labels" not in found.err
+    assert "Counted as one label" in found.err
+    made = json.loads(found.out)
+    assert len(made["labels"]) == 2
+    assert {label.lower() for label in made["labels"]} == {"late", "lost"}
+    assert made["coders"] == ({"gold": 5} if use == "gold" else {})
+    assert made["decided"]["labelled"] == (5 if use == "annotations" else 0)
+
+
+def test_create_with_a_column_without_a_label(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("text,gold\nlate,\ndamaged,\n")
+    assert (
+        run("create", str(tmp_path / "p.sce"), str(path), "--text", "text", "--gold", "gold", "--json") == 0
+    )
+    assert "There is no label in column “gold”: no row is labelled." in capsys.readouterr().err
+
+
+def test_score_tells_of_scripts_that_the_model_cannot_read(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "ru.csv"
+    table.write_text("text\nпосылка пришла поздно\nit is late\n")
+    project = str(tmp_path / "p.sce")
+    assert run("create", project, str(table), "--text", "text", *LABELS) == 0
+    assert "script" not in capsys.readouterr().err
+    assert run("score", project, "--model", model, "--json") == 0
+    found = capsys.readouterr()
+    said = f"1 of 2 texts is in Cyrillic script, which {model} does not know: do not rely on"
+    assert said in found.err
+    assert [said in warning for warning in json.loads(found.out)["warnings"]] == [True]
+
+
 def test_add(project: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     added = as_json(capsys, "add", project, table)
     assert (added["added"], added["rows"]) == (4, 8)

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(asdict(report))
+        options.print_json({**asdict(report), "warnings": options.warnings(progress)})
     else:
         print(
             f"{report.scored:,} of {plural(report.rows, 'row')} classified into "

@@ -31,6 +31,7 @@ def add_command(commands: options.Commands) -> None:
         "--gold", required=True, metavar="COLUMN", help="header of the column of right labels"
     )
     options.add_lists(parser)
+    options.add_merge(parser)
     options.add_labels(parser)
     _add_max_rows(parser)
     _add_order_check(parser)
@@ -153,6 +154,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         text_columns=args.text,
         gold_column=args.gold,
         lists=args.lists,
+        merge_alike=args.merge_labels,
         labels=labels,
         source=source,
         models=_models(args),
@@ -174,6 +176,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "multi_label": report.multi_label,
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
                 "seconds": report.seconds,
+                "warnings": options.warnings(progress),
                 **(
                     {"order_check": {name: asdict(one) for name, one in report.orders.items()}}
                     if report.orders

@@ -25,6 +25,7 @@ def add_command(commands: options.Commands) -> None:
         "--gold", required=True, metavar="COLUMN", help="header of the column of right labels"
     )
     options.add_lists(parser)
+    options.add_merge(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="the new model")
     options.add_labels(parser)
     parser.add_argument(
@@ -76,6 +77,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             text_columns=args.text,
             gold_column=args.gold,
             lists=args.lists,
+            merge_alike=args.merge_labels,
             labels=labels,
             source=source,
             model=args.model or DEFAULT_MODEL,
@@ -88,7 +90,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(report.as_json())
+        options.print_json({**report.as_json(), "warnings": options.warnings(progress)})
     else:
         print("\n".join(_lines(report)))
     return 0

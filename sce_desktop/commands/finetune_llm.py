@@ -91,6 +91,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             text_columns=args.text,
             gold_column=args.gold,
             lists=args.lists,
+            merge_alike=args.merge_labels,
             labels=labels,
             model=args.model,
             settings=settings,
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(report.as_json())
+        options.print_json({**report.as_json(), "warnings": options.warnings(progress)})
         return 0
     print(
         f"Learned {plural(len(report.labels), 'label')} from {plural(report.train, 'row')} "

@@ -162,6 +162,15 @@ def add_lists(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_merge(parser: argparse.ArgumentParser) -> None:
+    """Add ``--merge-labels``."""
+    parser.add_argument(
+        "--merge-labels",
+        action="store_true",
+        help="count labels that look the same (Late, late) as one: the one that was given, or of most rows",
+    )
+
+
 def add_whole_table(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
     """Add ``--whole-table``; if it is ``kept``, ``--no-whole-table`` too, and None where neither is given."""
     parser.add_argument(
@@ -277,6 +286,11 @@ def if_stopped(sentence: str) -> Iterator[None]:
 def print_json(result: Mapping[str, Any]) -> None:
     """Print ``result`` on stdout, readable under any encoding of the terminal."""
     print(json.dumps(result, indent=2, default=_plain))
+
+
+def warnings(progress: Progress) -> list[str]:
+    """Return what was told on stderr, for the key ``warnings`` of ``--json``."""
+    return list(getattr(progress, "warnings", ()))
 
 
 def _plain(value: Any) -> Any:

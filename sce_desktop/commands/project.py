@@ -37,6 +37,7 @@ def add_command(commands: options.Commands) -> None:
         help="what they are: annotations of yours, or right answers that yours are compared with",
     )
     options.add_lists(action)
+    options.add_merge(action)
     options.add_labels(action)
     action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
     options.add_table(action)
@@ -98,6 +99,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
+    from sce_desktop.tasks.labels import tell_unmerged
     from sce_desktop.tasks.tables import import_table
 
     with options.if_stopped("No project was made."):
@@ -110,10 +112,13 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
             labels=labels or (),
             multi_label=args.multi_label,
             lists=args.lists,
+            merge=args.merge_labels,
             options=table_options,
             progress=progress,
         )
     with project:
+        label_set = project.label_set()
+        tell_unmerged((label.name for label in label_set.labels) if label_set else (), progress)
         _index(project, progress, "The project is made")
         _tell(args, _facts(project), f"{args.project}: {plural(project.row_count(), 'row')}.")
     return 0
@@ -150,6 +155,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     """
     labels = options.given_labels(args, progress)
 
+    from sce_desktop.tasks.foreign import tell_foreign_rows
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
     from sce_desktop.tasks.version_models import project_models
@@ -160,12 +166,15 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             loaded = load_models(source, [args.model], baselines, progress)
         else:
             loaded = project_models(project, source, DEFAULT_MODEL, baselines, progress)
+        tell_foreign_rows(loaded.models[0], project, progress)
         loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
         with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
-        _tell(args, _facts(project), f"{args.project}: scored {text}.")
+        told = options.warnings(progress)
+        facts = {**_facts(project), **({"warnings": told} if told else {})}  # else what info says
+        _tell(args, facts, f"{args.project}: scored {text}.")
     return 0
 
 

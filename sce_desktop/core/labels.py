@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, ModelKind
@@ -120,3 +120,18 @@ def roll_up(names: Iterable[str]) -> dict[str, str]:
             top = parent
         rolled[name] = top
     return rolled
+
+
+def merged_names(rows: Mapping[str, int], first: Iterable[str] = ()) -> dict[str, str]:
+    """Return for each name that looks like others the one that stands for all of them.
+
+    Args:
+        rows: How many rows have each name.
+        first: Names that stand for others before those of most rows do.
+    """
+    order = {name: place for place, name in enumerate(dict.fromkeys(first))}
+    merged: dict[str, str] = {}
+    for group in look_alikes(dict.fromkeys((*order, *rows))):
+        stays = min(group, key=lambda name: (order.get(name, len(order)), -rows.get(name, 0)))
+        merged |= dict.fromkeys(group, stays)
+    return merged

@@ -48,6 +48,8 @@ class OldWorkbook:
         first = found.start[1] + 1
         with _panicking():
             for number, values in enumerate(found.iter_rows(), start=1):
+                if values.count("") == len(values):  # quick where a stray cell leaves thousands of them
+                    continue
                 texts = ((column, cell_text(value)) for column, value in enumerate(values, start=first))
                 cells: dict[int, Cell] = {column: text for column, text in texts if text is not None}
                 if cells:

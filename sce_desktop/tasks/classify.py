@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
@@ -22,6 +22,7 @@ from sce_desktop.tasks.columns import (
     tell_doubts,
     tell_problems,
 )
+from sce_desktop.tasks.foreign import ForeignTexts
 from sce_desktop.tasks.models import (
     MAIN_ALIAS,
     Baseline,
@@ -125,6 +126,7 @@ def classify_table(
         progress.warn(
             f"Texts longer than the {most} tokens that {model} reads: {work.cut:,} (their beginning counts)."
         )
+    work.foreign.tell(progress)
     if not work.rows:
         progress.warn("The table has no rows: the output has the header alone.")
     return ClassifyReport(
@@ -176,6 +178,10 @@ class _Work:
     blank: int = 0
     cut: int = 0
     model_seconds: float = 0.0
+    foreign: ForeignTexts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.foreign = ForeignTexts(self.models[0])
 
     def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
         """Yield all rows of ``table`` with the models' cells behind the original ones."""
@@ -194,6 +200,7 @@ class _Work:
             self.rows += len(batch)
             self.blank += len(batch) - len(scored)
             self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])
+            self.foreign.count(texts)
             self.progress.report(self.rows, table.estimated_rows, stage="classifying")
             self.progress.check()
             yield rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import check_scorable, distinct_labels, look_alikes
+from sce_desktop.core.labels import check_scorable, distinct_labels, look_alikes, merged_names
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, TableOptions, VectorCache
@@ -28,6 +29,8 @@ from sce_desktop.tasks.columns import (
     tell_problems,
 )
 from sce_desktop.tasks.evidence import answer_arrays, right_answers
+from sce_desktop.tasks.foreign import tell_foreign
+from sce_desktop.tasks.labels import tell_merged, tell_unmerged
 from sce_desktop.tasks.models import Baseline, ModelSource, load_models
 from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
@@ -57,6 +60,7 @@ def evaluate_table(
     text_columns: Sequence[str | int],
     gold_column: str,
     lists: bool | None = None,
+    merge_alike: bool = False,
     labels: Sequence[Label] | None,
     source: ModelSource,
     models: Sequence[str],
@@ -75,13 +79,23 @@ def evaluate_table(
     the ``models`` count in what the table's other rows say, measured or not (`ml.in_table`).
 
     Where the cells of the column are ``lists`` of labels (None: if most are), several may fit a row: each
-    is asked by itself, and a model is right if it puts one of them first, as in a project.
+    is asked by itself, and a model is right if it puts one of them first, as in a project. ``merge_alike``
+    is as in `read_gold`.
 
     Raises:
         UserError: The table, a column, a label or a model is not right, or no row can be measured.
     """
     started = time.perf_counter()
-    table = read_gold(path, text_columns, gold_column, options or TableOptions(), progress, lists=lists)
+    table = read_gold(
+        path,
+        text_columns,
+        gold_column,
+        options or TableOptions(),
+        progress,
+        lists=lists,
+        merge_alike=merge_alike,
+        labels=labels or (),
+    )
     texts, gold, several = table.texts, table.names, table.lists
     loaded = load_models(source, models, with_similarity(baselines), progress)
     chosen = tuple(
@@ -109,6 +123,8 @@ def evaluate_table(
     timed = TimedCache(cache)
     before = time.perf_counter()
     measured, orders = {}, {}
+    for named in loaded.models[: len(models)]:
+        tell_foreign(named, wanted, progress)
     tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
     if whole_table:
         for place, named in enumerate(loaded.models[: len(models)]):
@@ -183,6 +199,8 @@ def read_gold(
     progress: Progress,
     *,
     lists: bool | None = None,
+    merge_alike: bool = False,
+    labels: Sequence[Label] = (),
 ) -> GoldTable:
     """Return text and right labels of every row of a table.
 
@@ -193,9 +211,11 @@ def read_gold(
         options: How to read the table.
         progress: Told of rows, and warned of what is read otherwise than one may think.
         lists: Whether the cells of ``gold_column`` are JSON lists of labels; None: if most of them are.
+        merge_alike: Count gold labels that look the same as one; else the user is told how to.
+        labels: Those to which the gold labels are compared: they stand for what looks like them.
 
     Raises:
-        UserError: The table or a column is not right.
+        UserError: The table or a column is not right, or there is no label in it.
         Cancelled: The user stopped.
     """
     table = open_table(path, options)
@@ -212,7 +232,17 @@ def read_gold(
         progress.check()
     tell_problems(table.problems, table.problem_count, progress)
     lists = has_lists(gold_column, gold, lists, progress)
-    return GoldTable(texts, [_names(cell, lists) for cell in gold], lists)
+    names = [_names(cell, lists) for cell in gold]
+    if not any(names):
+        raise UserError(f"There is no label in column “{gold_column}”: choose the column of gold labels.")
+    if merge_alike:
+        counts = Counter(itertools.chain.from_iterable(names))
+        merged = merged_names(counts, (label.name for label in labels))
+        tell_merged(merged, progress)
+        names = [tuple(dict.fromkeys(merged.get(name, name) for name in right)) for right in names]
+    else:
+        tell_unmerged(itertools.chain.from_iterable(names), progress)
+    return GoldTable(texts, names, lists)
 
 
 def _names(cell: str, lists: bool) -> tuple[str, ...]:

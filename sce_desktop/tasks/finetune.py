@@ -20,6 +20,7 @@ from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, Vec
 from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.card import tuned_card
 from sce_desktop.tasks.evaluation import read_gold
+from sce_desktop.tasks.foreign import tell_foreign
 from sce_desktop.tasks.models import ModelSource, load_models
 from sce_desktop.tasks.replaceable import check_tuned
 from sce_desktop.tasks.slow import duration
@@ -147,6 +148,7 @@ def finetune_table(
     text_columns: Sequence[str | int],
     gold_column: str,
     lists: bool | None = None,
+    merge_alike: bool = False,
     labels: Sequence[Label] | None,
     source: ModelSource,
     model: str,
@@ -162,8 +164,8 @@ def finetune_table(
 
     ``adapt_embedder`` lets the text embedder learn too; how long that takes, and with how much memory, is
     estimated by a trial and told first. Without ``labels`` those of the model are taken if it carries some,
-    else the distinct gold values. ``lists`` is as in `read_gold`, but none may name several labels. Nothing
-    is left at ``output`` if it cannot be finished.
+    else the distinct gold values. ``lists`` and ``merge_alike`` are as in `read_gold`, but no row may have
+    several labels. Nothing is left at ``output`` if it cannot be finished.
 
     Raises:
         UserError: The table, a column, the labels, the model or the output is not right, or there is not
@@ -172,7 +174,16 @@ def finetune_table(
     """
     started = time.perf_counter()
     check_tuned(output, model)  # not only once all is learned
-    table = read_gold(path, text_columns, gold_column, options or TableOptions(), progress, lists=lists)
+    table = read_gold(
+        path,
+        text_columns,
+        gold_column,
+        options or TableOptions(),
+        progress,
+        lists=lists,
+        merge_alike=merge_alike,
+        labels=labels or (),
+    )
     texts, gold = table.texts, table.one_each
     loaded = load_models(source, [model], [], progress)
 
@@ -204,6 +215,7 @@ def finetune_table(
         progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
     answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
     used_texts = [texts[row] for row in used]
+    tell_foreign(loaded.models[0], used_texts, progress)
     expected = None
     if adapt_embedder:
         pace = adapter_pace(base, used_texts, chosen, progress)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import look_alikes, merged_names
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store.project import Project
@@ -34,6 +35,38 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
     if not counts:
         raise UserError(f"“{name}” has nothing but empty cells: choose another column.")
     return [(Label(value), count) for value, count in counts.items()]
+
+
+def merge_alike(project: Project, *, progress: Progress) -> None:
+    """Let the labels of ``project`` that look the same become one: that of most annotated rows.
+
+    Raises:
+        UserError: The project cannot be written.
+        Cancelled: The user stopped.
+    """
+    label_set = project.label_set()
+    if label_set is None:
+        return
+    ids = {label.name: label.id for label in label_set.labels if label.id is not None}
+    counts = project.annotation_counts()
+    merged = merged_names({name: counts.get(label_id, 0) for name, label_id in ids.items()})
+    into = {ids[name]: ids[stays] for name, stays in merged.items() if name != stays}
+    if into:
+        tell_merged(merged, progress)
+        merge_labels(project, into, progress=progress)
+
+
+def tell_merged(merged: Mapping[str, str], progress: Progress) -> None:
+    """Say which names of labels count as one (`core.labels.merged_names`)."""
+    for stays in dict.fromkeys(merged.values()):
+        others = ", ".join(repr(name) for name, into in merged.items() if into == stays != name)
+        progress.warn(f"Counted as one label, {stays!r}: {others}.")
+
+
+def tell_unmerged(names: Iterable[str], progress: Progress) -> None:
+    """Say how labels that look the same can be counted as one, if there are some."""
+    if look_alikes(dict.fromkeys(names)):
+        progress.warn("To count labels that look the same as one, add --merge-labels.")
 
 
 def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progress) -> LabelSet | None:

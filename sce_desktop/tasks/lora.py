@@ -77,6 +77,7 @@ def finetune_llm(
     text_columns: Sequence[str | int],
     gold_column: str,
     lists: bool | None = None,
+    merge_alike: bool = False,
     labels: Sequence[Label] | None = None,
     model: str = "llm",
     settings: LoraSettings | None = None,
@@ -96,6 +97,7 @@ def finetune_llm(
         text_columns: Headers or places of the text.
         gold_column: Header of the right labels.
         lists: Whether its cells are JSON lists, of one label each; None: if most of them are.
+        merge_alike: Count gold labels that look the same as one.
         labels: The distinct gold values unless given.
         model: "llm" or "llm:MODEL".
         settings: Rank, epochs, batch, ...; the paper's by default.
@@ -112,7 +114,16 @@ def finetune_llm(
     started = time.perf_counter()
     name = _base_name(model)
     check_tuned(output, name, adapter=True)  # not only after hours of training
-    table = read_gold(path, text_columns, gold_column, options or TableOptions(), progress, lists=lists)
+    table = read_gold(
+        path,
+        text_columns,
+        gold_column,
+        options or TableOptions(),
+        progress,
+        lists=lists,
+        merge_alike=merge_alike,
+        labels=labels or (),
+    )
     texts, gold = table.texts, table.one_each
     chosen = tuple(labels or distinct_labels(gold))
     check_scorable(chosen, least=2)

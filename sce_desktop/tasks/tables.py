@@ -11,6 +11,7 @@ from sce_desktop.data import tables
 from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.placing import check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project
+from sce_desktop.store.query import RowState
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
 from sce_desktop.tasks.columns import (
@@ -23,6 +24,7 @@ from sce_desktop.tasks.columns import (
     tell_problems,
 )
 from sce_desktop.tasks.export import export_table, rows_to_export
+from sce_desktop.tasks.labels import merge_alike
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.temporary import temporary_beside
 
@@ -61,6 +63,7 @@ def import_table(
     labels: Sequence[Label] = (),
     multi_label: bool = False,
     lists: bool | None = None,
+    merge: bool = False,
     options: TableOptions | None = None,
     overwrite: bool = False,
     progress: Progress,
@@ -80,6 +83,7 @@ def import_table(
         multi_label: Several labels may fit a row.
         lists: Whether the cells of ``gold_column`` are JSON lists of labels, so that several may fit a row;
             None: if most of them are.
+        merge: Labels that look the same become one.
         options: How to read the table.
         overwrite: Replace a file that is there, unless it is open.
         progress: Told of rows; everything done otherwise than expected is a warning.
@@ -110,8 +114,14 @@ def import_table(
             found = _has_lists(project, gold_at, lists, progress)
             multi_label = multi_label or found
             carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=found)
+            if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
+                progress.warn(
+                    f"There is no label in column “{project.columns[gold_at]}”: no row is labelled."
+                )
             if as_gold and gold_at is not None:
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
+            if merge:
+                merge_alike(project, progress=Unreported(progress))
         put_in_place(aside, project_path, overwrite=overwrite)
     return Project.open(project_path)
 

@@ -10,6 +10,7 @@ from sce_desktop.core.labels import (
     distinct_labels,
     look_alikes,
     meaningless,
+    merged_names,
     parent_of,
     roll_up,
 )
@@ -94,3 +95,10 @@ def test_distinct_values_in_first_seen_order() -> None:
 def test_parents_are_a_way_of_naming(name: str, parent: str | None, top: str) -> None:
     assert parent_of(name) == parent
     assert roll_up([name]) == {name: top}
+
+
+def test_names_that_look_the_same_are_merged_into_the_given_or_the_commonest_one() -> None:
+    rows = {"Late": 2, "late": 5, " late": 1, "Damaged": 1, "Lost": 3}
+    assert merged_names(rows) == dict.fromkeys(("Late", "late", " late"), "late")
+    assert merged_names(rows, ["LATE", "Damaged"]) == dict.fromkeys(("LATE", "Late", "late", " late"), "LATE")
+    assert merged_names({"Late": 1, "Lost": 1}) == {}

@@ -41,6 +41,59 @@ def test_every_make_target_is_explained() -> None:
     assert targets == explained
 
 
+FOLDERS = ("docs", "models", "packaging", "resources", "tests", "tools")
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "packaging").glob("*.md")),
+]
+CONFIGURATIONS = sorted((ROOT / "resources").rglob("*.toml"))
+_KINDS = "md|toml|py|jsonl|json|gz|csv|tsv|txt|svg|png|safetensors|spec|sh|xlsx|parquet"
+_FILE = re.compile(rf"""(?<![\w./-])((?:[\w.-]+/)*[\w.-]+\.(?:{_KINDS}))(?![\w/-])""")
+_MADE_BY_THE_READER = {"labelled.csv", "bbc250.csv"}
+
+
+def test_no_committed_file_is_empty() -> None:
+    """But for the marks of packages: an empty data file is one whose contents were lost."""
+    empty = [
+        file
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file() and not file.stat().st_size and file.name != "__init__.py"
+    ]
+    assert empty == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_named_in_a_document_are_there(document: Path) -> None:
+    names = {file.name for folder in (*FOLDERS, "sce_desktop") for file in (ROOT / folder).rglob("*")}
+    names |= {file.name for file in ROOT.iterdir()} | _MADE_BY_THE_READER
+    told = set(_FILE.findall(re.sub(r"https?://\S+", "", document.read_text(encoding="utf-8"))))
+    near = (ROOT, document.parent, ROOT / "sce_desktop")
+    missing = [
+        name
+        for name in told
+        if not any((folder / name).exists() for folder in near) and ("/" in name or name not in names)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda path: path.name)
+def test_files_named_in_a_configuration_are_there(configuration: Path) -> None:
+    def texts(value: object) -> list[str]:
+        if isinstance(value, dict):
+            return [text for one in value.values() for text in texts(one)]
+        if isinstance(value, list):
+            return [text for one in value for text in texts(one)]
+        return [value] if isinstance(value, str) else []
+
+    named = [text for text in texts(tomllib.loads(configuration.read_text("utf-8"))) if _FILE.fullmatch(text)]
+    fetched = "data/"  # by `paper-data` and the scripts that docs/model.md names
+    here = [text for text in named if not text.startswith(fetched)]
+    assert here  # all of ours name some
+    assert [text for text in here if not (configuration.parent / text).is_file()] == []
+
+
 ICONS = sorted((ROOT / "resources" / "icons").glob("*.svg"))
 
 
