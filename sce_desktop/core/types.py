@@ -395,4 +395,5 @@ class TablePreview:
     encodings: tuple[str, ...] = ()  # plausible ones, best first
     text_column: int | None = None  # our guess
     label_column: int | None = None  # our guess, None if nothing looks like one
+    notes: tuple[str, ...] = ()  # how it was read, where that is not plain
     extra: dict[str, str] = field(default_factory=dict)

@@ -103,4 +103,5 @@ def preview_table(
         encodings=encodings,
         text_column=text_column,
         label_column=label_column,
+        notes=table.notes,
     )
