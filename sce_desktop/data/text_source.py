@@ -126,7 +126,7 @@ class TextSource:
         self.path = path
         self.size = size
         self.encoding = codec_name(encoding)
-        head = next(byte_chunks(path, size))[0].decode(encoding, "ignore")
+        head = next(byte_chunks(path, size), (b"", 1.0))[0].decode(encoding, "ignore")
         self._newline = "" if "\r" in head and "\n" not in head else "\n"
 
     def blocks(self, problem: Callable[[int, str], None]) -> Iterator[Block]:
