@@ -19,6 +19,9 @@ from sce_desktop.store.lock import FileLock
 from sce_desktop.store.sql import now
 
 PAGE_BYTES: Final = 8192  # texts are long: a quarter faster to import than with SQLite's 4096
+MOST_NAME: Final = 200  # bytes; what is made of a name for copies and files beside it fits into 255 then
+_LONGEST_NAME: Final = 255
+_LONGEST_DRAFTED: Final = _LONGEST_NAME - len("..12345678.part-journal")
 _OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
 _FOLDER_PROTECTED = (
     "The folder of this project is write-protected: copy the project elsewhere to make changes."
@@ -36,6 +39,7 @@ def create(path: Path, *, name: str) -> Database:
     Raises:
         UserError: There is such a file already, or the folder is missing or write-protected.
     """
+    check_name(path, most=_LONGEST_DRAFTED)
     if path.exists():
         raise UserError(f"{path.name} exists already: choose another name.")
     lock = _lock_of(path)
@@ -61,6 +65,7 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
     Raises:
         UserError: Not a project, damaged, of a newer version, or with triggers, views or virtual tables.
     """
+    check_name(path, most=_LONGEST_NAME)
     if path.is_dir():
         raise UserError(f"{path.name} is a folder: choose a project file.")
     if not path.exists():
@@ -86,12 +91,28 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
     return database
 
 
+def check_name(path: Path, *, most: int = MOST_NAME) -> None:
+    """Refuse a name that is no text, or that is too long with what is added to it for files beside it.
+
+    Raises:
+        UserError: It is.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        raise UserError(f"The file name {shown} is not valid UTF-8: choose another name.") from None
+    if len(os.fsencode(path.name)) > most:
+        raise UserError(f"The name {path.name[:40]}… is too long for a project: choose a shorter one.")
+
+
 @contextlib.contextmanager
 def new_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
     """Give a place beside ``path`` for a database; move it to ``path`` at the end, remove it on failure.
 
     The place has no ending of ours, so that nobody takes what a crash leaves there for a project.
     """
+    check_name(path, most=_LONGEST_DRAFTED)
     if not path.parent.is_dir():
         raise UserError(f"The folder {path.parent} does not exist: choose another one.")
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")

@@ -12,6 +12,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Origin
@@ -84,6 +85,7 @@ class _Salvage:
     def run(self) -> RepairReport:
         self._copy_project()
         self._copy_rows()
+        self._copy("cell_types", end=self._last)
         self._copy("labels")
         self._copy("label_sets", check=_parse_labels)
         self._copy("annotations", end=self._last, check=lambda r: Origin(r["origin"]))
@@ -150,7 +152,7 @@ class _Salvage:
             text_hash = hash_text(text)
             if text_hash != record["text_hash"]:
                 changed.append(row_id)
-            nothing = not text.strip()
+            nothing = is_blank(text)
             blank += nothing
             self._target.execute(
                 "INSERT OR IGNORE INTO rows (id, text_hash, length, blank, text, cells)"

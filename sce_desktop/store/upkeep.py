@@ -14,7 +14,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Origin
 from sce_desktop.store import label_sets, rows, runs, schema, search
 from sce_desktop.store.database import Database, known_failures, raw
-from sce_desktop.store.opening import new_file
+from sce_desktop.store.opening import check_name, new_file
 from sce_desktop.store.sql import last_row_id
 
 _BACKUP_PAGES: Final = 2_000  # 8 MB between two looks at cancel
@@ -26,6 +26,7 @@ def backup(database: Database, copy: Path, progress: Progress) -> None:
 
     An existing file is replaced when the copy is complete. UserError if ``copy`` is the project itself.
     """
+    check_name(copy)
     if copy.exists() and copy.samefile(database.path):
         raise UserError("A backup must be another file than the project: choose another name.")
 
