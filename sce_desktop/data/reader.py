@@ -9,6 +9,7 @@ from pathlib import Path
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, Doubt, TableOptions, TableProblem
 from sce_desktop.core.words import plural
+from sce_desktop.data.column_types import ColumnTypes
 
 Cells = tuple[Cell, ...]
 
@@ -40,6 +41,8 @@ class Table(ABC):
         self.encodings: tuple[str, ...] = ()
         self.doubts: tuple[Doubt, ...] = ()
         self.problem_count = 0
+        self.notes: tuple[str, ...] = ()  # how it was read, where that is not plain
+        self.types: ColumnTypes | None = None  # of the columns, where the format has other than texts
         self._problems: list[TableProblem] = []
 
     @property

@@ -116,4 +116,5 @@ def preview_table(
         text_column=text_column,
         label_column=label_column,
         doubts=table.doubts,
+        notes=table.notes,
     )

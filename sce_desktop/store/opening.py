@@ -15,7 +15,15 @@ from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store import formats, importing, migrations, schema
 from sce_desktop.store.database import Database, connect, error_code, known_failures
 from sce_desktop.store.lock import FileLock
-from sce_desktop.store.placing import check_target, explaining, has_strange_log, lock_of, new_file
+from sce_desktop.store.placing import (
+    LONGEST_NAME,
+    check_name,
+    check_target,
+    explaining,
+    has_strange_log,
+    lock_of,
+    new_file,
+)
 from sce_desktop.store.sql import now
 
 _LOG = logging.getLogger(__name__)
@@ -59,6 +67,7 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
     Raises:
         UserError: Not a project, damaged, of a newer version, or with anything that we never make.
     """
+    check_name(path, most=LONGEST_NAME)
     if path.is_dir():
         raise UserError(f"{path.name} is a folder: choose a project file.")
     if not path.exists():

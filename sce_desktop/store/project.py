@@ -212,6 +212,11 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         with self._database.read() as connection:
             return rows.fetch(connection, ids)
 
+    def cell_types(self, ids: Ids) -> dict[int, str]:
+        """Return what the cells of ``ids`` were, a letter of `CellType` a cell; rows of texts are absent."""
+        with self._database.read() as connection:
+            return rows.cell_types(connection, ids)
+
     def texts(self, ids: Ids) -> list[str]:
         """Return the texts of ``ids`` in their order. KeyError if one does not exist."""
         with self._database.read() as connection:

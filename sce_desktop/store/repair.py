@@ -24,6 +24,7 @@ _CALLED: Final = {
     "project": "record of the project",
     "imports": "record of an import",
     "rows": "row",
+    "cell_types": "record of cell types",
     "labels": "label",
     "label_sets": "label set",
     "annotations": "annotation",

@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core.types import Cell, IdArray, Row
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.types import Cell, CellType, IdArray, Row
 from sce_desktop.store import schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id
@@ -55,7 +56,7 @@ class Shape:
         if len(self.text_columns) == 1:
             return cells[self.text_columns[0]] or ""
         texts = (cells[column] for column in self.text_columns)
-        return "\n".join(text for text in texts if text and not text.isspace())
+        return "\n".join(text for text in texts if text and not is_blank(text))
 
 
 def shape(connection: sa.Connection) -> Shape:
@@ -121,6 +122,19 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
     )
     found = connection.execute(statement)
     return [Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in found]
+
+
+def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:
+    """Return what the cells of ``ids`` were, a letter a cell; rows of texts alone are absent."""
+    width = len(shape(connection).columns)
+    found = raw(connection).execute(
+        "SELECT asked.value, types FROM json_each(?) AS asked JOIN cell_types"
+        " ON first_row = (SELECT max(first_row) FROM cell_types WHERE first_row <= asked.value)"
+        " WHERE last_row >= asked.value",
+        (json_ids(ids),),
+    )
+    known = set(CellType)
+    return {id_: types for id_, types in found if len(types) == width and known.issuperset(types)}
 
 
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.types import Label, Origin
 from sce_desktop.store import schema
 from sce_desktop.store.damaged import DamagedFile
@@ -21,6 +22,7 @@ TABLES: Final = (  # the history of what can be undone stays behind
     "project",
     "imports",
     "rows",
+    "cell_types",
     "labels",
     "label_sets",
     "annotations",
@@ -56,6 +58,9 @@ class Salvage:
         """Copy everything."""
         self._copy_project()
         self._copy_rows()
+        self._copy(
+            "cell_types", check=lambda r: _check(0 < int(str(r["first_row"])) <= int(str(r["last_row"])))
+        )
         self._copy("labels", check=lambda r: _check(bool(str(r["name"]).strip())))
         self._copy("label_sets", check=parse_labels)
         self._copy("annotations", check=lambda r: Origin(str(r["origin"])))
@@ -266,6 +271,11 @@ def parse_labels(record: Record) -> tuple[Label, ...]:
     return labels
 
 
+def _parse_types(record: Record) -> None:
+    """Raise if a record of what cells were is of no rows."""
+    _check(0 < int(str(record["first_row"])) <= int(str(record["last_row"])))
+
+
 def _parse_version(record: Record) -> None:
     """Raise if the settings or metrics of a model version make no sense."""
     for field in ("settings", "metrics"):
@@ -281,7 +291,7 @@ def _is_import(record: Record) -> bool:
 
 
 def _row(row_id: int, text: str, cells: str) -> tuple[Value, ...]:
-    return row_id, hash_text(text), len(text), not text or text.isspace(), text, cells
+    return row_id, hash_text(text), len(text), is_blank(text), text, cells
 
 
 def _ends(imports: list[Record]) -> list[int]:

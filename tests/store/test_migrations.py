@@ -12,6 +12,8 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, RowMarks
 from sce_desktop.store import first_format, migrations, placing, schema
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.store.rows import hash_text
 
 FIRST_ROWS = """
     INSERT INTO label_sets VALUES (1, 'Labels', 1,
@@ -82,6 +84,34 @@ def test_migrated_first_format_equals_a_new_project(path: Path, tmp_path: Path) 
     Project.open(path).close()
     Project.create(tmp_path / "new.sce").close()
     assert shape_of(path) == shape_of(tmp_path / "new.sce")
+
+
+def test_rows_of_invisible_characters_become_blank(path: Path) -> None:
+    make_first(path)
+    with closing(sqlite3.connect(path)) as plain:
+        for row_id, text in enumerate(["\u200b", "seen", "\u200b", "seen", "\ufeff\0"], start=3):
+            hashed = hash_text(text)
+            plain.execute("INSERT INTO rows VALUES (?, ?, 1, 0, ?, '[\"r\"]')", (row_id, hashed, text))
+            plain.execute("INSERT INTO scores VALUES (1, ?, 0, 1.0, 1.0, NULL, x'0000803f')", (row_id,))
+        plain.execute("UPDATE runs SET scored = 6")
+        plain.execute("INSERT INTO imports VALUES (2, '{}', 5, 0, 2, 7, '2026-01-01T00:00:00.000+00:00')")
+        plain.commit()
+    with Project.open(path) as project:
+        assert [row.blank for row in project.rows(range(1, 8))] == [
+            False,
+            True,
+            True,
+            False,
+            True,
+            False,
+            True,
+        ]
+        assert project.row_ids(RowQuery(blank=True)).tolist() == [2, 3, 5, 7]
+        assert [(one.rows, one.blank, one.duplicates) for one in project.imports()] == [(2, 1, 0), (5, 3, 1)]
+        assert (project.blank_count(), project.duplicate_count()) == (4, 1)
+        assert sorted(project.scores(1, range(1, 8))) == [1, 4, 6]
+        assert project.runs()[0].scored == 3
+        assert project.verify() == []
 
 
 def test_format_3_knows_no_whole_table_whatever_its_models_are_called(
