@@ -239,11 +239,12 @@ def test_an_older_export_is_replaced_and_nothing_else(
     for content in mine:
         out.write_bytes(content)
         assert run("export", project, "-o", str(out)) == 2
-        said = f"{out} is there already and no export of a project: choose another name, or remove it first."
+        said = f"{out} already exists and is not an earlier export of this project: choose another name, "
+        said += "or add --force to replace it."
         assert said in capsys.readouterr().err
         assert out.read_bytes() == content
     assert sorted(path.name for path in tmp_path.iterdir() if "out" in path.name) == [out.name]
-    out.unlink()
+    assert run("export", project, "-o", str(out), "--force") == 0
     assert run("export", project, "-o", str(out)) == 0
 
 
@@ -256,7 +257,7 @@ def test_a_note_replaces_a_note_and_nothing_else(
     before = out.read_bytes()
     about.write_text("What I found out.", encoding="utf-8")
     assert run("export", project, "-o", str(out), "--note", "--only", "labelled") == 2
-    assert f"{about} is there already and no note of an export" in capsys.readouterr().err
+    assert f"{about} already exists and is not a note of an export" in capsys.readouterr().err
     assert (out.read_bytes(), about.read_text(encoding="utf-8")) == (before, "What I found out.")
     assert run("export", project, "-o", str(out), "--only", "labelled") == 0  # nothing is written there
 

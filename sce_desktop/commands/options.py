@@ -171,6 +171,11 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_force(parser: argparse.ArgumentParser, what: str = "a file") -> None:
+    """Add ``--force``; ``what`` it lets be replaced."""
+    parser.add_argument("--force", action="store_true", help=f"replace {what} that already exists")
+
+
 def add_whole_table(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
     """Add ``--whole-table``; if it is ``kept``, ``--no-whole-table`` too, and None where neither is given."""
     parser.add_argument(

@@ -23,5 +23,11 @@ class DamagedProject(UserError):  # noqa: N818 - what it is about
         )
 
 
+def already_there(path: object, why: str = "") -> UserError:
+    """Return the failure that ``path`` exists, ``why`` it cannot be replaced unasked, and how to ask."""
+    reason = f" and {why}" if why else ""
+    return UserError(f"{path} already exists{reason}: choose another name, or add --force to replace it.")
+
+
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
     """The user stopped the job; what was finished stays."""

@@ -54,7 +54,7 @@ def read_labels(path: str | Path) -> tuple[Label, ...]:
     return clean_labels(Label(name) for name in names if not is_blank(name))
 
 
-def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
+def write_labels(path: str | Path, labels: Sequence[Label], *, overwrite: bool = True) -> None:
     """Write labels in the kind that ``path`` ends in, so that `read_labels` gives them back (without ids).
 
     A text file has names alone: colours are left out of it, too.
@@ -68,7 +68,7 @@ def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
             (label.name, label.description, _joined(label.synonyms), label.colour, label.shortcut)
             for label in labels
         ]
-        write_table(path, _FIELDS, [rows])
+        write_table(path, _FIELDS, [rows], overwrite=overwrite)
         return
     if ending == ".json":
         text = json.dumps([_as_object(label) for label in labels], ensure_ascii=False, indent=2) + "\n"
@@ -79,7 +79,7 @@ def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
             f"{path.name} can hold names of one line only, no descriptions, synonyms or shortcuts: "
             "choose .csv or .json for the rest."
         )
-    with replacing(path) as temporary:
+    with replacing(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 

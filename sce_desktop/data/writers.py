@@ -31,6 +31,7 @@ EXCEL_ROWS = 1_048_576
 EXCEL_COLUMNS = 16_384
 EXCEL_CHARACTERS = 32_767  # UTF-16 units a cell
 _EXACT_IN_EXCEL = 2**53
+_NAMED_ONCE = (".parquet", ".jsonl")
 _TYPED_AFTER = 100_000  # rows at most are held back until it is known which columns are numbers
 
 
@@ -68,7 +69,7 @@ def write_table(
         raise UserError(f"{path.name} should end in .csv, .tsv, .xlsx, .parquet or .jsonl.")
     if ending == ".xlsx" and len(columns) > EXCEL_COLUMNS:
         raise UserError(f"A sheet has {EXCEL_COLUMNS:,} columns at most: write csv or parquet instead.")
-    if ending in (".parquet", ".jsonl"):
+    if ending in _NAMED_ONCE:
         columns = _unique(columns, progress)
     with replacing(path, overwrite=overwrite) as temporary:
         if ending == ".xlsx":
@@ -86,6 +87,13 @@ def write_table(
                     "that Excel would take for formulas; importing this file here takes that off again."
                 )
     return counted.rows
+
+
+def written_columns(path: Path, columns: Sequence[str]) -> list[str]:
+    """Return ``columns`` as `write_table` names them in ``path``: in some kinds of tables each once."""
+    if path.suffix.lower() in _NAMED_ONCE:
+        return _unique(columns, SilentProgress())
+    return list(columns)
 
 
 class _Counted:

@@ -21,6 +21,7 @@ from sce_desktop.core.types import (
 from sce_desktop.store import (
     importing,
     opening,
+    placing,
     repair,
     rows,
     schema,
@@ -37,6 +38,7 @@ from sce_desktop.store.repair import RepairReport
 from sce_desktop.store.rows import ImportRecord, ImportReport
 from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
+from sce_desktop.temporary import temporary_beside
 
 _LOG = logging.getLogger(__name__)
 
@@ -287,10 +289,21 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         return self.repair_file(self.path, copy, progress)
 
     @staticmethod
-    def repair_file(path: str | Path, copy: str | Path, progress: Progress | None = None) -> RepairReport:
+    def repair_file(
+        path: str | Path, copy: str | Path, progress: Progress | None = None, *, overwrite: bool = False
+    ) -> RepairReport:
         """Make a new project at ``copy`` of what can be read at ``path``, which may be too damaged to open.
 
-        UserError if ``path`` is no project at all, or ``copy`` exists.
+        UserError if ``path`` is no project at all, or ``copy`` exists, or with ``overwrite`` if it is open or
+        ``path`` itself.
         """
         watcher = progress or SilentProgress()
-        return repair.repair_project(Path(path).absolute(), Path(copy).absolute(), watcher)
+        path, copy = Path(path).absolute(), Path(copy).absolute()
+        if not (overwrite and copy.exists()):
+            return repair.repair_project(path, copy, watcher)
+        if path.exists() and copy.samefile(path):
+            raise UserError(f"{copy} is what is to be repaired: choose another name.")
+        with temporary_beside(copy.resolve()) as aside:
+            report = repair.repair_project(path, aside, watcher)
+            placing.put_in_place(aside, copy, overwrite=True)
+        return report

@@ -37,6 +37,7 @@ class ExportChoices:
     columns: tuple[str, ...] | None = None  # names to write; None: all
     excel_safe: bool = False
     note: bool = False  # say in a file beside it which models the columns are of
+    replace: bool = True  # what is there: whoever asks for a file has asked about that
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
-from sce_desktop.ui.dialog_parts import open_dialog
+from sce_desktop.ui.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.docks import PanelDock
 from sce_desktop.ui.drops import Drops
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
@@ -147,16 +147,10 @@ class MainWindow(QMainWindow):
     def _show_import(self, path: Path, *, append: bool = False) -> None:
         open_dialog(self._parts.import_dialog(self._session, path, append=append, parent=self))
 
-    def _choose(
-        self, title: str, filters: str, then: Callable[[Path], object], *, save: bool = False
-    ) -> None:
+    def _choose(self, title: str, filters: str, then: Callable[[Path], object]) -> None:
         """Let the user choose a file, without a nested event loop."""
         dialog = QFileDialog(self, title, str(self._state.value("folder", "")), filters)
-        if save:
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix("sce")
-        else:
-            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
 
         def chosen(name: str) -> None:
             self._state.setValue("folder", str(Path(name).parent))
@@ -178,7 +172,17 @@ class MainWindow(QMainWindow):
     @Slot()
     def ask_copy(self) -> None:
         """Choose where a copy of the project goes."""
-        self._choose("Save a copy", PROJECT_FILTER, self._session.save_copy, save=True)
+        self._choose_copy("Save a copy", self._session.save_copy)
+
+    def _choose_copy(self, title: str, then: Callable[[Path, bool], object]) -> None:
+        """Let the user choose a project to write, and whether it replaces one that exists."""
+
+        def chosen(path: Path, replace: bool) -> None:
+            self._state.setValue("folder", str(path.parent))
+            then(path, replace)
+
+        at = str(self._state.value("folder", ""))
+        ask_save(self, title, PROJECT_FILTER, chosen, at=at, suffix="sce")
 
     @Slot()
     def ask_export(self) -> None:

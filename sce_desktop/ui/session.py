@@ -291,11 +291,11 @@ class Session(Edits):
         fn = work.open_project if path.exists() else work.import_sample
         self._replace_project(fn, path, title="Opening the sample", score=True)
 
-    def save_copy(self, path: Path) -> Job | None:
-        """Copy the open project to ``path``."""
+    def save_copy(self, path: Path, replace: bool = False) -> Job | None:
+        """Copy the open project to ``path``; ``replace`` what is there."""
         if self.project is None:
             return None
-        job = self.submit(work.backup, self.project, path, title=f"Copying to {path.name}")
+        job = self.submit(work.backup, self.project, path, replace=replace, title=f"Copying to {path.name}")
         job.finished.connect(lambda _: self.tell(f"The project was copied to {path}."))
         return job
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.comparison import recorded
 from sce_desktop.core.types import ModelVersion
-from sce_desktop.ui.dialog_parts import ask_folder, flat_list, open_dialog
+from sce_desktop.ui.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, font, px, set_role
@@ -179,7 +179,16 @@ class VersionsPane(QWidget):
             return
         (version,) = self.selected
         export, name = self._session.tuner.export, version.title.replace(" ", "-")
-        ask_folder(self, f"Folder for {version.title}", lambda folder: export(version, Path(folder) / name))
+
+        def chosen(folder: str) -> None:
+            ask_replace(
+                self,
+                Path(folder) / name,
+                lambda place, replace: export(version, place, replace),
+                what="model folder",
+            )
+
+        ask_folder(self, f"Folder for {version.title}", chosen)
 
     @Slot()
     def ask_delete(self) -> None:

@@ -270,9 +270,9 @@ def close_project(project: Project, *, progress: Progress) -> None:
     project.close()
 
 
-def backup(project: Project, copy: Path, *, progress: Progress) -> None:
-    """Copy ``project`` while it is in use."""
-    project.backup(copy, progress)
+def backup(project: Project, copy: Path, *, replace: bool = False, progress: Progress) -> None:
+    """Copy ``project`` while it is in use; ``replace`` what is there."""
+    project.backup(copy, progress, overwrite=replace)
 
 
 def build_search_index(project: Project, *, progress: Progress) -> None:
@@ -363,6 +363,7 @@ def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, p
         columns=choices.columns,
         excel_safe=choices.excel_safe,
         note=choices.note,
+        overwrite=choices.replace,
         progress=progress,
     )
 
