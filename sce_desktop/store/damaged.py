@@ -69,6 +69,11 @@ class DamagedFile:
             for record in itertools.islice(self.records("rows"), _SAMPLE)
         )
 
+    @property
+    def created(self) -> str:
+        """When the project was made, by which it is told from others; empty where that is lost."""
+        return next((str(record["created_at"]) for record in self.records("project")), "")
+
     def is_missing(self, table: str) -> bool:
         """Whether the file has no such table although it should."""
         since = schema.metadata.tables[table].info.get("since", 1)

@@ -180,7 +180,8 @@ class Mending:
                 by_length.setdefault(len(record[-1]), []).append(record)
             for records in by_length.values():
                 vectors = np.frombuffer(b"".join(r[-1] for r in records), _STORED).reshape(len(records), -1)
-                sound = np.logical_and(vectors >= 0, vectors <= _MOST).all(axis=1).tolist()  # no NaN either
+                bounds = zip(vectors.min(axis=1).tolist(), vectors.max(axis=1).tolist(), strict=True)
+                sound = [low >= 0 and high <= _MOST for low, high in bounds]  # no NaN either
                 top, confidence, margin = (a.tolist() for a in scoring.top(vectors))
                 changes, gone = [], []
                 for place, (rowid, *stored, _) in enumerate(records):

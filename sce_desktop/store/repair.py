@@ -136,7 +136,8 @@ def _found(still: Path, path: Path, progress: Progress) -> Iterator[tuple[Damage
             stack.callback(log.close)
             with_log = stack.enter_context(contextlib.closing(PageFile(still, log)))
             later = DamagedFile(with_log, progress)
-            if later.is_project and later.broken.total() <= source.broken.total():
+            same = not later.created or not source.created or later.created == source.created
+            if later.is_project and same and later.broken.total() <= source.broken.total():
                 source = later
             else:
                 problems.append(f"The log {path.name}-wal does not belong to the project and was not used.")

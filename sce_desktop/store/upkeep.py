@@ -137,6 +137,10 @@ def _check_runs(connection: sa.Connection) -> list[str]:
             problems.append(f"Run {run.id} ({run.alias}) has {count} scores where {run.scored} were counted.")
         if odd:
             problems.append(f"{odd} scores of run {run.id} ({run.alias}) do not fit its labels.")
+        elif wrong := runs.count_wrong(connection, run.id):
+            problems.append(
+                f"{wrong} scores of run {run.id} ({run.alias}) do not follow from its probabilities."
+            )
     return problems
 
 
