@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import options
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
 
@@ -249,8 +249,11 @@ def backup(args: argparse.Namespace, progress: Progress) -> int:
 
 def verify(args: argparse.Namespace, progress: Progress) -> int:
     """Print what is wrong with the project; the exit code tells too."""
-    with _open(args.project, read_only=True) as project:
-        problems = project.verify(progress=progress)
+    try:
+        with _open(args.project, read_only=True) as project:
+            problems = project.verify(progress=progress)
+    except DamagedProject as error:
+        problems = [str(error)]
     _tell(
         args, {"ok": not problems, "problems": problems}, "\n".join(problems) or f"{args.project} is whole."
     )

@@ -277,11 +277,11 @@ def known_failures(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
-        raise DamagedProject(path.name, "is damaged (broken letters in its schema)") from None
+        raise DamagedProject(path, "is damaged (broken letters in its schema)") from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:
         if "Could not decode to UTF-8" in str(error):
-            raise DamagedProject(path.name, "is damaged (a text in it has broken letters)") from None
-        explained = _explained(error_code(error), path.name)
+            raise DamagedProject(path, "is damaged (a text in it has broken letters)") from None
+        explained = _explained(error_code(error), path)
         if explained is None:
             raise
         raise explained from error
@@ -293,7 +293,8 @@ def error_code(error: Exception) -> int:
     return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
 
 
-def _explained(code: int, name: str) -> UserError | None:
+def _explained(code: int, path: Path) -> UserError | None:
+    name = path.name
     match code:
         case sqlite3.SQLITE_FULL:
             return UserError(
@@ -308,7 +309,7 @@ def _explained(code: int, name: str) -> UserError | None:
                 f"The disk did not read or write {name}: check that it is connected, then open it again."
             )
         case sqlite3.SQLITE_CORRUPT:
-            return DamagedProject(name, "is damaged")
+            return DamagedProject(path, "is damaged")
         case sqlite3.SQLITE_NOTADB:
             return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
         case sqlite3.SQLITE_CANTOPEN:

@@ -202,13 +202,13 @@ def _check_schema(plain: sqlite3.Connection, path: Path, version: int) -> None:
     """Refuse a file with anything but what we make: it might act by itself, or lack what we ask for."""
     plain.execute("PRAGMA writable_schema=ON")  # reads a schema that does not make sense, too
     if differs := formats.difference(plain, version):
-        raise DamagedProject(path.name, differs)
+        raise DamagedProject(path, differs)
     plain.execute("PRAGMA writable_schema=OFF")
 
 
 def _check_record(connection: sa.Connection, path: Path) -> None:
     if connection.execute(sa.select(sa.func.count()).select_from(schema.project)).scalar_one() != 1:
-        raise DamagedProject(path.name, "is damaged (no record of the project)")
+        raise DamagedProject(path, "is damaged (no record of the project)")
 
 
 def _keep_copy(plain: sqlite3.Connection, path: Path, version: int) -> None:

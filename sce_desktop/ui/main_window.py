@@ -49,6 +49,7 @@ from sce_desktop.ui.start_page import StartPage
 from sce_desktop.ui.status_bar import StatusBar
 from sce_desktop.ui.theme import Mode, Theme
 from sce_desktop.ui.tool_bar import ToolBar
+from sce_desktop.ui.work import free_path
 from sce_desktop.ui.workspace import Workspace
 
 TITLE = "SCE Desktop"
@@ -98,11 +99,13 @@ class MainWindow(QMainWindow):
         self.start_page.sampleAsked.connect(session.open_sample)
         session.told.connect(self.strip.show_message)
         session.offered.connect(self.strip.show_offer)
+        session.repairAsked.connect(self.ask_repair)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
         session.review.over.connect(self.strip.end_offer)
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
+        session.projectOpened.connect(self.strip.end_offer)
         session.projectClosed.connect(self._on_closed)
         session.projectClosed.connect(self.strip.end_news)
         session.projectClosed.connect(self.strip.end_offer)
@@ -145,7 +148,13 @@ class MainWindow(QMainWindow):
         open_dialog(self._parts.import_dialog(self._session, path, append=append, parent=self))
 
     def _choose(
-        self, title: str, filters: str, then: Callable[[Path], object], *, save: bool = False
+        self,
+        title: str,
+        filters: str,
+        then: Callable[[Path], object],
+        *,
+        save: bool = False,
+        proposed: Path | None = None,
     ) -> None:
         """Let the user choose a file, without a nested event loop."""
         dialog = QFileDialog(self, title, str(self._state.value("folder", "")), filters)
@@ -154,6 +163,9 @@ class MainWindow(QMainWindow):
             dialog.setDefaultSuffix("sce")
         else:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        if proposed is not None:
+            dialog.setDirectory(str(proposed.parent))
+            dialog.selectFile(proposed.name)
 
         def chosen(name: str) -> None:
             self._state.setValue("folder", str(Path(name).parent))
@@ -176,6 +188,17 @@ class MainWindow(QMainWindow):
     def ask_copy(self) -> None:
         """Choose where a copy of the project goes."""
         self._choose("Save a copy", PROJECT_FILTER, self._session.save_copy, save=True)
+
+    @Slot(object)
+    def ask_repair(self, path: Path) -> None:
+        """Choose where what can be read of a damaged project goes."""
+        self._choose(
+            "Repair to a new project",
+            PROJECT_FILTER,
+            lambda copy: self._session.repair_project(path, copy),
+            save=True,
+            proposed=free_path(path.parent, f"{path.stem} (repaired)"),
+        )
 
     @Slot()
     def ask_export(self) -> None:
