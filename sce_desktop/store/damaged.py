@@ -42,6 +42,7 @@ class DamagedFile:
         self._garbled: dict[str, list[int]] = defaultdict(list)  # pages that are none any more
         self.broken: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
+        self.replaced: Counter[str] = Counter()  # records with something of another kind in them
         self.roots = self._find_roots()
         entries = self._known.required | self._known.optional
         for entry in sorted(entries, key=lambda entry: (entry.name not in shapes(), entry)):
@@ -83,7 +84,7 @@ class DamagedFile:
         """Give every record of ``table`` that can be read; one may come twice where pages were left over."""
         shape = shapes()[table]
         self._pages.begin()
-        self.lost[table] = 0
+        self.lost[table] = self.replaced[table] = 0
         numbers = self._leaves[table] + self._strays[table]
         for place, number in enumerate(numbers):
             if place % _CHECKED == 0:
@@ -91,8 +92,9 @@ class DamagedFile:
                 self._progress.check()
             failed = 0
             read: set[int] = set()
+            strict = place >= len(self._leaves[table])
             for cell in self._pages.cells(number):
-                record = self._record(shape, cell)
+                record = self._record(shape, cell, strict=strict)
                 if record is None:
                     failed += 1
                 else:
@@ -190,7 +192,7 @@ class DamagedFile:
         readable = False
         for cell in self._sample(number):
             readable = readable or cell is not None
-            if cell and shape.fits(cell):
+            if cell and shape.loose.fullmatch(cell.kinds):
                 return False
         return readable
 
@@ -273,11 +275,15 @@ class DamagedFile:
     def _sample(self, number: int) -> Iterator[Cell | None]:
         return itertools.islice(self._pages.cells(number), _SAMPLE)
 
-    def _record(self, shape: Shape, cell: Cell | None) -> Record | None:
-        if cell is None or not shape.fits(cell):
+    def _record(self, shape: Shape, cell: Cell | None, *, strict: bool = True) -> Record | None:
+        pattern = shape.kinds if strict else shape.loose
+        if cell is None or not pattern.fullmatch(cell.kinds):
             return None
         values = self._pages.values(cell)
-        return None if values is None else shape.record(cell.rowid, values)
+        if values is None:
+            return None
+        self.replaced[shape.table] += not shape.fits(cell)
+        return shape.record(cell, values)
 
     def _carved(self, shape: Shape, number: int) -> Iterator[tuple[int, Record]]:
         """Give what can be taken out of a broken page and is certainly a record of the table."""

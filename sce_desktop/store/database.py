@@ -19,6 +19,7 @@ from sqlalchemy.pool import QueuePool
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store import search
 from sce_desktop.store.lock import FileLock
+from sce_desktop.store.stored import Malformed, read_json
 
 _LOG = logging.getLogger(__name__)
 
@@ -261,7 +262,9 @@ def _engine(path: Path, parameters: str, *, begin: str, cache: str) -> sa.Engine
         plain.execute(f"PRAGMA cache_size={cache}")
         return plain
 
-    engine = sa.create_engine("sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1)
+    engine = sa.create_engine(
+        "sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1, json_deserializer=read_json
+    )
 
     # The driver would begin late and never immediately: it is in autocommit mode and we begin ourselves.
     @sa.event.listens_for(engine, "begin")
@@ -276,6 +279,8 @@ def known_failures(path: Path) -> Iterator[None]:
     """Turn the failures of SQLite that we know into a `UserError`; let the others through as bugs."""
     try:
         yield
+    except Malformed as error:
+        raise DamagedProject(path, f"is damaged ({error})") from None
     except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
         raise DamagedProject(path, "is damaged (broken letters in its schema)") from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:

@@ -13,9 +13,10 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label
 from sce_desktop.core.words import plural
 from sce_desktop.store.damaged import DamagedFile
-from sce_desktop.store.label_sets import from_json, to_json
+from sce_desktop.store.label_sets import to_json
 from sce_desktop.store.salvage import Problems
 from sce_desktop.store.sql import now
+from sce_desktop.store.stored import read_labels
 
 _BATCH: Final = 2_000
 _STORED: Final = np.dtype("<f4")
@@ -96,7 +97,7 @@ class Mending:
             for (stored,) in self._target.execute(f"SELECT labels FROM {table} ORDER BY id DESC").fetchall():
                 self._target.executemany(
                     "INSERT OR IGNORE INTO labels (id, name, active) VALUES (?, ?, 0)",
-                    [(label.id, label.name) for label in from_json(json.loads(stored))],
+                    [(label.id, label.name) for label in read_labels(stored)],
                 )
         if not (self._source.broken["labels"] or self._source.lost["labels"]):
             return
@@ -140,7 +141,7 @@ class Mending:
             target.execute("UPDATE project SET label_set_id = 1")
             self._problems.append("The label set is lost: one was made of the labels that are left.")
         else:
-            labels = from_json(json.loads(found[0]))
+            labels = read_labels(found[0])
         used = {label.id: label.name for label in labels}
         target.executemany("INSERT OR IGNORE INTO labels (id, name, active) VALUES (?, ?, 1)", used.items())
         target.execute("UPDATE labels SET active = 0")
@@ -152,7 +153,7 @@ class Mending:
         """Return the labels in use, with all that the newest run knows of them."""
         known: dict[int | None, Label] = {}
         for (stored,) in self._target.execute("SELECT labels FROM runs ORDER BY id"):
-            known |= {label.id: label for label in from_json(json.loads(stored))}
+            known |= {label.id: label for label in read_labels(stored)}
         active = self._target.execute("SELECT id, name FROM labels WHERE active ORDER BY id").fetchall()
         if not active:
             active = self._target.execute("SELECT id, name FROM labels ORDER BY id").fetchall()

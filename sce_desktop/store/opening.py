@@ -13,8 +13,8 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
-from sce_desktop.store import formats, importing, migrations, schema
-from sce_desktop.store.database import Database, connect, error_code, known_failures, sync_folder
+from sce_desktop.store import contents, formats, importing, migrations, schema
+from sce_desktop.store.database import Database, connect, error_code, known_failures, raw, sync_folder
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.sql import now
 
@@ -79,9 +79,10 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
                 with database.write(durable=True, foreign_keys=False) as connection:
                     migrations.migrate(connection, version)
             database.use_wal()
-            importing.drop_unfinished(database)
         with database.read() as connection:
-            _check_record(connection, path)
+            contents.check(raw(connection))
+        if lock is not None:
+            importing.drop_unfinished(database)
         undo.pop_all()
     return database
 
@@ -204,11 +205,6 @@ def _check_schema(plain: sqlite3.Connection, path: Path, version: int) -> None:
     if differs := formats.difference(plain, version):
         raise DamagedProject(path, differs)
     plain.execute("PRAGMA writable_schema=OFF")
-
-
-def _check_record(connection: sa.Connection, path: Path) -> None:
-    if connection.execute(sa.select(sa.func.count()).select_from(schema.project)).scalar_one() != 1:
-        raise DamagedProject(path, "is damaged (no record of the project)")
 
 
 def _keep_copy(plain: sqlite3.Connection, path: Path, version: int) -> None:

@@ -163,6 +163,8 @@ def _report(source: DamagedFile, target: sqlite3.Connection, problems: list[str]
         since = schema.metadata.tables[table].info.get("since", 1)
         complete = (not broken and not lost) or since > source.version
         tables.append(TableReport(table, kept, lost, complete))
+        if replaced := source.replaced[table]:
+            problems.append(f"Table {table}: in {plural(replaced, 'record')} something was replaced.")
         if source.is_missing(table):
             problems.append(f"The table {table} is missing.")
         elif not complete:

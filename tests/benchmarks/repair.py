@@ -64,13 +64,17 @@ def _make(path: Path, rows: int) -> None:
 
 
 def _roots(path: Path) -> dict[str, int]:
-    """Return the root page of every table and index."""
+    """Return the root page of every table and index that holds something."""
     with closing(sqlite3.connect(path)) as plain:
         found = plain.execute(
-            "SELECT type || ' ' || name, rootpage FROM sqlite_schema"
+            "SELECT type, name, tbl_name, rootpage FROM sqlite_schema"
             " WHERE rootpage AND name NOT LIKE 'row_search%' ORDER BY type DESC, name"
-        )
-        return dict(found.fetchall())
+        ).fetchall()
+        return {
+            f"{kind} {name}": root
+            for kind, name, table, root in found
+            if plain.execute(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0]
+        }
 
 
 def _repaired(
@@ -96,4 +100,6 @@ def _repaired(
         found = [f"{count:,}" for count in (report.rows, report.annotations, report.scores)]
     seconds = time.perf_counter() - started
     copy.unlink(missing_ok=True)
-    return [what, *found, f"{seconds:.1f}"]
+    line = [what, *found, f"{seconds:.1f}"]
+    print(*line, sep="\t", flush=True)
+    return line
