@@ -276,7 +276,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
 def _open(path: Path, *, read_only: bool = False) -> Project:
     from sce_desktop.store.project import Project
 
-    project = Project.open(path, read_only=read_only)
+    project = Project.open(path, read_only=read_only, older=read_only)
     if project.read_only and not read_only:
         project.close()
         raise UserError(project.read_only_reason)

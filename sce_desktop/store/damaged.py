@@ -6,12 +6,14 @@ cannot be reached so, because something above it is broken, is known by what its
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Final
 
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store import formats, migrations, schema
 from sce_desktop.store.pages import INDEX_INNER, INDEX_LEAF, TABLE_INNER, TABLE_LEAF, Cell, PageFile
 from sce_desktop.store.rows import hash_text
@@ -296,6 +298,15 @@ class DamagedFile:
             if shape.table == "annotations" and record["decision"] not in ("label", "none", "skipped"):
                 continue
             yield cell.rowid, record
+
+
+def looks_like_project(path: Path) -> bool:
+    """Whether a file that SQLite does not know as one of ours was one before its first page was damaged."""
+    with contextlib.suppress(OSError), contextlib.closing(PageFile(path)) as pages:
+        if pages.has_header and pages.number(68) == schema.APPLICATION_ID:
+            return False
+        return DamagedFile(pages, SilentProgress()).is_project
+    return False
 
 
 def _looks_right(pairs: list[tuple[int, int]], labels: Collection[int]) -> tuple[bool, int]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import Decision, Label, Scores
 from sce_desktop.store.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
@@ -197,7 +197,7 @@ def test_first_page_is_not_needed(damaged: Path, garbage: bytes) -> None:
     before = everything(damaged)
     with damaged.open("r+b") as stream:
         stream.write(garbage)
-    with pytest.raises(UserError):
+    with pytest.raises(DamagedProject, match="is damaged"):
         Project.open(damaged)
     report = repaired(damaged)
     assert (report.rows, report.annotations, report.scores) == (COUNT, DECIDED, COUNT)
