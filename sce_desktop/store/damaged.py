@@ -44,6 +44,7 @@ class DamagedFile:
         self._garbled: dict[str, list[int]] = defaultdict(list)  # pages that are none any more
         self.broken: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
+        self.made_up_for: set[str] = set()  # tables that nothing is missing of though some was damaged
         self.replaced: Counter[str] = Counter()  # records with something of another kind in them
         self.roots = self._find_roots()
         entries = self._known.required | self._known.optional
@@ -76,6 +77,10 @@ class DamagedFile:
     def created(self) -> str:
         """When the project was made, by which it is told from others; empty where that is lost."""
         return next((str(record["created_at"]) for record in self.records("project")), "")
+
+    def lacks(self, table: str) -> bool:
+        """Whether there may be records of ``table`` that were not found."""
+        return bool(self.broken[table] or self.lost[table]) and table not in self.made_up_for
 
     def is_missing(self, table: str) -> bool:
         """Whether the file has no such table although it should."""
@@ -118,7 +123,9 @@ class DamagedFile:
             assert isinstance(row_id, int)
             assert isinstance(label_id, int)
             yield row_id, label_id
-        if self.broken[_PAIRS] or self.lost[_PAIRS] or _PAIRS not in self.roots:
+        if self.lacks(_PAIRS):
+            if not self.broken[_PAIRS_INDEX]:
+                self.made_up_for.add(_PAIRS)
             for number in self._leaves[_PAIRS_INDEX]:
                 for label_id, row_id in self._numbers(number):
                     yield row_id, label_id

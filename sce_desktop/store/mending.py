@@ -41,7 +41,12 @@ _ORPHANS: Final = (
         "coder_id NOT IN (SELECT id FROM coders) OR row_id NOT IN (SELECT id FROM rows)",
         "",
     ),
-    ("scores", "run_id NOT IN (SELECT id FROM runs) OR row_id NOT IN (SELECT id FROM rows)", ""),
+    (
+        "scores",
+        "run_id NOT IN (SELECT id FROM runs)",
+        "{} predictions are of runs that are lost: score again.",
+    ),
+    ("scores", "row_id NOT IN (SELECT id FROM rows)", ""),
     (
         "scores",
         "length(probabilities) = 0 OR length(probabilities) <> 4 *"
@@ -72,12 +77,18 @@ class Mending:
             if removed and told:
                 self._problems.append(told.format(removed))
         self._compute_scores()
-        self._target.execute("UPDATE runs SET scored = (SELECT count(*) FROM scores WHERE run_id = runs.id)")
+        scored = "(SELECT count(*) FROM scores WHERE run_id = runs.id)"
+        (short,) = self._target.execute(
+            f"SELECT EXISTS (SELECT 1 FROM runs WHERE scored <> {scored})"
+        ).fetchone()
+        if not short and not self._source.lacks("runs"):
+            self._source.made_up_for.add("scores")
+        self._target.execute(f"UPDATE runs SET scored = {scored}")
         self._show_one_run()
 
     def _complete_decisions(self) -> None:
         """Take decisions whose own record is lost from their labels and from the index on decisions."""
-        if not (self._source.broken["annotations"] or self._source.lost["annotations"]):
+        if not self._source.lacks("annotations"):
             return
         insert = (
             "INSERT OR IGNORE INTO annotations (row_id, decision, origin, decided_at, queue)"
@@ -99,7 +110,7 @@ class Mending:
                     "INSERT OR IGNORE INTO labels (id, name, active) VALUES (?, ?, 0)",
                     [(label.id, label.name) for label in read_labels(stored)],
                 )
-        if not (self._source.broken["labels"] or self._source.lost["labels"]):
+        if not self._source.lacks("labels"):
             return
         unknown = self._target.execute(
             "SELECT DISTINCT label_id FROM annotation_labels"

@@ -90,7 +90,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
                 progress.check()
                 target.execute(statement)
             report = _report(source, target, problems)
-            if not report.rows and not report.annotations and (source.broken["rows"] or source.lost["rows"]):
+            if not report.rows and not report.annotations and source.lacks("rows"):
                 raise UserError(f"Nothing in {path.name} can be read: restore it from a backup.")
             target.execute("COMMIT")
     return report
@@ -161,7 +161,7 @@ def _report(source: DamagedFile, target: sqlite3.Connection, problems: list[str]
         (kept,) = target.execute(f"SELECT count(*) FROM {table}").fetchone()
         broken, lost = source.broken[table], source.lost[table]
         since = schema.metadata.tables[table].info.get("since", 1)
-        complete = (not broken and not lost) or since > source.version
+        complete = not source.lacks(table) or since > source.version
         tables.append(TableReport(table, kept, lost, complete))
         if replaced := source.replaced[table]:
             problems.append(f"Table {table}: in {plural(replaced, 'record')} something was replaced.")

@@ -115,7 +115,7 @@ class Salvage:
         known = sum(int(str(record["rows"])) for record in imports)
         # Rows behind the last import are those of one that broke off; without any record of one, all count.
         last = max((int(str(record["last_row_id"])) for record in imports), default=0)
-        if self._source.broken["imports"] or self._source.lost["imports"] or not 0 < known <= last:
+        if self._source.lacks("imports") or not 0 < known <= last:
             last = _MOST_ROWS
         changed, odd = self._copy_sound_rows(last), 0
         first_changed = 0
@@ -132,6 +132,8 @@ class Salvage:
         total, blank, last = self._target.execute(
             "SELECT count(*), coalesce(sum(blank), 0), coalesce(max(id), 0) FROM rows"
         ).fetchone()
+        if 0 < known == total and not self._source.lacks("imports"):
+            self._source.made_up_for.add("rows")
         if known > total:
             self._problems.append(f"{known - total} of {known} rows are lost.")
         (distinct,) = self._target.execute(

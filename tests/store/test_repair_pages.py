@@ -173,6 +173,10 @@ def test_root_of_a_table_or_index_is_not_needed(damaged: Path, name: str) -> Non
     report = repaired(damaged)
     assert (report.rows, report.annotations) == (COUNT, DECIDED)
     assert report.scores == (0 if name == "runs" else COUNT)
+    if name in ("rows", "scores", "annotation_labels"):  # other tables say that nothing is missing
+        assert report.problems == ()
+    if name == "runs":
+        assert f"{COUNT} predictions are of runs that are lost: score again." in report.problems
     if name not in ("project", "labels", "label_sets", "marks"):
         assert everything(damaged.with_name("copy.sce")) == before
 
