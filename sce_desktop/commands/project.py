@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import options
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
 
@@ -271,8 +271,11 @@ def backup(args: argparse.Namespace, progress: Progress) -> int:
 
 def verify(args: argparse.Namespace, progress: Progress) -> int:
     """Print what is wrong with the project; the exit code tells too."""
-    with _open(args.project, read_only=True) as project:
-        problems = project.verify(progress=progress)
+    try:
+        with _open(args.project, read_only=True) as project:
+            problems = project.verify(progress=progress)
+    except DamagedProject as error:
+        problems = [str(error)]
     _tell(
         args, {"ok": not problems, "problems": problems}, "\n".join(problems) or f"{args.project} is whole."
     )
@@ -297,7 +300,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
 def _open(path: Path, *, read_only: bool = False) -> Project:
     from sce_desktop.store.project import Project
 
-    project = Project.open(path, read_only=read_only)
+    project = Project.open(path, read_only=read_only, older=read_only)
     if project.read_only and not read_only:
         project.close()
         raise UserError(project.read_only_reason)

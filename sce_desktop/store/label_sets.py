@@ -11,7 +11,6 @@ learned to be blue stays blue.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
@@ -24,6 +23,7 @@ from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store import schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import insert, now
+from sce_desktop.store.stored import read_labels
 
 _DEFAULT_NAME = "Labels"
 _SET: Final = "SELECT id, name, version, labels, multi_label FROM label_sets"
@@ -112,20 +112,15 @@ def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
 
 
 def to_json(labels: Sequence[Label]) -> list[dict[str, Any]]:
-    """Return everything about ``labels`` as a project keeps it."""
+    """Return everything about ``labels`` as a project keeps it; see `stored.read_labels`."""
     names = [field.name for field in fields(Label)]  # not asdict, which copies deeply
     return [{name: getattr(label, name) for name in names} for label in labels]
-
-
-def from_json(stored: list[dict[str, Any]]) -> tuple[Label, ...]:
-    """Return the labels that `to_json` stored."""
-    return tuple(Label(**{**label, "synonyms": tuple(label["synonyms"])}) for label in stored)
 
 
 @functools.lru_cache(maxsize=64)
 def parsed(stored: str) -> tuple[Label, ...]:
     """Return the labels of the JSON text ``stored``; they are asked for again and again."""
-    return from_json(json.loads(stored))
+    return read_labels(stored)
 
 
 def active_ids() -> sa.Select[Any]:

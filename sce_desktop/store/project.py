@@ -65,15 +65,16 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         return cls(opening.create(path, name=path.stem if name is None else name))
 
     @classmethod
-    def open(cls, path: str | Path, *, read_only: bool = False) -> Self:
+    def open(cls, path: str | Path, *, read_only: bool = False, older: bool = False) -> Self:
         """Open the project at ``path``; where it cannot be written, `read_only_reason` says why.
 
-        A project of an older version is copied beside itself, then brought up to date.
+        A project of an older version is copied beside itself, then brought up to date. Where it cannot be
+        written, ``older`` reads an updated copy in the folder for temporary files.
 
         Raises:
             UserError: Not a project, damaged, of a newer version, or with database programs of others in it.
         """
-        return cls(opening.open_existing(Path(path).absolute(), read_only=read_only))
+        return cls(opening.open_existing(Path(path).absolute(), read_only=read_only, older=older))
 
     def close(self) -> None:
         """Bring everything into one file and let others open it. Harmless when repeated.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,9 +16,11 @@ from sce_desktop.core.types import Cell, CellType, IdArray, Row
 from sce_desktop.store import schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id
+from sce_desktop.store.stored import Malformed, read_json, read_shape
 
 HASH_BYTES: Final = 16
 _AMONG: Final = f"id IN (SELECT value FROM json_each(?)) AND id <= {LAST_ROW}"
+_CELLS: Final = frozenset((str, type(None)))
 _table = schema.rows
 
 
@@ -66,7 +67,7 @@ def shape(connection: sa.Connection) -> Shape:
 
 @functools.lru_cache(maxsize=8)
 def _parsed(columns: str, text_columns: str) -> Shape:
-    return Shape(tuple(json.loads(columns)), tuple(json.loads(text_columns)))
+    return Shape(*read_shape(columns, text_columns))
 
 
 def hash_text(text: str) -> bytes:
@@ -169,7 +170,11 @@ _SAME_TEXT = (
 
 
 def _unpack(text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:
-    cells = json.loads(packed)
+    cells = read_json(packed)
+    if type(cells) is not list or type(text) is not str:
+        raise Malformed("a row in it cannot be read")
     if len(cells) < len(shape.columns):
         cells.insert(shape.text_columns[0], text)
+    if len(cells) != len(shape.columns) or not _CELLS.issuperset(map(type, cells)):
+        raise Malformed("the cells of a row in it do not fit the columns")
     return tuple(cells)

@@ -50,6 +50,7 @@ from sce_desktop.ui.start_page import StartPage
 from sce_desktop.ui.status_bar import StatusBar
 from sce_desktop.ui.theme import Mode, Theme
 from sce_desktop.ui.tool_bar import ToolBar
+from sce_desktop.ui.work import free_path
 from sce_desktop.ui.workspace import Workspace
 
 TITLE = "SCE Desktop"
@@ -101,11 +102,13 @@ class MainWindow(QMainWindow):
         session.told.connect(self.strip.show_message)
         session.toldLasts.connect(self.strip.make_last)
         session.offered.connect(self.strip.show_offer)
+        session.repairAsked.connect(self.ask_repair)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
         session.review.over.connect(self.strip.end_offer)
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
+        session.projectOpened.connect(self.strip.end_offer)
         session.projectClosed.connect(self._on_closed)
         session.projectOpened.connect(self.strip.end_project)
         session.projectClosed.connect(self.strip.end_project)
@@ -174,15 +177,24 @@ class MainWindow(QMainWindow):
         """Choose where a copy of the project goes."""
         self._choose_copy("Save a copy", self._session.save_copy)
 
-    def _choose_copy(self, title: str, then: Callable[[Path, bool], object]) -> None:
+    def _choose_copy(self, title: str, then: Callable[[Path, bool], object], *, at: str = "") -> None:
         """Let the user choose a project to write, and whether it replaces one that exists."""
 
         def chosen(path: Path, replace: bool) -> None:
             self._state.setValue("folder", str(path.parent))
             then(path, replace)
 
-        at = str(self._state.value("folder", ""))
+        at = at or str(self._state.value("folder", ""))
         ask_save(self, title, PROJECT_FILTER, chosen, at=at, suffix="sce")
+
+    @Slot(object)
+    def ask_repair(self, path: Path) -> None:
+        """Choose where what can be read of a damaged project goes."""
+        self._choose_copy(
+            "Repair to a new project",
+            lambda copy, _: self._session.repair_project(path, copy),
+            at=str(free_path(path.parent, f"{path.stem} (repaired)")),
+        )
 
     @Slot()
     def ask_export(self) -> None:

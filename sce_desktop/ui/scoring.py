@@ -395,7 +395,7 @@ class Scorer(Baselines):
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
-        self._session.tell(str(error), "warn")
+        self._session.tell_error(error)
         self.modelsChanged.emit()
 
     @Slot()

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import USER, Label, LabelSet, Run, TableOptions
 from sce_desktop.core.words import were
 from sce_desktop.settings import Settings, Value
@@ -80,6 +80,7 @@ class Session(Edits):
     foundChanged = Signal()  # ``found`` is: the table shows the rows of a query
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     panelAsked = Signal(object)  # title of a panel below that is to be shown
+    repairAsked = Signal(object)  # path of a damaged project: where is what can be read of it to go?
     told = Signal(object, object)  # a sentence, "info" or "warn"
     toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
     offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
@@ -219,6 +220,14 @@ class Session(Edits):
         log.info("Told: %s", sentence)
         self.offered.emit(sentence, button, do)
 
+    def tell_error(self, error: object) -> None:
+        """Show what went wrong, with a way out where a file is damaged."""
+        if isinstance(error, DamagedProject):
+            path = error.path
+            self.offer(error.what, "Repair…", lambda: self.repairAsked.emit(path))
+        else:
+            self.tell(str(error), "warn")
+
     # --- jobs ----------------------------------------------------------------------------------------------
 
     def submit(
@@ -245,7 +254,7 @@ class Session(Edits):
 
     @Slot(object)
     def _tell_failure(self, error: object) -> None:
-        self.tell(str(error), "warn")
+        self.tell_error(error)
 
     @Slot()
     def warm_up(self) -> None:
@@ -277,6 +286,12 @@ class Session(Edits):
         )
         return self._replace_project(
             work.import_table, choices, target, title=f"Importing {choices.path.name}"
+        )
+
+    def repair_project(self, path: Path, copy: Path) -> Job:
+        """Make a new project at ``copy`` of what can be read of a damaged one, open it and say what came."""
+        return self._replace_project(
+            work.repair_project, path, copy, title=f"Repairing {path.stem}", tone="warn"
         )
 
     def close_project(self) -> None:
@@ -313,7 +328,7 @@ class Session(Edits):
             job.ended.connect(self.settled)
 
     def _replace_project(
-        self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False
+        self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False, tone: Tone = "info"
     ) -> Job:
         """Make or open another project; the present one stays open until that has worked."""
         job = self.lanes.files.submit(fn, *args, title=title)
@@ -322,13 +337,13 @@ class Session(Edits):
             if self._closing:
                 project.close()
             else:
-                self._work.stop_then(lambda: self._switch(project, job.warnings, score=score))
+                self._work.stop_then(lambda: self._switch(project, job.warnings, score=score, tone=tone))
 
         job.finished.connect(made)
         job.failed.connect(self._tell_failure)
         return job
 
-    def _switch(self, project: Project, warnings: list[str], *, score: bool) -> None:
+    def _switch(self, project: Project, warnings: list[str], *, score: bool, tone: Tone) -> None:
         self._close_now()
         self.project = project
         self.label_set = project.label_set()
@@ -344,7 +359,7 @@ class Session(Edits):
             self.set_current_row(row)
         self.count_soon()
         if warnings:
-            self.tell(" ".join(warnings))
+            self.tell(" ".join(warnings), tone if len(warnings) > 1 else "info")
         if project.read_only:
             self.tell(self.why_not(), "warn")
             return

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import Decision, RowMarks
 from sce_desktop.store import first_format, migrations, placing, schema
 from sce_desktop.store.project import Project
@@ -220,3 +220,44 @@ def test_no_update_without_room_for_the_copy(path: Path, monkeypatch: pytest.Mon
     with pytest.raises(UserError, match="cannot be written"):
         Project.open(path)
     assert version(path) == FORMAT
+
+
+@pytest.mark.parametrize("steps", range(len(NOW)))
+def test_older_project_can_be_looked_at_without_being_changed(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    make_first(path)
+    engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=sa.NullPool)
+    with engine.begin() as connection:
+        for step in NOW[:steps]:
+            step(connection)
+        connection.exec_driver_sql(f"PRAGMA user_version={steps + 1}")
+    before = path.read_bytes()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with Project.open(path, read_only=True, older=True) as project:
+        assert (project.path, project.row_count(), project.read_only) == (path, 2, True)
+        assert project.annotations([1])[1].decision is Decision.LABEL
+        assert project.verify() == []
+        project.backup(path.with_name("backup.sce"))
+        assert len(list(temporary.iterdir())) == 1
+    assert list(temporary.iterdir()) == []
+    assert path.read_bytes() == before
+    with Project.open(path.with_name("backup.sce")) as backup:
+        assert backup.verify() == []
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["backup.sce", "survey.sce", "temporary"]
+
+
+def test_older_project_that_is_damaged_leaves_no_copy(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_first(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
+        plain.execute("UPDATE imports SET last_row_id = 1000000000")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with pytest.raises(DamagedProject, match="imports do not fit"):
+        Project.open(path, read_only=True, older=True)
+    assert list(temporary.iterdir()) == []
