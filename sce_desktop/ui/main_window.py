@@ -101,6 +101,7 @@ class MainWindow(QMainWindow):
         session.told.connect(self.strip.show_message)
         session.toldLasts.connect(self.strip.make_last)
         session.offered.connect(self.strip.show_offer)
+        session.asked.connect(self.strip.show_question)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
         session.review.over.connect(self.strip.end_offer)

@@ -27,7 +27,7 @@ that a panel draws from signals alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,6 +83,7 @@ class Session(Edits):
     told = Signal(object, object)  # a sentence, "info" or "warn"
     toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
     offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
+    asked = Signal(object, object)  # a question, and its answers: what each button says and does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
     def __init__(self, lanes: Lanes, settings: Settings, parent: QObject | None = None) -> None:
@@ -159,6 +160,9 @@ class Session(Edits):
         """Show the rows most like one."""
         if self.project is None or row_id is None:
             return
+        if reason := self.scorer.why_no_vectors():
+            self.tell(reason, "warn")
+            return
         job = self.submit(
             review_work.similar,
             self.project,
@@ -218,6 +222,11 @@ class Session(Edits):
         """Show one sentence in the message strip, with a button beside it."""
         log.info("Told: %s", sentence)
         self.offered.emit(sentence, button, do)
+
+    def ask(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
+        """Ask in the message strip, with a button for each answer; nobody has to answer."""
+        log.info("Asked: %s", question)
+        self.asked.emit(question, answers)
 
     # --- jobs ----------------------------------------------------------------------------------------------
 
