@@ -112,6 +112,7 @@ class MainWindow(QMainWindow):
         session.projectClosed.connect(self.strip.end_project)
         session.countsChanged.connect(self._show_counts)
         session.foundChanged.connect(self._show_counts)
+        session.scoresChanged.connect(self._show_counts)
         session.scorer.modelsChanged.connect(self._show_device)
         session.settled.connect(self._on_settled)
         for child in self.findChildren(QWidget):
@@ -268,9 +269,9 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_counts(self) -> None:
         counts, project = self._session.counts, self._session.project
-        self.status.set_counts(
-            counts, found=self._session.found if has_filters(self._session.query) else None
-        )
+        found = self._session.found if has_filters(self._session.query) else None
+        scored = self._session.runs[0].scored if self._session.runs else 0
+        self.status.set_counts(counts, found=found, scored=scored)
         if counts is not None and project is not None:
             begun = self._counted is None or self._counted[0] != project.path
             self._counted = (project.path, counts)

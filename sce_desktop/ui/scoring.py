@@ -284,9 +284,10 @@ class Scorer(Baselines):
             few = (
                 " (with the LLM, those on the screen alone)" if self.llm and self.llm_rows == "screen" else ""
             )
+            models = f" with {1 + len(self.baselines)} models" if self.baselines else ""
             self._session.tell(
-                f"Scoring {rows:,} rows{few} takes about {duration(seconds)}. Rows on the screen come first, "
-                "and you can go on working; Stop keeps what is scored."
+                f"Scoring {rows:,} rows{models}{few} takes about {duration(seconds)}. "
+                "Rows on the screen come first, and you can go on working; Stop keeps what is scored."
             )
         self._estimate = None
         self.score()
