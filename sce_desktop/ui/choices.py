@@ -10,6 +10,7 @@ from typing import Literal
 from sce_desktop.core.types import Origin, TableOptions
 from sce_desktop.store.query import RowState
 
+DIGIT_KEYS = {"rank": "By rank", "fixed": "Fixed per label"}
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
 
 

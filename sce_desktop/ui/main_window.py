@@ -103,6 +103,7 @@ class MainWindow(QMainWindow):
         session.toldLasts.connect(self.strip.make_last)
         session.offered.connect(self.strip.show_offer)
         session.repairAsked.connect(self.ask_repair)
+        session.asked.connect(self.strip.show_question)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
         session.review.over.connect(self.strip.end_offer)
@@ -114,6 +115,7 @@ class MainWindow(QMainWindow):
         session.projectClosed.connect(self.strip.end_project)
         session.countsChanged.connect(self._show_counts)
         session.foundChanged.connect(self._show_counts)
+        session.scoresChanged.connect(self._show_counts)
         session.scorer.modelsChanged.connect(self._show_device)
         session.settled.connect(self._on_settled)
         for child in self.findChildren(QWidget):
@@ -192,7 +194,7 @@ class MainWindow(QMainWindow):
         """Choose where what can be read of a damaged project goes."""
         self._choose_copy(
             "Repair to a new project",
-            lambda copy, _: self._session.repair_project(path, copy),
+            lambda copy, replace: self._session.repair_project(path, copy, replace),
             at=str(free_path(path.parent, f"{path.stem} (repaired)")),
         )
 
@@ -283,9 +285,9 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_counts(self) -> None:
         counts, project = self._session.counts, self._session.project
-        self.status.set_counts(
-            counts, found=self._session.found if has_filters(self._session.query) else None
-        )
+        found = self._session.found if has_filters(self._session.query) else None
+        scored = self._session.runs[0].scored if self._session.runs else 0
+        self.status.set_counts(counts, found=found, scored=scored)
         if counts is not None and project is not None:
             begun = self._counted is None or self._counted[0] != project.path
             self._counted = (project.path, counts)

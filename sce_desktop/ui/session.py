@@ -27,8 +27,9 @@ that a panel draws from signals alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -84,6 +85,7 @@ class Session(Edits):
     told = Signal(object, object)  # a sentence, "info" or "warn"
     toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
     offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
+    asked = Signal(object, object)  # a question, and its answers: what each button says and does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
     def __init__(self, lanes: Lanes, settings: Settings, parent: QObject | None = None) -> None:
@@ -160,6 +162,9 @@ class Session(Edits):
         """Show the rows most like one."""
         if self.project is None or row_id is None:
             return
+        if reason := self.scorer.why_no_vectors():
+            self.tell(reason, "warn")
+            return
         job = self.submit(
             review_work.similar,
             self.project,
@@ -228,6 +233,11 @@ class Session(Edits):
         else:
             self.tell(str(error), "warn")
 
+    def ask(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
+        """Ask in the message strip, with a button for each answer; nobody has to answer."""
+        log.info("Asked: %s", question)
+        self.asked.emit(question, answers)
+
     # --- jobs ----------------------------------------------------------------------------------------------
 
     def submit(
@@ -288,10 +298,14 @@ class Session(Edits):
             work.import_table, choices, target, title=f"Importing {choices.path.name}"
         )
 
-    def repair_project(self, path: Path, copy: Path) -> Job:
+    def repair_project(self, path: Path, copy: Path, replace: bool = False) -> Job:
         """Make a new project at ``copy`` of what can be read of a damaged one, open it and say what came."""
         return self._replace_project(
-            work.repair_project, path, copy, title=f"Repairing {path.stem}", tone="warn"
+            partial(work.repair_project, replace=replace),
+            path,
+            copy,
+            title=f"Repairing {path.stem}",
+            tone="warn",
         )
 
     def close_project(self) -> None:

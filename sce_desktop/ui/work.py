@@ -270,11 +270,11 @@ def open_project(path: Path, *, progress: Progress) -> Project:
     return Project.open(path)
 
 
-def repair_project(path: Path, copy: Path, *, progress: Progress) -> Project:
+def repair_project(path: Path, copy: Path, *, replace: bool = False, progress: Progress) -> Project:
     """Make a new project at ``copy`` of what can be read at ``path`` and open it; warn of what came back."""
     from sce_desktop.store.project import Project
 
-    report = Project.repair_file(path, copy, progress)
+    report = Project.repair_file(path, copy, progress, overwrite=replace)
     for problem in report.problems:
         log.info("Repair of %s: %s", path.name, problem)
     counts = (
