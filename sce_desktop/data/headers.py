@@ -115,7 +115,7 @@ def looks_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
     for place, name in enumerate(header):
         cells = [row[place].strip() for row in rows if place < len(row) and row[place].strip()]
         name = name.strip()
-        if not cells or not name:
+        if not cells or not name or re.fullmatch(r"(19|20)\d\d", name):  # years are names of columns
             continue
         if names_a_column(name):
             for_header += 3

@@ -76,6 +76,8 @@ def test_a_table_without_a_header_is_noticed(tmp_path: Path, content: str) -> No
         "id,text\n",
         "ref;What did you like?;mood\n1;The kind people at the desk;x\n2;The food was really good;y\n",
         "a,b\n1,x\n",
+        "country,2019,2020\nDE,1,2\nFR,3,4\n",
+        ",text,label\n0,Good stuff here,pos\n1,Bad stuff there,neg\n",
     ],
 )
 def test_a_header_is_not_doubted(tmp_path: Path, content: str) -> None:
