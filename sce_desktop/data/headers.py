@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sce_desktop.core.types import Doubt
+from sce_desktop.core.types import Cell, Doubt
 from sce_desktop.data.csv_grammar import Style, without_end
 from sce_desktop.data.doubts import delimiter_doubt, header_doubt, line_doubt, no_header_doubt
 from sce_desktop.data.guess import names_a_column
@@ -93,6 +93,24 @@ def _header_below(sample: Sample, first: int, *, any_delimiter: bool) -> tuple[i
             rows = sample._replace(delimiter=delimiter).rows(number)
             if not looks_like_a_row(rows[0], rows[1:]) and all(cell.strip() for cell in rows[0]):
                 return number, counts[0]
+    return None
+
+
+def doubt_of_sheet(rows: Sequence[tuple[int, Sequence[Cell]]]) -> Doubt | None:
+    """Return the doubt about the header of a sheet, if there is one: ``rows`` are its first, with numbers."""
+    filled = [(number, [cell or "" for cell in cells]) for number, cells in rows]
+    if len(filled) < 2:
+        return None
+    (first, header), *below = filled
+    named = sum(map(bool, header))
+    for place, (number, cells) in enumerate(below[:-1]):
+        later = [row for _, row in below[place + 1 :]]
+        if sum(map(bool, cells)) > max(1, 2 * named) and _is_header(cells):
+            if not looks_like_a_row(cells, later):
+                return header_doubt(number, " | ".join(cells), first, len(cells), kind="row")
+            break
+    if looks_like_a_row(header, [cells for _, cells in below]):
+        return no_header_doubt(first, " | ".join(header), kind="row")
     return None
 
 
