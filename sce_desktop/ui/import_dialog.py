@@ -291,6 +291,8 @@ class ImportDialog(ProjectDialog):
     def _on_scan(self, scan: TableScan) -> None:
         self._scan = scan
         self.facts.show_scan(scan, append=self.target.append, lists=self.columns.lists)
+        if any("backslash" in problem.message for problem in scan.problems):
+            self.reading.offer_escape()
         self.columns.show_scan(scan)
         self.model.set_known(scan.known_head)
         self._show_state()
