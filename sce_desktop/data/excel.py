@@ -58,7 +58,7 @@ class ExcelTable(Table):
             self._book = _open(path)
             self.sheets = self._book.sheets
             self._sheet, self._extent = self._choose(options.sheet)
-            header_row = self._extent.first_row if options.header_row is None else options.header_row
+            header_row = self._first_text() if options.header_row is None else options.header_row
             self._header_row = header_row
             self.options = TableOptions(sheet=self._sheet, header_row=header_row)
             self.columns = self._read_header(header_row)
@@ -77,6 +77,11 @@ class ExcelTable(Table):
             if extent.cells:
                 return candidate, extent
         raise UserError(f"{self.path.name} has no filled cell in it: choose a sheet with a header row.")
+
+    def _first_text(self) -> int:
+        """Return the first row with a text in it: not that of a formula without a saved result."""
+        rows = self._book.rows(self._sheet)
+        return next((number for number, cells in rows if any(cells.values())), self._extent.first_row)
 
     def _read_header(self, header_row: int) -> tuple[str, ...]:
         if header_row == 0:

@@ -185,6 +185,13 @@ def test_formulas_without_a_saved_result_are_told_and_their_rows_kept(tmp_path: 
     assert "a formula without a saved result, read as empty" in result.table.problems[1].message
 
 
+def test_a_formula_without_a_result_is_no_header(tmp_path: Path) -> None:
+    path = xlsx(tmp_path / "a.xlsx", "<row><c><f>TODAY()</f></c></row>" + cells(A2="text", A3="x"))
+    result = read(path)
+    assert (result.table.options.header_row, result.columns, result.rows) == (2, ("text",), [("x",)])
+    assert [(p.line, p.message.partition(":")[0]) for p in result.table.problems] == [(1, "A1")]
+
+
 def test_texts_in_every_form_that_a_file_may_have(tmp_path: Path) -> None:
     forms = {
         '<c t="s"><v>0</v></c>': "two runs",
