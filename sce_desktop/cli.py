@@ -162,10 +162,6 @@ class _CheckedStdout(io.TextIOBase):
     def fileno(self) -> int:
         return self._stream.fileno()
 
-    @property
-    def encoding(self) -> str:
-        return self._stream.encoding
-
     @contextlib.contextmanager
     def _checked(self) -> Iterator[None]:
         try:
@@ -183,7 +179,7 @@ class _CheckedStdout(io.TextIOBase):
 @contextlib.contextmanager
 def _checked_stdout() -> Iterator[None]:
     stream = sys.stdout
-    sys.stdout = _CheckedStdout(stream)  # type: ignore[assignment]
+    sys.stdout = _CheckedStdout(stream)
     try:
         yield
     finally:

@@ -109,6 +109,15 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("label_cells", bool, True, "Cells of all labels", "A column with every label's probability."),
     Setting("blind", bool, False, "Blind mode", "Hides what models say while you decide."),
+    Setting(
+        "digit_keys",
+        str,
+        "rank",
+        "Digit keys",
+        "By rank 1 is always the likeliest label; fixed, each label keeps its digit.",
+        choices=("rank", "fixed"),
+    ),
+    Setting("digit_keys_asked", bool, False, "Digit keys chosen", "Asked in the first review.", shown=False),
     Setting("keys", str, "", "Keys", "Keys other than the usual ones, by command.", shown=False),
     Setting(
         "auto_finetune",

@@ -79,7 +79,7 @@ def test_a_summary_for_people(
     out, err = capsys.readouterr()
     assert out.startswith("3 of 4 rows classified into 2 labels")
     assert "Traceback" not in err
-    assert classify(table, tmp_path / "out.csv", model, "--label=late") == 0  # asked as yes or no
+    assert classify(table, tmp_path / "out.csv", model, "--label=late", "--force") == 0  # asked as yes or no
     assert capsys.readouterr().out.startswith("3 of 4 rows classified into 1 label in ")
 
 
@@ -131,7 +131,8 @@ def test_several_labels(table: str, model: str, tmp_path: Path) -> None:
     row = read(out)[0]
     assert isinstance(json.loads(row["sce_labels"]), list)
     assert abs(sum(float(row[f"sce_p:{name}"]) for name in ("damaged", "late", "lost")) - 1) > 1e-3
-    assert classify(table, out, model, "--label", "late", "--multi-label") == 0
+    assert classify(table, out, model, "--label", "late", "--multi-label") == 2  # it has other columns
+    assert classify(table, out, model, "--label", "late", "--multi-label", "--force") == 0
 
 
 def test_one_label_is_a_yes_or_no(table: str, model: str, tmp_path: Path) -> None:

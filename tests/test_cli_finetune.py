@@ -122,7 +122,9 @@ def test_only_the_result_of_a_fine_tune_is_replaced(
 
     assert "is the model that is to be fine-tuned: choose another name." in refused(Path(model))
     other = tiny_sce(tmp_path / "other")
-    assert "is there already and no result of a fine-tune: choose another name" in refused(other)
+    said = "already exists and is not the result of a fine-tune: choose another name, or add --force"
+    assert said in refused(other)
+    assert finetune(table, other, model, "--force") == 0
     out = tmp_path / "mine"
     assert finetune(table, out, model) == 0
     assert finetune(table, out, model) == 0  # a script that runs again

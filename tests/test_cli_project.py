@@ -20,6 +20,7 @@ from sce_desktop import cli
 from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
 from tests.ml.tiny import tiny_sce
+from tests.store.test_migrations import make_first
 
 LABELS = ["--label", "damaged", "--label", "late"]
 TABLE = "id;text;topic\n3;the parcel was damaged;damaged\n1;late, so late;late\n2;;\n9;thanks;damaged\n"
@@ -239,11 +240,12 @@ def test_an_older_export_is_replaced_and_nothing_else(
     for content in mine:
         out.write_bytes(content)
         assert run("export", project, "-o", str(out)) == 2
-        said = f"{out} is there already and no export of a project: choose another name, or remove it first."
+        said = f"{out} already exists and is not an earlier export of this project: choose another name, "
+        said += "or add --force to replace it."
         assert said in capsys.readouterr().err
         assert out.read_bytes() == content
     assert sorted(path.name for path in tmp_path.iterdir() if "out" in path.name) == [out.name]
-    out.unlink()
+    assert run("export", project, "-o", str(out), "--force") == 0
     assert run("export", project, "-o", str(out)) == 0
 
 
@@ -256,7 +258,7 @@ def test_a_note_replaces_a_note_and_nothing_else(
     before = out.read_bytes()
     about.write_text("What I found out.", encoding="utf-8")
     assert run("export", project, "-o", str(out), "--note", "--only", "labelled") == 2
-    assert f"{about} is there already and no note of an export" in capsys.readouterr().err
+    assert f"{about} already exists and is not a note of an export" in capsys.readouterr().err
     assert (out.read_bytes(), about.read_text(encoding="utf-8")) == (before, "What I found out.")
     assert run("export", project, "-o", str(out), "--only", "labelled") == 0  # nothing is written there
 
@@ -399,3 +401,45 @@ def test_ctrl_c_keeps_what_is_scored(
     monkeypatch.undo()
     with Project.open(project, read_only=True) as opened:
         assert [one.scored for one in opened.runs()] == [1]
+
+
+@pytest.mark.parametrize("action", ["info", "verify", "export", "backup"])
+def test_project_of_an_older_format_is_read_and_left_alone(
+    action: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = tmp_path / "old.sce"
+    make_first(old)
+    before = old.read_bytes()
+    out = tmp_path / ("out.csv" if action == "export" else "copy.sce")
+    more = {"export": ["-o", str(out)], "backup": [str(out)]}.get(action, [])
+    assert run(action, str(old), *more) == 0, capsys.readouterr().err
+    assert old.read_bytes() == before
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(
+        ["old.sce", *([out.name] if more else [])]
+    )
+
+
+def test_cut_project_is_told_by_verify_and_repaired(
+    project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path(project).open("r+b") as stream:
+        stream.truncate(stream.seek(0, 2) - 8192)
+    assert run("verify", project) == 2
+    told = capsys.readouterr()
+    assert "is damaged" in told.out + told.err
+    facts = as_json(capsys, "repair", project, str(tmp_path / "mended.sce"))
+    assert facts["rows"] == 4
+    assert {"table": "rows", "kept": 4, "lost": 0, "complete": True} in facts["tables"]
+    assert run("verify", str(tmp_path / "mended.sce")) == 0
+
+
+@pytest.mark.parametrize("left", [0, 60, 5_000])
+def test_nothing_to_repair_is_one_sentence_without_the_command(
+    project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], left: int
+) -> None:
+    with Path(project).open("r+b") as stream:
+        stream.truncate(left)
+    assert run("repair", project, str(tmp_path / "mended.sce")) == 2
+    (sentence,) = capsys.readouterr().err.strip().splitlines()
+    assert "repair" not in sentence
+    assert not (tmp_path / "mended.sce").exists()

@@ -23,8 +23,10 @@ def add_command(commands: options.Commands) -> None:
         type=Path,
         required=True,
         metavar="OUT",
-        help="where the result goes; its ending says which kind of table; an older result is replaced",
+        help="where the result goes; its ending says which kind of table; "
+        "an older result of the same command is replaced",
     )
+    options.add_force(parser)
     options.add_threshold(parser)
     parser.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
     parser.add_argument(
@@ -64,6 +66,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             whole_table=args.whole_table,
             excel_safe=args.excel_safe,
             batch_rows=args.batch_size or BATCH_ROWS,
+            force=args.force,
             cache=cache,
             progress=progress,
         )

@@ -27,6 +27,7 @@ def add_command(commands: options.Commands) -> None:
     options.add_lists(parser)
     options.add_merge(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="the new model")
+    options.add_force(parser, "a model folder")
     options.add_labels(parser)
     parser.add_argument(
         "--epochs",
@@ -85,6 +86,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             lr=1.0 if args.lr is None else args.lr,
             seed=args.seed,
             adapt_embedder=args.adapt_embedder,
+            force=args.force,
             options=table_options,
             cache=cache,
             progress=progress,

@@ -98,6 +98,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             prompt=args.prompt,
             options=table_options,
             max_rows=args.max_rows,
+            force=args.force,
             device=args.device,
             progress=progress,
         )

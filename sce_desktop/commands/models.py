@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sce_desktop.commands import options
+from sce_desktop.core.errors import already_there
 from sce_desktop.core.progress import Progress
 
 EXIT_PROBLEMS = 2
@@ -40,6 +41,7 @@ def add_command(commands: options.Commands) -> None:
     action.add_argument(
         "--allow-code", action="store_true", help="run the program code that this model brings"
     )
+    options.add_force(action, "a model of yours")
     action.set_defaults(run=add)
 
     action = options.add_parser(actions, "remove", "delete one of your models")
@@ -101,7 +103,12 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the folder."""
     from sce_desktop.tasks import models
 
-    entry = models.add_model(args.folder, name=args.name, code=args.allow_code, progress=progress)
+    name = args.name or args.folder.expanduser().absolute().name
+    if not args.force and models.is_own(name):
+        raise already_there(f"The model {name}")
+    entry = models.add_model(
+        args.folder, name=args.name, code=args.allow_code, force=args.force, progress=progress
+    )
     print(f"{entry.name} is in {entry.folder}.")
     return 0
 

@@ -51,28 +51,59 @@ def add_text(parser: argparse.ArgumentParser) -> None:
 
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how to read a table."""
-    group = parser.add_argument_group("how to read the table (found out by itself unless given)")
+    group = parser.add_argument_group("table format (auto-detected by default)")
     group.add_argument("--encoding", help="such as utf-8 or cp1252")
-    group.add_argument("--delimiter", help="one character; \\t for a tab")
+    group.add_argument("--delimiter", help="one character; tab; none: every line is a cell")
+    group.add_argument(
+        "--quote",
+        default="auto",
+        metavar="SIGN",
+        help="what encloses cells: double, single or any other sign; none: quotes are plain text",
+    )
+    group.add_argument(
+        "--escape",
+        choices=("auto", "none", "backslash"),
+        default="auto",
+        help="backslash: a backslash makes the quote, delimiter or line break after it plain text",
+    )
+    group.add_argument(
+        "--skip-spaces",
+        action=argparse.BooleanOptionalAction,
+        help="spaces around the quotes of a cell are not part of it",
+    )
     group.add_argument("--sheet", help="name of the sheet of an xlsx file")
     group.add_argument(
-        "--header-row", type=whole_number(0), metavar="N", help="line of the header; 0: there is none"
+        "--header-row", type=_header_row, metavar="N", help="line of the header; none: there is no header"
     )
+
+
+def _header_row(text: str) -> int:
+    return 0 if text == "none" else whole_number(0)(text)
 
 
 def table_options(args: argparse.Namespace) -> TableOptions:
     """Return what `add_table` added.
 
     Raises:
-        UserError: The delimiter is not one character.
+        UserError: The delimiter or the quote is not one character.
     """
     from sce_desktop.core.types import TableOptions
 
-    delimiter = {"\\t": "\t", "tab": "\t"}.get(args.delimiter, args.delimiter)
-    if delimiter is not None and len(delimiter) != 1:
+    delimiter = {"\\t": "\t", "tab": "\t", "none": ""}.get(args.delimiter, args.delimiter)
+    if delimiter is not None and (len(delimiter) > 1 or not args.delimiter):
         raise UserError(f"A delimiter is one character, not {delimiter!r}.")
+    quote = {"auto": None, "none": None, "double": '"', "single": "'"}.get(args.quote, args.quote)
+    if quote is not None and len(quote) != 1:
+        raise UserError(f"A quote is one character, double, single or none, not {quote!r}.")
     return TableOptions(
-        encoding=args.encoding, delimiter=delimiter, sheet=args.sheet, header_row=args.header_row
+        encoding=args.encoding,
+        delimiter=delimiter,
+        quoting={"auto": None, "none": False}.get(args.quote, True),
+        sheet=args.sheet,
+        header_row=args.header_row,
+        quote=quote,
+        escape={"auto": None, "none": "", "backslash": "\\"}[args.escape],
+        spaces=args.skip_spaces,
     )
 
 
@@ -138,6 +169,11 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="count labels that look the same (Late, late) as one: the one that was given, or of most rows",
     )
+
+
+def add_force(parser: argparse.ArgumentParser, what: str = "a file") -> None:
+    """Add ``--force``; ``what`` it lets be replaced."""
+    parser.add_argument("--force", action="store_true", help=f"replace {what} that already exists")
 
 
 def add_whole_table(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:

@@ -34,6 +34,7 @@ def add_command(commands: options.Commands) -> None:
         count = 1 if isinstance(metavar, str) else len(metavar)
         parser.add_argument(option, dest=name, type=Path, nargs=count, metavar=metavar, help=text)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random samples (default: 0)")
+    options.add_force(parser, "files")
     options.add_json(parser)
     parser.set_defaults(run=run)
 
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     downloads = {name: paths for name, _, _ in DOWNLOADS if (paths := getattr(args, name))}
     if not downloads:
         raise UserError("Give at least one download, such as --huffpost FILE; see paper-data --help.")
-    counts = prepare_paper_data(downloads, args.output, seed=args.seed, progress=progress)
+    counts = prepare_paper_data(downloads, args.output, seed=args.seed, force=args.force, progress=progress)
     if args.json:
         options.print_json({"sets": counts, "output": args.output})
         return 0

@@ -17,6 +17,7 @@ def add_command(commands: options.Commands) -> None:
     parser.add_argument(
         "--restart", action="store_true", help="begin anew instead of going on where it stopped"
     )
+    options.add_force(parser, "a model folder")
     parser.set_defaults(run=run)
 
 
@@ -24,6 +25,6 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     """Train until the end of the configuration, or until stopped; a later call goes on."""
     from sce_desktop.ml import pretrain
 
-    pretrain.run(args.config, args.output, progress=progress, resume=not args.restart)
+    pretrain.run(args.config, args.output, progress=progress, resume=not args.restart, force=args.force)
     print(f"The model is in {args.output}.")
     return 0

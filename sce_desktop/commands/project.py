@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import options
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
 
@@ -40,6 +40,7 @@ def add_command(commands: options.Commands) -> None:
     options.add_merge(action)
     options.add_labels(action)
     action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
+    options.add_force(action)
     options.add_table(action)
 
     action = _add(actions, "add", "add the rows of a table with the same columns", add)
@@ -60,8 +61,9 @@ def add_command(commands: options.Commands) -> None:
         type=Path,
         required=True,
         metavar="OUT",
-        help="where they go; its ending says which kind of table; an older export is replaced",
+        help="where they go; its ending says which kind of table; an older export of the project is replaced",
     )
+    options.add_force(action)
     action.add_argument(
         "--only",
         choices=("all", "labelled", "unlabelled", "flagged"),
@@ -81,9 +83,11 @@ def add_command(commands: options.Commands) -> None:
 
     action = _add(actions, "backup", "copy the project while it may be in use", backup)
     action.add_argument("copy", type=Path, metavar="COPY", help="the new file")
+    options.add_force(action)
     _add(actions, "verify", "check the project for damage", verify)
     action = _add(actions, "repair", "rescue what can be read into a new project", repair)
     action.add_argument("copy", type=Path, metavar="COPY", help="the new file")
+    options.add_force(action)
 
 
 def _add(actions: options.Commands, name: str, help: str, run: Any) -> argparse.ArgumentParser:
@@ -100,8 +104,10 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     table_options = options.table_options(args)
 
     from sce_desktop.tasks.labels import tell_unmerged
+    from sce_desktop.tasks.replaceable import check_output
     from sce_desktop.tasks.tables import import_table
 
+    replace = check_output(args.project, force=args.force)
     with options.if_stopped("No project was made."):
         project = import_table(
             args.project,
@@ -114,6 +120,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
             lists=args.lists,
             merge=args.merge_labels,
             options=table_options,
+            overwrite=replace,
             progress=progress,
         )
     with project:
@@ -229,11 +236,13 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
 def export(args: argparse.Namespace, progress: Progress) -> int:
     """Write rows to a table."""
     from sce_desktop.tasks.export import export_table
-    from sce_desktop.tasks.replaceable import check_export
+    from sce_desktop.tasks.replaceable import check_export, check_note
 
     stopped = options.if_stopped("Nothing was written.")
     with _open(args.project, read_only=True) as project, stopped:
-        check_export(args.output, note=args.note)
+        replace = check_export(project, args.output, force=args.force)
+        if args.note:
+            check_note(args.output, force=args.force)
         rows = export_table(
             project,
             args.output,
@@ -241,6 +250,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
             threshold=args.threshold,
             excel_safe=args.excel_safe,
             note=args.note,
+            overwrite=replace,
             progress=progress,
         )
     _tell(args, {"rows": rows, "output": args.output}, f"{plural(rows, 'row')} written to {args.output}.")
@@ -249,17 +259,23 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
 
 def backup(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the project."""
+    from sce_desktop.tasks.replaceable import check_output
+
     stopped = options.if_stopped("No copy was made.")
     with _open(args.project, read_only=True) as project, stopped:
-        project.backup(args.copy, progress=progress)
+        replace = check_output(args.copy, force=args.force)
+        project.backup(args.copy, progress=progress, overwrite=replace)
     _tell(args, {"copy": args.copy}, f"The copy is {args.copy}.")
     return 0
 
 
 def verify(args: argparse.Namespace, progress: Progress) -> int:
     """Print what is wrong with the project; the exit code tells too."""
-    with _open(args.project, read_only=True) as project:
-        problems = project.verify(progress=progress)
+    try:
+        with _open(args.project, read_only=True) as project:
+            problems = project.verify(progress=progress)
+    except DamagedProject as error:
+        problems = [str(error)]
     _tell(
         args, {"ok": not problems, "problems": problems}, "\n".join(problems) or f"{args.project} is whole."
     )
@@ -269,8 +285,10 @@ def verify(args: argparse.Namespace, progress: Progress) -> int:
 def repair(args: argparse.Namespace, progress: Progress) -> int:
     """Rescue what can be read."""
     from sce_desktop.store.project import Project
+    from sce_desktop.tasks.replaceable import check_output
 
-    report = Project.repair_file(args.project, args.copy, progress)
+    replace = check_output(args.copy, force=args.force)
+    report = Project.repair_file(args.project, args.copy, progress, overwrite=replace)
     text = (
         f"{plural(report.rows, 'row')}, {plural(report.annotations, 'annotation')} and "
         f"{plural(report.scores, 'score')} are in {args.copy}."
@@ -282,7 +300,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
 def _open(path: Path, *, read_only: bool = False) -> Project:
     from sce_desktop.store.project import Project
 
-    project = Project.open(path, read_only=read_only)
+    project = Project.open(path, read_only=read_only, older=read_only)
     if project.read_only and not read_only:
         project.close()
         raise UserError(project.read_only_reason)

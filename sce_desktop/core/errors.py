@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class UserError(Exception):
     """A failure that we know (bad file, disk full, model missing).
@@ -16,11 +18,18 @@ class DamagedProject(UserError):  # noqa: N818 - what it is about
     ``what`` says so without the way out, which is a command here and a button in the window.
     """
 
-    def __init__(self, name: str, what: str) -> None:
-        self.what = f"{name} {what}."
+    def __init__(self, path: Path, what: str) -> None:
+        self.path = path
+        self.what = f"{path.name} {what}."
         super().__init__(
-            f'{name} {what}: rescue what can be read with "sce-desktop project repair {name} COPY".'
+            f'{path.name} {what}: rescue what can be read with "sce-desktop project repair {path.name} COPY".'
         )
+
+
+def already_there(path: object, why: str = "") -> UserError:
+    """Return the failure that ``path`` exists, ``why`` it cannot be replaced unasked, and how to ask."""
+    reason = f" and {why}" if why else ""
+    return UserError(f"{path} already exists{reason}: choose another name, or add --force to replace it.")
 
 
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error

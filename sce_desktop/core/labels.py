@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+from sce_desktop.core.blank import INVISIBLE, is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label, ModelKind
 from sce_desktop.core.words import plural
@@ -17,25 +18,46 @@ _CODE = re.compile(
     r"|(?:cat|category|class|cluster|code|group|id|label|no|nr|option|topic|type)[-_ .]?(?:\d+|[a-z])",
     re.IGNORECASE,
 )
+_UNSEEN = re.compile(f"[{INVISIBLE}]+")
+_HALF = re.compile("[\ud800-\udfff]")
+_WHOLE = re.compile(r"([+-]?\d+)(?:\.0+|,00?)")
+
+
+def label_key(name: str) -> str:
+    """Return what tells labels apart: the name as it stands but for spaces around it."""
+    return name.strip()
+
+
+def check_names(labels: Iterable[Label]) -> None:
+    """Refuse what can be no set of labels; the one rule for whatever is typed, read or stored.
+
+    Raises:
+        UserError: One has no name or is no valid text, or two are the same but for spaces around them.
+    """
+    seen: set[str] = set()
+    for label in labels:
+        for text in (*label.wordings, label.description, label.shortcut):
+            if _HALF.search(text):
+                shown = _HALF.sub("\ufffd", text)
+                raise UserError(f"The label “{shown}” is not valid UTF-8 text: type or save it again.")
+        name = label_key(label.name)
+        if is_blank(name):
+            raise UserError("A label has no name: give every label a name.")
+        if name in seen:
+            raise UserError(f"The label {name!r} is there twice: remove or rename one of them.")
+        seen.add(name)
 
 
 def clean_labels(labels: Iterable[str | Label]) -> tuple[Label, ...]:
     """Return the labels that a user typed, in their order and as typed.
 
     Raises:
-        UserError: There is none, one has no name, or two are the same but for spaces around them.
+        UserError: There is none, or they will not do (`check_names`).
     """
     cleaned = tuple(Label(label) if isinstance(label, str) else label for label in labels)
     if not cleaned:
         raise UserError("There is no label: give at least two.")
-    seen: dict[str, str] = {}
-    for label in cleaned:
-        name = label.name.strip()
-        if not name:
-            raise UserError("A label has no name: give every label a name.")
-        if name in seen:
-            raise UserError(f"The label {name!r} is there twice: remove or rename one of them.")
-        seen[name] = label.name
+    check_names(cleaned)
     return cleaned
 
 
@@ -82,11 +104,20 @@ def why_several(rows: int) -> str:
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the groups of names that are the same but for case, spaces around them and Unicode form."""
+    """Return the groups of names that are the same but for case, spaces, Unicode form or how 2.0 is written.
+
+    Characters that nobody sees count as spaces; those around a name count for nothing.
+    """
     groups: dict[str, list[str]] = {}
     for name in names:
-        groups.setdefault(unicodedata.normalize("NFC", name.strip().casefold()), []).append(name)
+        seen = unicodedata.normalize("NFC", _UNSEEN.sub(_as_space, name).strip().casefold())
+        whole = _WHOLE.fullmatch(seen)
+        groups.setdefault(whole[1] if whole else seen, []).append(name)
     return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def _as_space(unseen: re.Match[str]) -> str:
+    return " " if any(map(str.isspace, unseen[0])) else ""
 
 
 def meaningless(names: Iterable[str]) -> list[str]:
@@ -101,8 +132,15 @@ def meaningless(names: Iterable[str]) -> list[str]:
 
 
 def distinct_labels(values: Iterable[str | None]) -> tuple[Label, ...]:
-    """Return one label for each distinct value that is not blank, in the order in which they first appear."""
-    return tuple(Label(name) for name in dict.fromkeys(values) if name is not None and name.strip())
+    """Return one label for each distinct value that is not blank, in the order in which they first appear.
+
+    Values that differ in the spaces around them alone are one label, written as the first of them.
+    """
+    first: dict[str, str] = {}
+    for name in dict.fromkeys(values):
+        if name is not None and not is_blank(name):
+            first.setdefault(label_key(name), name)
+    return tuple(map(Label, first.values()))
 
 
 def parent_of(name: str) -> str | None:

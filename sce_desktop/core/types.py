@@ -4,18 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.progress import Progress
 
 Cell = str | None
 """A cell as it was read. None only where the format itself has a null (parquet, jsonl, xlsx)."""
+
+
+class TypedCells(tuple[Cell, ...]):
+    """The cells of a row of JSON, with a letter a cell in ``types`` for what each was (see `CellType`)."""
+
+    types: str
+
+    def __new__(cls, cells: Sequence[Cell], types: str) -> Self:
+        """Make the row; plain tuples are rows of texts and nulls alone."""
+        row = super().__new__(cls, cells)
+        row.types = types
+        return row
+
+
+class CellType(StrEnum):
+    """What a cell was where its format has more than texts."""
+
+    TEXT = "t"  # a text or a null, as the cell says
+    VALUE = "j"  # the cell is the JSON of a number, a truth value, a list or an object
+    MISSING = "-"  # nothing: the object had no such key
+
+
+def first_cells(cells: Sequence[Cell], count: int | None) -> tuple[Cell, ...]:
+    """Return the first ``count`` cells of a row with their types."""
+    if isinstance(cells, TypedCells):
+        return TypedCells(cells[:count], cells.types[:count])
+    return tuple(cells[:count])
+
+
 FloatArray = NDArray[np.float32]
 IdArray = NDArray[np.int64]
 
@@ -63,7 +93,7 @@ class Row:
     @property
     def blank(self) -> bool:
         """Whether there is nothing to classify."""
-        return not self.text.strip()
+        return is_blank(self.text)
 
 
 class Decision(StrEnum):
@@ -339,6 +369,14 @@ class TableOptions:
     quoting: bool | None = None  # False: quotes are plain text
     header_row: int | None = None  # 1-based line of the header; 0: there is none
     sheet: str | None = None
+    quote: str | None = None  # the sign that encloses cells, unless quotes are plain text
+    escape: str | None = None  # "\\": a backslash makes the next sign plain text; "": it is text itself
+    spaces: bool | None = None  # True: those around a cell's quotes are no part of it
+
+    @property
+    def settled(self) -> TableOptions:
+        """The same with what is usual for quotes, where nothing else was found: it is not guessed again."""
+        return replace(self, quote=self.quote or '"', escape=self.escape or "", spaces=bool(self.spaces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +385,17 @@ class TableProblem:
 
     line: int
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A guess about how to read a table that may as well be otherwise."""
+
+    sentence: str  # what was guessed, and the line that shows the difference
+    offer: str  # what reading it the other way is called
+    option: str  # the field of `TableOptions` that decides
+    value: str | int | bool  # of that field, for the other way
+    flag: str  # the same on the command line
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,4 +414,6 @@ class TablePreview:
     encodings: tuple[str, ...] = ()  # plausible ones, best first
     text_column: int | None = None  # our guess
     label_column: int | None = None  # our guess, None if nothing looks like one
+    doubts: tuple[Doubt, ...] = ()  # about the options that were not chosen
+    notes: tuple[str, ...] = ()  # how it was read, where that is not plain
     extra: dict[str, str] = field(default_factory=dict)

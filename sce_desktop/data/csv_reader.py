@@ -17,11 +17,30 @@ from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import TableOptions
-from sce_desktop.data.csv_grammar import MAX_CELL, QUOTE, read_record, valid_delimiter, without_end
+from sce_desktop.core.types import Doubt, TableOptions
+from sce_desktop.data.csv_grammar import (
+    ESCAPE,
+    MAX_CELL,
+    QUOTE,
+    Style,
+    valid_delimiter,
+    valid_quote,
+    without_end,
+)
+from sce_desktop.data.dialects import Found, find_style, known_style
+from sce_desktop.data.doubts import encoding_doubt
+from sce_desktop.data.encodings import guess_encoding
 from sce_desktop.data.excel_safe import PREFIX, unprotect
+from sce_desktop.data.headers import (
+    PlainText,
+    Sample,
+    doubt_of_delimiter,
+    doubt_of_header,
+    excels_hint,
+    plain_text,
+)
 from sce_desktop.data.reader import Cells, Table, fit
-from sce_desktop.data.sniff import cell_counts, detect_delimiter, detect_encodings, usual
+from sce_desktop.data.sniff import cell_counts, usual
 from sce_desktop.data.text_source import Block, TextSource, file_size
 
 _NO_DELIMITER = "\U0010ffff"  # is assigned to no character: every line is one cell
@@ -38,7 +57,8 @@ class CsvTable(Table):
     def __init__(self, path: Path, options: TableOptions) -> None:
         super().__init__(path)
         size = file_size(path)
-        self.encodings = detect_encodings(path, size) if options.encoding is None else ()
+        guess = guess_encoding(path, size) if options.encoding is None else None
+        self.encodings = guess.ranked if guess is not None else ()
         encoding = options.encoding or self.encodings[0]
         self._source = TextSource(path, size, encoding)
         blocks = list(islice(self._source.blocks(self._problem), _SAMPLE_BLOCKS))
@@ -46,48 +66,70 @@ class CsvTable(Table):
         sample = [line for block in blocks for line in block.lines]
         if not any(map(str.strip, sample)):
             raise UserError(f"{path.name} holds only blank lines: choose a table with a header line.")
-        quoting = options.quoting is not False
+        if guess is not None and guess.rival:
+            self.doubts += (encoding_doubt(guess.raw, guess.line, encoding, guess.rival),)
 
-        header_row, delimiter = options.header_row, options.delimiter
-        if header_row is None:
-            header_row, delimiter = self._find_header(sample, delimiter)
-        if delimiter is None:
-            with_header = sample[max(header_row - 1, 0) :]
-            delimiter = detect_delimiter(
-                with_header, quoting=quoting, header=header_row > 0, complete=complete
-            )
-        self._delimiter = valid_delimiter(delimiter) if delimiter else _NO_DELIMITER
-        self._quoting = quoting
+        found, header_row = self._find_out(sample, options, complete=complete)
+        self._dialect = found.style.cut_at(valid_delimiter(found.delimiter or _NO_DELIMITER))
+        if found.style.quote:
+            valid_quote(found.style.quote, self._dialect.delimiter)
         self.options = replace(
             options,
             encoding=encoding,
-            delimiter="" if self._delimiter == _NO_DELIMITER else self._delimiter,
-            quoting=quoting,
+            delimiter="" if self._dialect.delimiter == _NO_DELIMITER else self._dialect.delimiter,
+            quoting=bool(found.style.quote),
             header_row=header_row,
             sheet=None,
+            quote=found.style.quote if found.style.quote not in ("", QUOTE) else options.quote,
+            escape=ESCAPE if found.style.escapes else options.escape,
+            spaces=found.style.spaces or options.spaces,
         )
         self._data_line = 1  # the first that is no header, 1-based
         self.columns = self._read_header(sample, header_row, complete=complete)
         self._estimate(sample, blocks[-1].fraction, complete=complete)
         self._forget_problems()  # those of the sample: each pass tells all
 
-    def _find_header(self, sample: Sequence[str], delimiter: str | None) -> tuple[int, str | None]:
-        """Return the line of the header: the first that is not blank, or the one after Excel's ``sep=;``."""
-        filled = (number for number, line in enumerate(sample, start=1) if line.strip())
-        first = next(filled)
-        hint = re.fullmatch(r"sep=([^\w\"])", without_end(sample[first - 1]))
-        following = next(filled, None)
-        if hint and following and delimiter in (None, hint[1]):
-            return following, hint[1]
-        return first, delimiter
+    def _find_out(self, lines: Sequence[str], options: TableOptions, *, complete: bool) -> tuple[Found, int]:
+        """Return how the lines are cut into cells, and the line of the header; tell what is doubtful."""
+        first = header_row = options.header_row
+        hinted = False
+        if header_row is None:
+            first = header_row = next(number for number, line in enumerate(lines, start=1) if line.strip())
+            hint = excels_hint(lines[first - 1])
+            below = next((n for n, line in enumerate(lines[first:], start=first + 1) if line.strip()), None)
+            if hint and below is not None and options.delimiter in (None, hint):
+                hinted = True
+                first = header_row = below
+                options = replace(options, delimiter=hint)
+        first = max(first or 1, 1)
+        found = find_style(lines[first - 1 :], first, options, header=header_row > 0, complete=complete)
+        sample = Sample(lines, found.style, found.delimiter, complete)
+        if _is_plain_text(self.path) and not hinted and not options.delimiter:
+            text = plain_text(sample, first) if options.delimiter is None else PlainText("", 0)
+            if options.header_row is None:
+                header_row = text.header_row
+            if not text.delimiter:
+                quoting = options.quoting is True  # it was chosen: else a quote would swallow lines
+                found = Found(Style(known_style(options).quote if quoting else ""), "")
+            self._doubt(text.doubt)
+        elif options.header_row is None and not hinted:
+            self._doubt(doubt_of_header(sample, first, any_delimiter=options.delimiter is None))
+        if options.delimiter is None and header_row and found.delimiter:
+            self._doubt(doubt_of_delimiter(sample, first))
+        self._doubt(found.doubt)
+        return found, header_row
+
+    def _doubt(self, doubt: Doubt | None) -> None:
+        if doubt is not None:
+            self.doubts += (doubt,)
 
     def _read_header(self, sample: Sequence[str], header_row: int, *, complete: bool) -> tuple[str, ...]:
         if header_row == 0:
-            width = usual(cell_counts(sample, self._delimiter, quoting=self._quoting, complete=complete))
+            width = usual(cell_counts(sample, self._dialect, complete=complete))
             return tuple(f"Column {number}" for number in range(1, width + 1))
         if not 0 < header_row <= len(sample) or not without_end(sample[header_row - 1]):
             raise UserError(f"{self.path.name} has no header on line {header_row}: choose another line.")
-        record = read_record(sample, header_row - 1, self._delimiter, quoting=self._quoting, complete=True)
+        record = self._dialect.read(sample, header_row - 1, complete=True)
         assert record is not None  # complete
         self._data_line = record.end + 1
         return tuple(unprotect(cell) for cell in record.cells)
@@ -138,7 +180,7 @@ class CsvTable(Table):
                 index += 1
                 continue
             complete = index < certain
-            record = read_record(lines, index, self._delimiter, quoting=self._quoting, complete=complete)
+            record = self._dialect.read(lines, index, complete=complete)
             if record is None:
                 break
             for at in record.unclosed:
@@ -152,10 +194,13 @@ class CsvTable(Table):
 
     def _parse_well_formed(self, lines: list[str], first: int, rows: list[Cells]) -> int:
         """Append rows up to the first record that breaks the rules and return the index of its line."""
+        if not self._dialect.usual:
+            return 0
         reader = csv.reader(
             lines,
-            delimiter=self._delimiter,
-            quoting=csv.QUOTE_MINIMAL if self._quoting else csv.QUOTE_NONE,
+            delimiter=self._dialect.delimiter,
+            quotechar=self._dialect.quote or QUOTE,
+            quoting=csv.QUOTE_MINIMAL if self._dialect.quote else csv.QUOTE_NONE,
             strict=True,
         )
         width = len(self.columns)
@@ -191,7 +236,7 @@ class CsvTable(Table):
         if end - start == 1 and (several := self._at_returns(lines[start])):
             rows += several
             return
-        row, message = fit(list(cells), width, self._delimiter)
+        row, message = fit(list(cells), width, self._dialect.delimiter)
         self._problem(first + start, message)
         rows.append(row)
 
@@ -201,7 +246,7 @@ class CsvTable(Table):
             return []
         rows: list[Cells] = []
         for part in io.StringIO(line, newline=""):
-            record = read_record([part], 0, self._delimiter, quoting=self._quoting, complete=True)
+            record = self._dialect.read([part], 0, complete=True)
             if record is None or len(record.cells) != len(self.columns) or len(record.cells) == 1:
                 return []
             rows.append(tuple(record.cells))
@@ -211,9 +256,16 @@ class CsvTable(Table):
         """Whether each of a record's further lines looks like a row: as many cells, a similar first."""
         delimiters, kind = len(self.columns) - 1, _kind(cells[0])
         return delimiters > 0 and all(
-            line.count(self._delimiter) == delimiters and _kind(line.split(self._delimiter, 1)[0]) == kind
+            line.count(self._dialect.delimiter) == delimiters
+            and _kind(line.split(self._dialect.delimiter, 1)[0]) == kind
             for line in following
         )
+
+
+def _is_plain_text(path: Path) -> bool:
+    """Whether a file is more likely prose than a table, by its name; it may be gzipped."""
+    ending = path.suffix.lower()
+    return (Path(path.stem).suffix.lower() if ending == ".gz" else ending) == ".txt"
 
 
 def _kind(cell: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.types import Cell
 
 _TEXT_NAMES = {
@@ -57,7 +58,7 @@ _FEW_ROWS = 20
 def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tuple[int | None, int | None]:
     """Return the places of (the text column, the label column), None where nothing looks like one."""
     values = [
-        [cell for row in rows if (cell := row[place]) and cell.strip()] for place in range(len(columns))
+        [cell for row in rows if (cell := row[place]) and not is_blank(cell)] for place in range(len(columns))
     ]
     text = _best([_textness(name, cells) for name, cells in zip(columns, values, strict=True)])
     labelness = [_labelness(name, cells) for name, cells in zip(columns, values, strict=True)]
@@ -85,6 +86,11 @@ def gold_like(
 def _best(scores: Sequence[float]) -> int | None:
     best = max(range(len(scores)), key=scores.__getitem__, default=None)
     return best if best is not None and scores[best] > 0 else None
+
+
+def names_a_column(name: str) -> bool:
+    """Whether a cell is just what columns of texts, of labels or of keys are usually called."""
+    return name.casefold() in _TEXT_NAMES | _LABEL_NAMES | {"id", "key", "nr", "no"}
 
 
 def _named(column: str, names: set[str]) -> bool:

@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.types import Cell, Label
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv_grammar import without_end
+from sce_desktop.data.json_values import text_of, valid
 from sce_desktop.data.sniff import detect_encodings
 from sce_desktop.data.tables import open_table
 from sce_desktop.data.text_source import TextSource, file_size
@@ -22,6 +24,8 @@ from sce_desktop.data.writers import write_table
 _TABLES = (".csv", ".tsv", ".xlsx")
 _FIELDS = ("name", "description", "synonyms", "colour", "shortcut")
 _OTHER_NAMES = {"label": "name", "color": "colour", "synonym": "synonyms"}
+_DOCCANO = {"text": "name", "background_color": "colour", "suffix_key": "shortcut"}
+_MOST_SHOWN = 60  # characters of what is no label
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
@@ -31,8 +35,9 @@ def read_labels(path: str | Path) -> tuple[Label, ...]:
     - .csv, .tsv and .xlsx: a column ``name`` (or ``label``), and ``description``, ``synonyms`` (a JSON
     list, or separated by semicolons), ``colour`` (#rrggbb), ``shortcut`` where there are such. A single
     column is all names, with or without that header. - .json: a list of names or of objects with these
-    keys, or an object of names and descriptions. - anything else: one name a line, without the blank
-    lines.
+    keys, or an object of names and descriptions. - .jsonl and .ndjson: a name or such an object a
+    line. In both, labels that Doccano exported are read, too. - anything else: one name a line, without
+    the blank lines.
 
     Raises UserError if the file is none of these, or its labels will not do (`core.labels.clean_labels`).
     """
@@ -41,12 +46,15 @@ def read_labels(path: str | Path) -> tuple[Label, ...]:
     if ending in _TABLES:
         return clean_labels(_from_table(path))
     if ending == ".json":
-        return clean_labels(_from_json(path))
+        return clean_labels(_from_json(path, "".join(_lines(path))))
+    if ending in (".jsonl", ".ndjson"):
+        lines = (line for line in _lines(path) if line.strip())
+        return clean_labels(label for line in lines for label in _from_json(path, line, listed=False))
     names = map(without_end, _lines(path))
-    return clean_labels(Label(name) for name in names if name.strip())
+    return clean_labels(Label(name) for name in names if not is_blank(name))
 
 
-def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
+def write_labels(path: str | Path, labels: Sequence[Label], *, overwrite: bool = True) -> None:
     """Write labels in the kind that ``path`` ends in, so that `read_labels` gives them back (without ids).
 
     A text file has names alone: colours are left out of it, too.
@@ -60,7 +68,7 @@ def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
             (label.name, label.description, _joined(label.synonyms), label.colour, label.shortcut)
             for label in labels
         ]
-        write_table(path, _FIELDS, [rows])
+        write_table(path, _FIELDS, [rows], overwrite=overwrite)
         return
     if ending == ".json":
         text = json.dumps([_as_object(label) for label in labels], ensure_ascii=False, indent=2) + "\n"
@@ -71,7 +79,7 @@ def write_labels(path: str | Path, labels: Sequence[Label]) -> None:
             f"{path.name} can hold names of one line only, no descriptions, synonyms or shortcuts: "
             "choose .csv or .json for the rest."
         )
-    with replacing(path) as temporary:
+    with replacing(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -108,28 +116,51 @@ def _from_table(path: Path) -> list[Label]:
             found: dict[str, Cell] = {}
             for field, cell in zip(fields, row, strict=True):
                 found.setdefault(field, cell)
-            if any(cell and cell.strip() for cell in row):
+            if not all(map(is_blank, row)):
                 synonyms = _split(found.get("synonyms") or "")
                 labels.append(_label({**found, "synonyms": synonyms}, path))
     return labels
 
 
-def _from_json(path: Path) -> list[Label]:
+def _from_json(path: Path, text: str, *, listed: bool = True) -> list[Label]:
+    """Return the labels in ``text``, which is the whole file if ``listed``, else one line of it."""
     try:
-        found = json.loads("".join(_lines(path)))
+        found = json.loads(text, object_pairs_hook=_once)
+    except KeyError as error:
+        raise UserError(
+            f"{path.name}: “{valid(error.args[0])}” is there twice in one object: remove one of them."
+        ) from None
+    except RecursionError:
+        raise UserError(f"{path.name} nests too deeply: write names, or objects with a name.") from None
     except ValueError as error:
         raise UserError(f"{path.name} is no valid JSON: {error}.") from None
-    if isinstance(found, dict):
+    if not listed and isinstance(found, str | dict):
+        found = [found]
+    elif isinstance(found, dict):
         found = [{"name": name, "description": text} for name, text in found.items()]
     if not isinstance(found, list):
         raise UserError(f"{path.name} is no list of labels: write names, or objects with a name.")
     return [_label({"name": item} if isinstance(item, str) else item, path) for item in found]
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. KeyError for a key that it says twice."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise KeyError(key)
+        found[key] = value
+    return found
+
+
 def _label(found: Any, path: Path) -> Label:
     """Make a label of an object with the fields of one. Raises UserError for a field of the wrong kind."""
     if not isinstance(found, dict):
-        raise UserError(f"{path.name} holds {found!r} among its labels: write names, or objects with a name.")
+        raise UserError(
+            f"{path.name} holds {_shown(found)} among its labels: write names, or objects with a name."
+        )
+    if "text" in found and "name" not in map(_field, found):
+        found = _of_doccano(found)
     fields = {_field(key): value for key, value in found.items()}
     synonyms = fields.get("synonyms") or []
     texts = {field: fields.get(field) or "" for field in _FIELDS if field != "synonyms"}
@@ -143,6 +174,19 @@ def _label(found: Any, path: Path) -> Label:
     return Label(name, texts["description"], tuple(synonyms), texts["colour"], texts["shortcut"])
 
 
+def _of_doccano(found: dict[str, Any]) -> dict[str, Any]:
+    label = {_DOCCANO.get(key, key): value for key, value in found.items()}
+    prefix, key = found.get("prefix_key"), found.get("suffix_key")
+    if isinstance(prefix, str) and isinstance(key, str) and prefix and key:
+        label["shortcut"] = f"{prefix.title()}+{key.upper()}"
+    return label
+
+
+def _shown(found: Any) -> str:
+    text = text_of(found)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
 def _field(header: str) -> str:
     field = header.strip().casefold()
     return _OTHER_NAMES.get(field, field)
@@ -152,7 +196,7 @@ def _split(cell: str) -> list[str]:
     if cell.lstrip().startswith("["):
         try:
             return list(json.loads(cell))
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
     return [part.strip() for part in cell.split(";") if part.strip()]
 

@@ -1,33 +1,36 @@
-"""Parquet, by pyarrow, one row group's batch after the other.
+"""Parquet, by pyarrow, one row group's batch after the other: nulls are None, all else as `arrow_text` says.
 
-Texts stay as they are and nulls are None. Other values become text: integers and floats in the shortest
-form that reads back to the same value, truth values as true and false, dates and timestamps in ISO 8601
-(with +00:00 where they have a time zone), lists and structures as JSON, bytes as text if they are UTF-8
-and as hexadecimal digits if not.
+Numbers that the metadata of Hugging Face has names for are shown as these names. What the columns were is
+kept in `Table.types`, so that a parquet file can be written from the texts again.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, TableOptions
+from sce_desktop.core.words import gigabytes
+from sce_desktop.data.arrow_text import texts_of
+from sce_desktop.data.column_types import ClassNames, ColumnTypes, with_names
 from sce_desktop.data.reader import Cells, Table
 from sce_desktop.data.text_source import file_size, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 _CHUNK = 1000  # rows
+_MOST_BYTES = 64 << 30  # of texts: a file can name one long text again and again
+_REPEATS = 8  # bytes a row: a column that takes less can hold little but references to a few texts
 
 
 class ParquetTable(Table):
-    """A parquet file. It has no options; line numbers do not exist."""
+    """A parquet file. It has no options; rows serve as line numbers."""
 
     kind = "parquet"
 
@@ -39,75 +42,97 @@ class ParquetTable(Table):
         with _reading(path), pq.ParquetFile(path) as file:
             self.columns = tuple(file.schema_arrow.names)
             self.estimated_rows = file.metadata.num_rows
+            self.types = ColumnTypes.of_schema(file.schema_arrow)
+            self._repeating = _repeating(file)
         if not self.columns:
             raise UserError(f"{path.name} has no columns: choose another table.")
+        self._names = self.types.class_names()
+        self.notes = tuple(
+            f"“{self.columns[place]}” holds numbers of Hugging Face labels, which are shown by their names: "
+            f"{names.sentence}."
+            for place, names in self._names.items()
+        )
 
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
         import pyarrow.parquet as pq
 
-        done = 0
-        with _reading(self.path), pq.ParquetFile(self.path) as file:
+        done = size = 0
+        with _reading(self.path), pq.ParquetFile(self.path, read_dictionary=self._repeating) as file:
+            total = max(file.metadata.num_rows, 1)
             for batch in file.iter_batches(batch_size=_CHUNK, use_threads=False):
+                size += sum(map(_expanded, batch.columns))
+                if (estimate := size * total // (done + len(batch))) > _MOST_BYTES:
+                    raise UserError(
+                        f"{self.path.name} unpacks to {gigabytes(estimate)} of text: leave out the columns "
+                        "with the longest texts."
+                    )
+                columns = [self._texts(place, column, done) for place, column in enumerate(batch.columns)]
                 done += len(batch)
-                rows = list(zip(*(_texts(column) for column in batch.columns), strict=True))
-                yield rows, done / max(file.metadata.num_rows, 1)
+                yield list(zip(*columns, strict=True)), done / total
+
+    def _texts(self, place: int, column: pa.Array, done: int) -> list[Cell]:
+        broken: set[int] = set()
+        texts = texts_of(column, broken)
+        for row in sorted(broken):
+            self._problem(
+                done + row + 1,
+                f"Not all bytes of “{self.columns[place]}” are UTF-8: those are shown as “\ufffd”.",
+            )
+        names: ClassNames | None = self._names.get(place)
+        return texts if names is None else with_names(texts, names)
 
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     import pyarrow as pa
 
-    try:
-        with reading(path):
+    damaged = UserError(f"{path.name} is no parquet file, or a damaged one: fetch or write it again.")
+    with reading(path):
+        try:
             yield
-    except pa.ArrowException:
-        raise UserError(
-            f"{path.name} is no parquet file, or a damaged one: fetch or write it again."
-        ) from None
+        except (pa.ArrowException, UnicodeDecodeError, OverflowError):
+            raise damaged from None
+        except OSError as error:
+            if error.errno is None:  # Arrow's own, in several lines
+                raise damaged from None
+            raise
 
 
-def _texts(column: pa.Array) -> list[Cell]:
-    """Return a column of one batch as text."""
+def _repeating(file: pq.ParquetFile) -> list[str]:
+    """Return the columns of texts that say the same few texts again and again: they are kept once each."""
+    import pyarrow as pa
+
+    metadata = file.metadata
+    found = []
+    for place in range(metadata.num_columns):
+        column = metadata.schema.column(place)
+        name = column.path
+        if file.schema_arrow.names.count(name) != 1:
+            continue
+        kind = file.schema_arrow.field(name).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            continue
+        chunks = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
+        size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.has_dictionary_page)
+        if 0 < size < _REPEATS * metadata.num_rows:
+            found.append(name)
+    return found
+
+
+def _expanded(column: pa.Array) -> int:
+    """Return how many bytes the texts of a column of a batch take when each is written out."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _texts(column.dictionary_decode())
-    if isinstance(kind, pa.BaseExtensionType):
-        return _texts(column.storage)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return column.to_pylist()
-    if pa.types.is_timestamp(kind):
-        if kind.tz is not None:  # an instant, kept in UTC
-            plain = _texts(column.cast(pa.timestamp(kind.unit, "UTC")).cast(pa.timestamp(kind.unit)))
-            return [text and f"{text}+00:00" for text in plain]
-        return [_short_time(text) for text in pc.strftime(column, "%Y-%m-%dT%H:%M:%S").to_pylist()]
-    if pa.types.is_time(kind):
-        return [_short_time(text) for text in column.cast(pa.string()).to_pylist()]
-    if pa.types.is_float32(kind) or pa.types.is_float16(kind):
-        # Not by way of Python's float, in which the 0.1 of a float32 reads 0.10000000149011612.
-        return column.cast(pa.float32()).cast(pa.string()).to_pylist()
-    return [_text(value) for value in column.to_pylist()]
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary) if _has_length(column.dictionary.type) else None
+    if lengths is None:
+        return int(column.nbytes)
+    return pc.sum(lengths.take(column.indices)).as_py() or 0
 
 
-def _short_time(text: str | None) -> str | None:
-    """Take off zeros of the fraction of a second, which the column's unit brings."""
-    return text.rstrip("0").removesuffix(".") if text is not None and "." in text else text
+def _has_length(kind: pa.DataType) -> bool:
+    import pyarrow as pa
 
-
-def _text(value: Any) -> Cell:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False, default=_text)
-    if isinstance(value, bytes):
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError:
-            return value.hex()
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    return format(value, "f") if hasattr(value, "as_tuple") else str(value)  # a Decimal without an exponent
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)

@@ -7,7 +7,9 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Cell, TableOptions, TableProblem
+from sce_desktop.core.types import Cell, Doubt, TableOptions, TableProblem
+from sce_desktop.core.words import plural
+from sce_desktop.data.column_types import ColumnTypes
 
 Cells = tuple[Cell, ...]
 
@@ -25,6 +27,7 @@ class Table(ABC):
 
     ``options`` are those that were found or chosen: reading the file again with them gives the same rows.
     ``columns`` are the headers as they stand, duplicates included. ``problems`` are those of the latest pass.
+    ``doubts`` are about options that were found out.
     """
 
     kind: str
@@ -36,7 +39,10 @@ class Table(ABC):
         self.estimated_rows: int | None = None
         self.sheets: tuple[str, ...] = ()
         self.encodings: tuple[str, ...] = ()
+        self.doubts: tuple[Doubt, ...] = ()
         self.problem_count = 0
+        self.notes: tuple[str, ...] = ()  # how it was read, where that is not plain
+        self.types: ColumnTypes | None = None  # of the columns, where the format has other than texts
         self._problems: list[TableProblem] = []
 
     @property
@@ -92,10 +98,10 @@ def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, str]:
 
     Missing cells become empty. Surplus cells are joined to the last one by ``join``, unless all are empty.
     """
-    found = f"{len(cells)} cells instead of {width}"
+    found = f"{plural(len(cells), 'cell')}, expected {width}."
     if len(cells) < width:
-        return (*cells, *[""] * (width - len(cells))), f"{found}: the missing ones are left empty."
+        return (*cells, *[""] * (width - len(cells))), f"{found} Missing cells were left empty."
     if not any(cells[width:]):
-        return tuple(cells[:width]), f"{found}: the surplus ones are empty and left out."
+        return tuple(cells[:width]), f"{found} Extra cells are empty and were left out."
     last = join.join(cell or "" for cell in cells[width - 1 :])
-    return (*cells[: width - 1], last), f"{found}: the surplus ones were joined to the last cell."
+    return (*cells[: width - 1], last), f"{found} Extra cells were joined to the last column."

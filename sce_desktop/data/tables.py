@@ -7,14 +7,15 @@ from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import TableOptions, TablePreview
+from sce_desktop.data.byte_marks import looks_binary
 from sce_desktop.data.csv_reader import CsvTable
+from sce_desktop.data.encodings import detect_encodings
 from sce_desktop.data.excel import ExcelTable
 from sce_desktop.data.guess import guess_columns
 from sce_desktop.data.jsonl import JsonTable
 from sce_desktop.data.parquet import ParquetTable
 from sce_desktop.data.reader import MAX_COLUMNS, Table
-from sce_desktop.data.sniff import detect_encodings, looks_binary
-from sce_desktop.data.text_source import GZIP_MAGIC, byte_chunks, file_size, reading
+from sce_desktop.data.text_source import GZIP_MAGIC, byte_chunks, codec_name, file_size, reading
 
 __all__ = ["Table", "open_table", "preview_table"]
 
@@ -58,6 +59,8 @@ def open_table(path: str | Path, options: TableOptions = TableOptions()) -> Tabl
 
 def _open(path: Path, options: TableOptions) -> Table:
     size = file_size(path)
+    if options.encoding is not None:
+        codec_name(options.encoding)
     with reading(path), path.open("rb") as file:
         gzipped = file.read(2) == GZIP_MAGIC
     head, _ = next(byte_chunks(path, size), (b"", 1.0))
@@ -74,7 +77,7 @@ def _open(path: Path, options: TableOptions) -> Table:
     for magic, what in _OTHERS.items():
         if head.startswith(magic):
             raise UserError(f"{path.name} is {what}, not a table: choose a csv, xlsx, parquet or jsonl file.")
-    if looks_binary(head):
+    if options.encoding is None and looks_binary(head):
         raise UserError(f"{path.name} is not a table: choose a csv, xlsx, parquet or jsonl file.")
     if ending in _JSON_ENDINGS:
         return JsonTable(path, options)
@@ -112,4 +115,6 @@ def preview_table(
         encodings=encodings,
         text_column=text_column,
         label_column=label_column,
+        doubts=table.doubts,
+        notes=table.notes,
     )

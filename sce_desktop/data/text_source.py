@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.data.byte_marks import by_marks
 
 BLOCK = 1 << 18  # bytes; larger blocks are slower, since they leave the processor's cache
 MAX_LINE = 1 << 26  # characters
@@ -21,6 +23,9 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 _MARK = "\udcff"  # stands for bytes that do not decode: no codec gives a lone surrogate for valid bytes
 _ERRORS = "sce_desktop.mark"
+_HALVES = re.compile("[\ud800-\udfff]")  # of characters: no valid text
+# Write text into something else than a file: names of hosts, string literals.
+_NOT_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
@@ -104,14 +109,14 @@ def byte_chunks(path: Path, size: int, chunk: int = BLOCK) -> Iterator[tuple[byt
 
 
 def codec_name(encoding: str) -> str:
-    """Return ``encoding`` if Python knows it as an encoding of text. Raises UserError."""
+    """Return ``encoding`` if Python knows it as an encoding of files of text. Raises UserError."""
     try:
         info = codecs.lookup(encoding)
         "".encode(encoding)
-    except (LookupError, UnicodeError):
+    except (LookupError, ValueError):  # the name itself may hold what no name can
         raise UserError(f"There is no encoding “{encoding}”: try utf-8, cp1252 or utf-16.") from None
-    if info.incrementaldecoder is None:
-        raise UserError(f"The encoding “{encoding}” cannot be read piece by piece: save the file as utf-8.")
+    if info.incrementaldecoder is None or info.name.replace("_", "-") in _NOT_FILES:
+        raise UserError(f"“{encoding}” is not an encoding of files: try utf-8, cp1252 or utf-16.")
     return encoding
 
 
@@ -126,18 +131,47 @@ class TextSource:
         self.path = path
         self.size = size
         self.encoding = codec_name(encoding)
-        head = next(byte_chunks(path, size))[0].decode(encoding, "ignore")
-        self._newline = "" if "\r" in head and "\n" not in head else "\n"
+        head = next(byte_chunks(path, size), (b"", 1.0))[0]
+        self._codec = self._with_byte_order(head)
+        self._lets_halves_through = codecs.lookup(self._codec).name == "utf-7"
+        text = self._decoded(codecs.getincrementaldecoder(self._codec)("ignore"), head)
+        self._newline = "" if "\r" in text and "\n" not in text else "\n"
+
+    def _with_byte_order(self, head: bytes) -> str:
+        """Return the codec to read with: UTF-16 and UTF-32 without a mark need to know which byte is first.
+
+        Raises:
+            UserError: The file cannot be in either of them: it has no zero byte, and any line end has one.
+        """
+        codec = codecs.lookup(self.encoding).name.replace("_", "-")
+        wide = codec[:6]
+        if wide not in ("utf-16", "utf-32"):
+            return self.encoding
+        found = by_marks(head)
+        if found is None and b"\0" not in head:
+            raise UserError(f"{self.path.name} is not {self.encoding.upper()} text: choose another encoding.")
+        if codec != wide or found == codec:  # the user said which byte is first, or a mark does
+            return self.encoding
+        return found if found is not None and found.startswith(wide) else f"{wide}-le"
+
+    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
+        try:
+            text = decoder.decode(data, final)
+        except ValueError:  # of what an encoding can do, not all is for texts of others
+            raise UserError(
+                f"{self.path.name} cannot be read as {self.encoding}: choose another encoding."
+            ) from None
+        return _HALVES.sub(_MARK, text) if self._lets_halves_through else text
 
     def blocks(self, problem: Callable[[int, str], None]) -> Iterator[Block]:
         """Yield all lines; tell ``problem`` (line, message) of what does not decode and of NUL characters."""
-        decoder = codecs.getincrementaldecoder(self.encoding)(_ERRORS)
+        decoder = codecs.getincrementaldecoder(self._codec)(_ERRORS)
         carry: list[str] = []  # of a line that has not ended yet
         carried = 0
         line = 1
         start = True
         for data, fraction in byte_chunks(self.path, self.size):
-            text = decoder.decode(data)
+            text = self._decoded(decoder, data)
             if start and text:
                 text = text.removeprefix("\ufeff")
                 start = False
@@ -152,7 +186,7 @@ class TextSource:
             carry, carried = [text[cut:]], len(text) - cut
             yield Block(line, lines, fraction)
             line += len(lines)
-        rest = "".join((*carry, decoder.decode(b"", final=True)))
+        rest = "".join((*carry, self._decoded(decoder, b"", final=True)))
         if rest:
             lines = self._lines(rest, line, problem)
             yield Block(line, lines, 1.0)

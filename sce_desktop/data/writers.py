@@ -16,18 +16,22 @@ from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv_grammar import valid_delimiter
 from sce_desktop.data.excel_safe import PREFIX, is_formula, protect
+from sce_desktop.data.json_values import JsonText, Missing
 from sce_desktop.temporary import temporary_beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-OutCell = Cell | int | float
+    from sce_desktop.data.column_types import ColumnTypes
+
+OutCell = Cell | int | float | Missing
 Rows = Sequence[Sequence[OutCell]]
 
 EXCEL_ROWS = 1_048_576
 EXCEL_COLUMNS = 16_384
 EXCEL_CHARACTERS = 32_767  # UTF-16 units a cell
 _EXACT_IN_EXCEL = 2**53
+_NAMED_ONCE = (".parquet", ".jsonl")
 _TYPED_AFTER = 100_000  # rows at most are held back until it is known which columns are numbers
 
 
@@ -40,12 +44,15 @@ def write_table(
     excel_safe: bool = False,
     overwrite: bool = True,
     about: Sequence[str] = (),
+    types: ColumnTypes | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Write a table in the kind that ``path`` ends in and return the number of rows.
 
     Texts are written unchanged and read back equal by `open_table`; None is an empty cell, or null where
-    the format has one. Numbers have 9 significant digits. ``delimiter`` is for csv. ``excel_safe`` writes
+    the format has one. Numbers have 9 significant digits. jsonl takes `JsonText` as the JSON that it is, and
+    leaves out the key of a `Missing` cell; ``types`` are those of a parquet file's first columns, which their
+    texts become again. ``delimiter`` is for csv. ``excel_safe`` writes
     csv with a byte order mark and keeps Excel from running cells as formulas (`excel_safe`); xlsx never
     does. ``about``: lines on the table, for a second sheet of a workbook and the metadata of a parquet
     file; the other kinds have no place for them.
@@ -62,13 +69,13 @@ def write_table(
         raise UserError(f"{path.name} should end in .csv, .tsv, .xlsx, .parquet or .jsonl.")
     if ending == ".xlsx" and len(columns) > EXCEL_COLUMNS:
         raise UserError(f"A sheet has {EXCEL_COLUMNS:,} columns at most: write csv or parquet instead.")
-    if ending in (".parquet", ".jsonl"):
+    if ending in _NAMED_ONCE:
         columns = _unique(columns, progress)
     with replacing(path, overwrite=overwrite) as temporary:
         if ending == ".xlsx":
             _write_xlsx(temporary, columns, counted, about)
         elif ending == ".parquet":
-            _write_parquet(temporary, columns, counted, about)
+            _write_parquet(temporary, columns, counted, about, types)
         elif ending == ".jsonl":
             _write_jsonl(temporary, columns, counted)
         else:
@@ -80,6 +87,13 @@ def write_table(
                     "that Excel would take for formulas; importing this file here takes that off again."
                 )
     return counted.rows
+
+
+def written_columns(path: Path, columns: Sequence[str]) -> list[str]:
+    """Return ``columns`` as `write_table` names them in ``path``: in some kinds of tables each once."""
+    if path.suffix.lower() in _NAMED_ONCE:
+        return _unique(columns, SilentProgress())
+    return list(columns)
 
 
 class _Counted:
@@ -123,7 +137,7 @@ def _write_csv(
 
     def field(cell: OutCell) -> str:
         nonlocal protected
-        if cell is None:
+        if cell is None or isinstance(cell, Missing):
             return ""
         if not isinstance(cell, str):
             return f"{cell}" if isinstance(cell, int) else f"{float(cell):.9g}"
@@ -148,11 +162,22 @@ def _write_csv(
 
 def _write_jsonl(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:
     encode = json.JSONEncoder(ensure_ascii=False).encode
+    keys = [f"{encode(column)}: " for column in columns]
+
+    def value(cell: OutCell) -> str:
+        if isinstance(cell, JsonText):
+            return str(cell)
+        return encode(cell if cell is None or isinstance(cell, str) else number(cell))
+
     with target.open("w", encoding="utf-8", newline="\n") as file:
         for batch in batches:
             for row in batch:
-                cells = (cell if cell is None or isinstance(cell, str) else number(cell) for cell in row)
-                file.write(encode(dict(zip(columns, cells, strict=True))) + "\n")
+                pairs = (
+                    key + value(cell)
+                    for key, cell in zip(keys, row, strict=True)
+                    if not isinstance(cell, Missing)
+                )
+                file.write(f"{{{', '.join(pairs)}}}\n")
 
 
 def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], about: Sequence[str]) -> None:
@@ -211,36 +236,48 @@ def _too_long(cell: str) -> str:
 
 
 def _write_parquet(
-    target: Path, columns: Sequence[str], batches: Iterable[Rows], about: Sequence[str]
+    target: Path,
+    columns: Sequence[str],
+    batches: Iterable[Rows],
+    about: Sequence[str],
+    types: ColumnTypes | None,
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    typed = types.fields if types is not None else ()
     pending = iter(batches)
     held: list[Sequence[OutCell]] = []
-    kinds: list[type | None] = [None] * len(columns)
+    kinds: list[type | None] = [str if field is not None else None for field in typed]
+    kinds += [None] * (len(columns) - len(kinds))
     while not all(kinds) and len(held) < _TYPED_AFTER and (batch := next(pending, None)) is not None:
         held += batch
         for place, kind in enumerate(kinds):
             if kind is None:
                 kinds[place] = next((_kind(row[place]) for row in batch if row[place] is not None), None)
-    schema = pa.schema(
-        [
-            pa.field(name, pa.float64() if kind is float else pa.int64() if kind is int else pa.string())
-            for name, kind in zip(columns, kinds, strict=True)
-        ],
-        metadata={"about": "\n".join(about)} if about else None,
-    )
+    fields = [
+        pa.field(name, pa.float64() if kind is float else pa.int64() if kind is int else pa.string())
+        for name, kind in zip(columns, kinds, strict=True)
+    ]
+    for place, field in enumerate(typed):
+        if field is not None:
+            fields[place] = field.with_name(columns[place])
+    metadata = {**(types.metadata if types is not None else {})}
+    if about:
+        metadata[b"about"] = "\n".join(about).encode()
+    schema = pa.schema(fields, metadata=metadata or None)
+    makers = [
+        types.maker(place) if types is not None and place < len(typed) and typed[place] is not None else None
+        for place in range(len(columns))
+    ]
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         for batch in chain([held], pending):
             if batch:
-                columns_of_batch = zip(*batch, strict=True)
-                writer.write_batch(
-                    pa.record_batch(
-                        [_array(cells, field) for cells, field in zip(columns_of_batch, schema, strict=True)],
-                        schema=schema,
-                    )
-                )
+                arrays = [
+                    _array(cells, field) if maker is None else maker(cells)
+                    for cells, field, maker in zip(zip(*batch, strict=True), schema, makers, strict=True)
+                ]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
 def _kind(cell: OutCell) -> type:

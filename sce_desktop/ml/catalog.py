@@ -167,12 +167,14 @@ def add(
     *,
     name: str = "",
     code: bool = False,
+    force: bool = False,
     progress: Progress | None = None,
     models_dir: Path | None = None,
 ) -> Entry:
     """Copy the model in ``folder`` into the user's models, as ``name`` (default: the folder's).
 
-    Program code that the model brings will run only with ``code``.
+    Program code that the model brings will run only with ``code``. With ``force`` it takes the place of a
+    model of the user's that has the name.
 
     Raises:
         UserError: It is no model folder, the name is taken, or there is no space.
@@ -186,7 +188,9 @@ def add(
     if not any((*folder.rglob("*.safetensors"), *folder.glob("*.gguf"))):
         folders.read_weights(folder)  # says what is wrong
     name = name or folder.name
-    target = _free_place(name, models_dir)
+    target = _free_place(name, models_dir, force=force)
+    if target.is_dir() and folder.samefile(target):
+        raise UserError(f"{folder} is the model {name!r} itself: nothing was done.")
     size = folders.folder_size(folder)
     _check_space(target, size)
     with folders.replaced_folder(target) as aside:
@@ -354,12 +358,13 @@ def _is_model(folder: Path) -> bool:
     )
 
 
-def _free_place(name: str, models_dir: Path | None) -> Path:
+def _free_place(name: str, models_dir: Path | None, *, force: bool = False) -> Path:
     place = name.replace("/", "--", 1)
     if not re.fullmatch(r"[^\W_][\w. -]*", place):
         raise UserError(f"{name!r} cannot name a model: use letters, digits, spaces, '.', '-' and '_'.")
     target = (models_dir or paths.models_dir()) / place
-    if target.exists() or name in _bundled():
+    replaced = force and name in _own(models_dir) and (target / MANIFEST).is_file()
+    if name in _bundled() or (target.exists() and not replaced):
         raise UserError(f"There is a model {name!r} already: remove it or choose another name.")
     return target
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from peft import PeftModel
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
+_CARD = "A LoRA adapter of"  # as the card that we write begins
 
 
 def load_llm(
@@ -118,6 +120,8 @@ def save_adapter(
 ) -> None:
     """Write the adapter's folder, whole or not at all; the base model stays where it is.
 
+    Other files in the folder are kept, and so is a card that somebody wrote.
+
     Args:
         adapted: What `lora.train_lora` returned.
         folder: Where to.
@@ -133,6 +137,8 @@ def save_adapter(
     folder = folder.expanduser().absolute()
     folders.check_free(folder, ADAPTER, ADAPTER_TYPE)
     with folders.replaced_folder(folder) as aside:
+        if folder.is_dir():
+            shutil.copytree(folder, aside, dirs_exist_ok=True)
         adapted.save_pretrained(str(aside), safe_serialization=True)
         config = {
             "model_type": ADAPTER_TYPE,
@@ -145,5 +151,9 @@ def save_adapter(
         text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
         (aside / folders.CONFIG).write_text(text, encoding="utf-8")
         names = ", ".join(label.name for label in labels)
-        card = f"# {folder.name}\n\nA LoRA adapter of {base} for the labels: {names}.\n"
-        (aside / "README.md").write_text(card, encoding="utf-8")
+        card = f"# {folder.name}\n\n{_CARD} {base} for the labels: {names}.\n"
+        readme = folder / "README.md"  # PEFT puts one of its own into ``aside``
+        if readme.is_file() and _CARD not in readme.read_text(encoding="utf-8", errors="replace"):
+            shutil.copy2(readme, aside)
+        else:
+            (aside / "README.md").write_text(card, encoding="utf-8")

@@ -10,6 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import label_key
 from sce_desktop.core.types import USER, ChangeKind, Coder, IdArray, Origin
 from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
@@ -38,7 +39,9 @@ def add(
     records = []
     for row_id, said in answers.items():
         words = [said or ""] if said is None or isinstance(said, str) else list(said) or [""]
-        records += [(coder_id, int(row_id), word, known.get(word)) for word in dict.fromkeys(words)]
+        records += [
+            (coder_id, int(row_id), word, known.get(label_key(word))) for word in dict.fromkeys(words)
+        ]
     raw(connection).executemany(
         "INSERT INTO other_annotations (coder_id, row_id, label, label_id) VALUES (?, ?, ?, ?)", records
     )
@@ -117,8 +120,9 @@ def _resolver(connection: sa.Connection) -> Callable[[str, int | None], int | st
     def resolved(word: str, label_id: int | None) -> int | str:
         if label_id in used:
             return label_id
-        renamed = known.get(latest.get(label_id or 0, word))  # merged away under a name that it got later
-        return renamed if renamed is not None else known.get(word, word)
+        latest_name = latest.get(label_id or 0, word)  # merged away under a name that it got later
+        renamed = known.get(label_key(latest_name))
+        return renamed if renamed is not None else known.get(label_key(word), word)
 
     return resolved
 
@@ -161,8 +165,8 @@ def _wordings(connection: sa.Connection) -> dict[str, int]:
     """Return the labels in use by each of their wordings; a name goes before another's synonym."""
     label_set = active_set(connection)
     labels = label_set.labels if label_set else ()
-    known = {word: label.id for label in labels if label.id for word in label.synonyms}
-    return known | {label.name: label.id for label in labels if label.id}
+    known = {label_key(word): label.id for label in labels if label.id for word in label.synonyms}
+    return known | {label_key(label.name): label.id for label in labels if label.id}
 
 
 def _get(connection: sa.Connection, coder_id: int) -> Coder:

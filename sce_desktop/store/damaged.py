@@ -6,12 +6,14 @@ cannot be reached so, because something above it is broken, is known by what its
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Final
 
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store import formats, migrations, schema
 from sce_desktop.store.pages import INDEX_INNER, INDEX_LEAF, TABLE_INNER, TABLE_LEAF, Cell, PageFile
 from sce_desktop.store.rows import hash_text
@@ -42,6 +44,8 @@ class DamagedFile:
         self._garbled: dict[str, list[int]] = defaultdict(list)  # pages that are none any more
         self.broken: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
+        self.made_up_for: set[str] = set()  # tables that nothing is missing of though some was damaged
+        self.replaced: Counter[str] = Counter()  # records with something of another kind in them
         self.roots = self._find_roots()
         entries = self._known.required | self._known.optional
         for entry in sorted(entries, key=lambda entry: (entry.name not in shapes(), entry)):
@@ -69,6 +73,15 @@ class DamagedFile:
             for record in itertools.islice(self.records("rows"), _SAMPLE)
         )
 
+    @property
+    def created(self) -> str:
+        """When the project was made, by which it is told from others; empty where that is lost."""
+        return next((str(record["created_at"]) for record in self.records("project")), "")
+
+    def lacks(self, table: str) -> bool:
+        """Whether there may be records of ``table`` that were not found."""
+        return bool(self.broken[table] or self.lost[table]) and table not in self.made_up_for
+
     def is_missing(self, table: str) -> bool:
         """Whether the file has no such table although it should."""
         since = schema.metadata.tables[table].info.get("since", 1)
@@ -78,7 +91,7 @@ class DamagedFile:
         """Give every record of ``table`` that can be read; one may come twice where pages were left over."""
         shape = shapes()[table]
         self._pages.begin()
-        self.lost[table] = 0
+        self.lost[table] = self.replaced[table] = 0
         numbers = self._leaves[table] + self._strays[table]
         for place, number in enumerate(numbers):
             if place % _CHECKED == 0:
@@ -86,8 +99,9 @@ class DamagedFile:
                 self._progress.check()
             failed = 0
             read: set[int] = set()
+            strict = place >= len(self._leaves[table])
             for cell in self._pages.cells(number):
-                record = self._record(shape, cell)
+                record = self._record(shape, cell, strict=strict)
                 if record is None:
                     failed += 1
                 else:
@@ -109,7 +123,9 @@ class DamagedFile:
             assert isinstance(row_id, int)
             assert isinstance(label_id, int)
             yield row_id, label_id
-        if self.broken[_PAIRS] or self.lost[_PAIRS] or _PAIRS not in self.roots:
+        if self.lacks(_PAIRS):
+            if not self.broken[_PAIRS_INDEX]:
+                self.made_up_for.add(_PAIRS)
             for number in self._leaves[_PAIRS_INDEX]:
                 for label_id, row_id in self._numbers(number):
                     yield row_id, label_id
@@ -185,7 +201,7 @@ class DamagedFile:
         readable = False
         for cell in self._sample(number):
             readable = readable or cell is not None
-            if cell and shape.fits(cell):
+            if cell and shape.loose.fullmatch(cell.kinds):
                 return False
         return readable
 
@@ -268,11 +284,15 @@ class DamagedFile:
     def _sample(self, number: int) -> Iterator[Cell | None]:
         return itertools.islice(self._pages.cells(number), _SAMPLE)
 
-    def _record(self, shape: Shape, cell: Cell | None) -> Record | None:
-        if cell is None or not shape.fits(cell):
+    def _record(self, shape: Shape, cell: Cell | None, *, strict: bool = True) -> Record | None:
+        pattern = shape.kinds if strict else shape.loose
+        if cell is None or not pattern.fullmatch(cell.kinds):
             return None
         values = self._pages.values(cell)
-        return None if values is None else shape.record(cell.rowid, values)
+        if values is None:
+            return None
+        self.replaced[shape.table] += not shape.fits(cell)
+        return shape.record(cell, values)
 
     def _carved(self, shape: Shape, number: int) -> Iterator[tuple[int, Record]]:
         """Give what can be taken out of a broken page and is certainly a record of the table."""
@@ -285,6 +305,15 @@ class DamagedFile:
             if shape.table == "annotations" and record["decision"] not in ("label", "none", "skipped"):
                 continue
             yield cell.rowid, record
+
+
+def looks_like_project(path: Path) -> bool:
+    """Whether a file that SQLite does not know as one of ours was one before its first page was damaged."""
+    with contextlib.suppress(OSError), contextlib.closing(PageFile(path)) as pages:
+        if pages.has_header and pages.number(68) == schema.APPLICATION_ID:
+            return False
+        return DamagedFile(pages, SilentProgress()).is_project
+    return False
 
 
 def _looks_right(pairs: list[tuple[int, int]], labels: Collection[int]) -> tuple[bool, int]:

@@ -20,6 +20,7 @@ from sqlalchemy.pool import QueuePool
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store import search
 from sce_desktop.store.lock import FileLock
+from sce_desktop.store.stored import Malformed, read_json
 from sce_desktop.store.watched import OVERWRITTEN, WatchedFile, lost_sentence
 from sce_desktop.temporary import remove_companions
 
@@ -287,7 +288,9 @@ class Database:
             plain.execute(f"PRAGMA cache_size={cache}")
             return plain
 
-        engine = sa.create_engine("sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1)
+        engine = sa.create_engine(
+            "sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1, json_deserializer=read_json
+        )
 
         # The driver would begin late and never immediately: it is in autocommit mode and we begin ourselves.
         @sa.event.listens_for(engine, "begin")
@@ -365,11 +368,13 @@ def known_failures(path: Path) -> Iterator[None]:
     """Turn the failures of SQLite that we know into a `UserError`; let the others through as bugs."""
     try:
         yield
+    except Malformed as error:
+        raise DamagedProject(path, f"is damaged ({error})") from None
     except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
-        raise DamagedProject(path.name, "is damaged (broken letters in its schema)") from None
+        raise DamagedProject(path, "is damaged (broken letters in its schema)") from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:
         if "Could not decode to UTF-8" in str(error):
-            raise DamagedProject(path.name, "is damaged (a text in it has broken letters)") from None
+            raise DamagedProject(path, "is damaged (a text in it has broken letters)") from None
         explained = _explained(error_code(error), path)
         if explained is None:
             raise
@@ -401,7 +406,7 @@ def _explained(code: int, path: Path) -> UserError | None:
                 "on it, then open it again."
             )
         case sqlite3.SQLITE_CORRUPT:
-            return DamagedProject(name, "is damaged")
+            return DamagedProject(path, "is damaged")
         case sqlite3.SQLITE_NOTADB:
             return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
         case sqlite3.SQLITE_CANTOPEN:

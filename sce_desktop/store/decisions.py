@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -26,9 +26,12 @@ from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
 from sce_desktop.store.query import RowState
 from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, json_ids
+from sce_desktop.store.stored import Malformed
 
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
+_DECISIONS: Final = {kind.value: kind for kind in Decision}
+_ORIGINS: Final = {origin.value: origin for origin in Origin}
 _marks = schema.marks
 
 
@@ -137,7 +140,9 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     places: dict[int | None, int] | None = None
     records = raw(connection).execute(_FETCH, (json_ids(row_ids),))
     for row_id, kind, origin, decided_at, queue, listed in records:
-        decision, label_ids = Decision(kind), tuple[int, ...]()
+        decision, label_ids = _DECISIONS.get(kind), tuple[int, ...]()
+        if decision is None or origin not in _ORIGINS:
+            raise Malformed("an annotation in it makes no sense")
         if listed:
             if places is None:
                 label_set = active_set(connection)
@@ -145,7 +150,7 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
             known = [label_id for label_id in map(int, listed.split(",")) if label_id in places]
             label_ids = tuple(sorted(known, key=places.__getitem__))
         if decision is not Decision.LABEL or label_ids:
-            found[row_id] = Annotation(row_id, decision, label_ids, Origin(origin), decided_at, queue)
+            found[row_id] = Annotation(row_id, decision, label_ids, _ORIGINS[origin], decided_at, queue)
     return found
 
 

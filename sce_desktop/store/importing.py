@@ -15,9 +15,10 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell
+from sce_desktop.core.types import Cell, TypedCells
 from sce_desktop.store import schema
 from sce_desktop.store.database import Database, raw
 from sce_desktop.store.rows import HASH_BYTES, ImportReport, Shape, hash_text, shape
@@ -29,6 +30,7 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROWS_A_STATEMENT: Final = 50  # a third faster than one by one
 _FIELDS: Final = ("text_hash", "length", "blank", "text", "cells")
 _table = schema.rows
+_types = schema.cell_types
 
 
 def add_rows(
@@ -85,6 +87,7 @@ def drop_unfinished(database: Database) -> None:
     while greatest > last:
         keep = max(last, greatest - 10 * _BATCH_ROWS)
         with database.write(foreign_keys=False) as connection:
+            connection.execute(_types.delete().where(_types.c.first_row > last))
             if keep:
                 connection.execute(_table.delete().where(_table.c.id > keep))
             else:
@@ -120,11 +123,11 @@ def _insert_all(
         progress.check()
         try:
             packed = _pack(batch, shape)
-            _insert(database, packed)
+            _insert(database, packed, batch)
         except UnicodeEncodeError:  # half a character, which jsonl files can hold and SQLite cannot
             records = (_pack_row(cells, shape, encode_basestring_ascii) for cells in batch)
             packed = list(itertools.chain.from_iterable(records))
-            _insert(database, packed)
+            _insert(database, packed, batch)
         rows += len(batch)
         blank += sum(packed[_FIELDS.index("blank") :: len(_FIELDS)])
         progress.report(rows, stage="Importing rows")
@@ -158,7 +161,7 @@ def _pack(batch: Sequence[Sequence[Cell]], shape: Shape) -> list[Any]:
         text_hash = fresh.copy()
         text_hash.update(text.encode())
         packed = f"[{','.join(map(encode_basestring, pick(cells)))}]"
-        fields += (text_hash.digest(), len(text), not text or text.isspace(), text, packed)
+        fields += (text_hash.digest(), len(text), is_blank(text), text, packed)
     return fields
 
 
@@ -176,10 +179,10 @@ def _pack_row(cells: Sequence[Cell], shape: Shape, encode: Callable[[str], str])
         place = shape.text_columns[0]
         kept = [*cells[:place], *cells[place + 1 :]]
     packed = "[" + ",".join(["null" if cell is None else encode(cell) for cell in kept]) + "]"
-    return hash_text(text), len(text), not text or text.isspace(), text, packed
+    return hash_text(text), len(text), is_blank(text), text, packed
 
 
-def _insert(database: Database, fields: list[Any]) -> None:
+def _insert(database: Database, fields: list[Any], batch: Sequence[Sequence[Cell]]) -> None:
     step = _ROWS_A_STATEMENT * len(_FIELDS)
     whole = len(fields) - len(fields) % step
     with database.write() as connection:
@@ -188,6 +191,19 @@ def _insert(database: Database, fields: list[Any]) -> None:
             plain.execute(_insert_statement(_ROWS_A_STATEMENT), fields[start : start + step])
         if rest := fields[whole:]:
             plain.execute(_insert_statement(len(rest) // len(_FIELDS)), rest)
+        if any(isinstance(cells, TypedCells) for cells in batch):
+            _insert_types(plain, batch)
+
+
+def _insert_types(plain: sqlite3.Connection, batch: Sequence[Sequence[Cell]]) -> None:
+    """Keep what the cells of the rows that were inserted last are, a record for rows that are alike."""
+    (last,) = plain.execute("SELECT max(id) FROM rows").fetchone()
+    first = last - len(batch) + 1
+    of_rows = (cells.types if isinstance(cells, TypedCells) else "" for cells in batch)
+    for types, rows in itertools.groupby(enumerate(of_rows, start=first), key=itemgetter(1)):
+        if types:
+            places = [place for place, _ in rows]
+            plain.execute("INSERT INTO cell_types VALUES (?, ?, ?)", (places[0], places[-1], types))
 
 
 @functools.cache

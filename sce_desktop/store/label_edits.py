@@ -18,6 +18,7 @@ from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, Labe
 from sce_desktop.store import decisions, history, label_sets, runs, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import fetch_ids
+from sce_desktop.store.stored import Malformed
 
 _labels_of = schema.annotation_labels.c
 
@@ -131,6 +132,8 @@ def effect(connection: sa.Connection, label_ids: Collection[int], into_id: int |
     by_origin = dict.fromkeys(Origin, 0)
     counts = sa.select(decided.origin, sa.func.count()).where(decided.row_id.in_(chosen))
     for origin, count in connection.execute(counts.group_by(decided.origin)):
+        if origin not in by_origin:
+            raise Malformed("an annotation in it makes no sense")
         by_origin[Origin(origin)] = count
     others = (
         _labels_of.label_id == into_id

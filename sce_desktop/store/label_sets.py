@@ -11,7 +11,6 @@ learned to be blue stays blue.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
@@ -19,11 +18,12 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from sce_desktop.core.colours import colour_of, free_colours
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_names, label_key
 from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store import schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import insert, now
+from sce_desktop.store.stored import read_labels
 
 _DEFAULT_NAME = "Labels"
 _SET: Final = "SELECT id, name, version, labels, multi_label FROM label_sets"
@@ -57,10 +57,13 @@ def set_labels(
     """Make ``labels`` the active set: a new version, unless the latest one of that name says the same.
 
     Raises:
-        UserError: Two labels have the same name, or one has none.
+        UserError: The names will not do (`core.labels.check_names`).
         ValueError: Two labels have the same id.
     """
-    _check_names(labels)
+    check_names(labels)
+    ids = [label.id for label in labels if label.id is not None]
+    if len(set(ids)) != len(ids):
+        raise ValueError("two labels have the same id")
     current = active_set(connection)
     if name is None:
         name = current.name if current else _DEFAULT_NAME
@@ -109,38 +112,20 @@ def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
 
 
 def to_json(labels: Sequence[Label]) -> list[dict[str, Any]]:
-    """Return everything about ``labels`` as a project keeps it."""
+    """Return everything about ``labels`` as a project keeps it; see `stored.read_labels`."""
     names = [field.name for field in fields(Label)]  # not asdict, which copies deeply
     return [{name: getattr(label, name) for name in names} for label in labels]
-
-
-def from_json(stored: list[dict[str, Any]]) -> tuple[Label, ...]:
-    """Return the labels that `to_json` stored."""
-    return tuple(Label(**{**label, "synonyms": tuple(label["synonyms"])}) for label in stored)
 
 
 @functools.lru_cache(maxsize=64)
 def parsed(stored: str) -> tuple[Label, ...]:
     """Return the labels of the JSON text ``stored``; they are asked for again and again."""
-    return from_json(json.loads(stored))
+    return read_labels(stored)
 
 
 def active_ids() -> sa.Select[Any]:
     """Return the statement for the ids of the labels in use."""
     return sa.select(_labels.c.id).where(_labels.c.active == sa.true())
-
-
-def _check_names(labels: Sequence[Label]) -> None:
-    seen: set[str] = set()
-    for label in labels:
-        if not label.name.strip():
-            raise UserError("A label has no name: give every label a name.")
-        if label.name in seen:
-            raise UserError(f"The label {label.name!r} is there twice: remove or rename one of them.")
-        seen.add(label.name)
-    ids = [label.id for label in labels if label.id is not None]
-    if len(set(ids)) != len(ids):
-        raise ValueError("two labels have the same id")
 
 
 def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label, ...]:
@@ -152,10 +137,10 @@ def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label
     stored = sa.select(_labels.c.id, _labels.c.name).order_by(_labels.c.active, _labels.c.id)
     names: dict[int, str] = dict(connection.execute(stored).all())
     taken = {label.id for label in labels if label.id in names}
-    by_name = {name: id_ for id_, name in names.items() if id_ not in taken}
+    by_name = {label_key(name): id_ for id_, name in names.items() if id_ not in taken}
     known = []
     for label in labels:
-        label_id = label.id if label.id in names else by_name.get(label.name)
+        label_id = label.id if label.id in names else by_name.get(label_key(label.name))
         if label_id is None:
             label_id = insert(connection, _labels, name=label.name, active=True)
         elif names[label_id] != label.name:

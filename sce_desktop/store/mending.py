@@ -13,9 +13,10 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label
 from sce_desktop.core.words import plural
 from sce_desktop.store.damaged import DamagedFile
-from sce_desktop.store.label_sets import from_json, to_json
+from sce_desktop.store.label_sets import to_json
 from sce_desktop.store.salvage import Problems
 from sce_desktop.store.sql import now
+from sce_desktop.store.stored import read_labels
 
 _BATCH: Final = 2_000
 _STORED: Final = np.dtype("<f4")
@@ -40,7 +41,12 @@ _ORPHANS: Final = (
         "coder_id NOT IN (SELECT id FROM coders) OR row_id NOT IN (SELECT id FROM rows)",
         "",
     ),
-    ("scores", "run_id NOT IN (SELECT id FROM runs) OR row_id NOT IN (SELECT id FROM rows)", ""),
+    (
+        "scores",
+        "run_id NOT IN (SELECT id FROM runs)",
+        "{} predictions are of runs that are lost: score again.",
+    ),
+    ("scores", "row_id NOT IN (SELECT id FROM rows)", ""),
     (
         "scores",
         "length(probabilities) = 0 OR length(probabilities) <> 4 *"
@@ -71,12 +77,18 @@ class Mending:
             if removed and told:
                 self._problems.append(told.format(removed))
         self._compute_scores()
-        self._target.execute("UPDATE runs SET scored = (SELECT count(*) FROM scores WHERE run_id = runs.id)")
+        scored = "(SELECT count(*) FROM scores WHERE run_id = runs.id)"
+        (short,) = self._target.execute(
+            f"SELECT EXISTS (SELECT 1 FROM runs WHERE scored <> {scored})"
+        ).fetchone()
+        if not short and not self._source.lacks("runs"):
+            self._source.made_up_for.add("scores")
+        self._target.execute(f"UPDATE runs SET scored = {scored}")
         self._show_one_run()
 
     def _complete_decisions(self) -> None:
         """Take decisions whose own record is lost from their labels and from the index on decisions."""
-        if not (self._source.broken["annotations"] or self._source.lost["annotations"]):
+        if not self._source.lacks("annotations"):
             return
         insert = (
             "INSERT OR IGNORE INTO annotations (row_id, decision, origin, decided_at, queue)"
@@ -96,9 +108,9 @@ class Mending:
             for (stored,) in self._target.execute(f"SELECT labels FROM {table} ORDER BY id DESC").fetchall():
                 self._target.executemany(
                     "INSERT OR IGNORE INTO labels (id, name, active) VALUES (?, ?, 0)",
-                    [(label.id, label.name) for label in from_json(json.loads(stored))],
+                    [(label.id, label.name) for label in read_labels(stored)],
                 )
-        if not (self._source.broken["labels"] or self._source.lost["labels"]):
+        if not self._source.lacks("labels"):
             return
         unknown = self._target.execute(
             "SELECT DISTINCT label_id FROM annotation_labels"
@@ -140,7 +152,7 @@ class Mending:
             target.execute("UPDATE project SET label_set_id = 1")
             self._problems.append("The label set is lost: one was made of the labels that are left.")
         else:
-            labels = from_json(json.loads(found[0]))
+            labels = read_labels(found[0])
         used = {label.id: label.name for label in labels}
         target.executemany("INSERT OR IGNORE INTO labels (id, name, active) VALUES (?, ?, 1)", used.items())
         target.execute("UPDATE labels SET active = 0")
@@ -152,7 +164,7 @@ class Mending:
         """Return the labels in use, with all that the newest run knows of them."""
         known: dict[int | None, Label] = {}
         for (stored,) in self._target.execute("SELECT labels FROM runs ORDER BY id"):
-            known |= {label.id: label for label in from_json(json.loads(stored))}
+            known |= {label.id: label for label in read_labels(stored)}
         active = self._target.execute("SELECT id, name FROM labels WHERE active ORDER BY id").fetchall()
         if not active:
             active = self._target.execute("SELECT id, name FROM labels ORDER BY id").fetchall()
@@ -180,7 +192,8 @@ class Mending:
                 by_length.setdefault(len(record[-1]), []).append(record)
             for records in by_length.values():
                 vectors = np.frombuffer(b"".join(r[-1] for r in records), _STORED).reshape(len(records), -1)
-                sound = np.logical_and(vectors >= 0, vectors <= _MOST).all(axis=1).tolist()  # no NaN either
+                bounds = zip(vectors.min(axis=1).tolist(), vectors.max(axis=1).tolist(), strict=True)
+                sound = [low >= 0 and high <= _MOST for low, high in bounds]  # no NaN either
                 top, confidence, margin = (a.tolist() for a in scoring.top(vectors))
                 changes, gone = [], []
                 for place, (rowid, *stored, _) in enumerate(records):

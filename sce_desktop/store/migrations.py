@@ -6,10 +6,13 @@ which does the same to a file that holds data, and `formats` learns from both wh
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from typing import Final
 
 import sqlalchemy as sa
+
+from sce_desktop.core.blank import is_blank
 
 
 def _add_model_versions(connection: sa.Connection) -> None:
@@ -109,10 +112,50 @@ def _add_columns_of_format_4(connection: sa.Connection) -> None:
     connection.exec_driver_sql("CREATE INDEX ix_scores_none ON scores (run_id, row_id) WHERE none >= 0.5")
 
 
+def _add_cell_types(connection: sa.Connection) -> None:
+    connection.exec_driver_sql(
+        """
+        CREATE TABLE cell_types (
+            first_row INTEGER NOT NULL,
+            last_row INTEGER NOT NULL,
+            types TEXT NOT NULL,
+            CONSTRAINT pk_cell_types PRIMARY KEY (first_row)
+        )"""
+    )
+    _find_blank(connection)
+
+
+def _find_blank(connection: sa.Connection) -> None:
+    """Mark rows blank that have only invisible characters, and take back what models said of them."""
+    plain = connection.connection.driver_connection
+    assert isinstance(plain, sqlite3.Connection)
+    plain.create_function("is_blank", 1, is_blank, deterministic=True)
+    found = plain.execute("SELECT id FROM rows WHERE blank = 0 AND is_blank(text)").fetchall()
+    plain.create_function("is_blank", 1, None)
+    if not found:
+        return
+    plain.executemany("UPDATE rows SET blank = 1 WHERE id = ?", found)
+    plain.executemany("DELETE FROM scores WHERE row_id = ?", found)
+    plain.execute("UPDATE runs SET scored = (SELECT count(*) FROM scores WHERE run_id = runs.id)")
+    before = 0
+    for import_id, last in plain.execute("SELECT id, last_row_id FROM imports ORDER BY id").fetchall():
+        plain.execute(
+            "UPDATE imports SET"
+            " blank = (SELECT count(*) FROM rows WHERE blank = 1 AND id > ? AND id <= ?),"
+            " duplicates = (SELECT count(*) FROM rows AS new"
+            " WHERE blank = 0 AND id > ? AND id <= ? AND EXISTS"
+            " (SELECT 1 FROM rows WHERE blank = 0 AND text_hash = new.text_hash AND id < new.id))"
+            " WHERE id = ?",
+            (before, last, before, last, import_id),
+        )
+        before = last
+
+
 MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
     _add_model_versions,
     _add_history_audits_coders,
     _add_columns_of_format_4,
+    _add_cell_types,
 ]
 """The function at place i brings a file of version i + 1 to version i + 2."""
 

@@ -6,16 +6,26 @@ import contextlib
 import logging
 import os
 import sqlite3
+import tempfile
 from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
-from sce_desktop.store import formats, importing, migrations, schema
-from sce_desktop.store.database import Database, connect, error_code, known_failures
+from sce_desktop.store import contents, formats, importing, migrations, schema
+from sce_desktop.store.damaged import looks_like_project
+from sce_desktop.store.database import Database, connect, error_code, known_failures, raw
 from sce_desktop.store.lock import FileLock
-from sce_desktop.store.placing import check_target, explaining, has_strange_log, lock_of, new_file
+from sce_desktop.store.placing import (
+    LONGEST_NAME,
+    check_name,
+    check_target,
+    explaining,
+    has_strange_log,
+    lock_of,
+    new_file,
+)
 from sce_desktop.store.sql import now
 
 _LOG = logging.getLogger(__name__)
@@ -53,12 +63,46 @@ def create(path: Path, *, name: str) -> Database:
     return database
 
 
-def open_existing(path: Path, *, read_only: bool) -> Database:
+class _UpdatedCopy(Database):
+    """A project of an older version that cannot be written: what is read is an updated copy of it."""
+
+    def __init__(self, path: Path, version: int, reason: str, *, immutable: bool) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="sce-desktop-", ignore_cleanup_errors=True)
+        copy = Path(self._folder.name) / path.name
+        parameters = "mode=ro&immutable=1" if immutable else "mode=ro"
+        try:
+            with (
+                known_failures(path),
+                contextlib.closing(connect(path, parameters)) as plain,
+                contextlib.closing(sqlite3.connect(copy)) as target,
+            ):
+                plain.backup(target)
+                target.execute("PRAGMA journal_mode=DELETE")
+            with (
+                contextlib.closing(Database(copy)) as updated,
+                updated.write(foreign_keys=False) as connection,
+            ):
+                migrations.migrate(connection, version)
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        super().__init__(copy, read_only_reason=reason)
+        self.path = path
+
+    def close(self) -> None:
+        super().close()
+        self._folder.cleanup()
+
+
+def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Database:
     """Open the project at ``path``, for reading only where writing is impossible; migrate an older one.
+
+    Where that cannot be written, ``older`` reads an updated copy of it.
 
     Raises:
         UserError: Not a project, damaged, of a newer version, or with anything that we never make.
     """
+    check_name(path, most=LONGEST_NAME)
     if path.is_dir():
         raise UserError(f"{path.name} is a folder: choose a project file.")
     if not path.exists():
@@ -72,17 +116,26 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
         if strange and lock is not None:
             _set_log_aside(path)
         immutable = lock is None and (strange or _needs_immutable(path))
-        version = _inspect(path, reason if lock is None else None, immutable=immutable)
-        database = Database(path, lock=lock, read_only_reason=reason, immutable=immutable)
+        try:
+            version = _inspect(path, reason if lock is None else None, immutable=immutable, older=older)
+        except UserError:
+            if looks_like_project(path):
+                raise DamagedProject(path, "is damaged (its first page is lost)") from None
+            raise
+        if lock is None and version < migrations.schema_version():
+            database: Database = _UpdatedCopy(path, version, reason, immutable=immutable)
+        else:
+            database = Database(path, lock=lock, read_only_reason=reason, immutable=immutable)
         undo.callback(database.close)
         if lock is not None:
             if version < migrations.schema_version():
                 with database.write(durable=True, foreign_keys=False) as connection:
                     migrations.migrate(connection, version)
             database.use_wal()
-            importing.drop_unfinished(database)
         with database.read() as connection:
-            _check_record(connection, path)
+            contents.check(raw(connection))
+        if lock is not None:
+            importing.drop_unfinished(database)
         undo.pop_all()
     return database
 
@@ -142,7 +195,7 @@ def _needs_immutable(path: Path) -> bool:
     return False
 
 
-def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool) -> int:
+def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool, older: bool) -> int:
     """Return the version of the project at ``path``, having refused what must not be opened.
 
     A file that is to be migrated is copied beside itself before.
@@ -152,9 +205,10 @@ def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool) -> in
         version = _identify(plain, path)
         _check_schema(plain, path, version)
         if version < migrations.schema_version():
-            if read_only_reason is not None:
+            if read_only_reason is None:
+                _keep_copy(plain, path, version)
+            elif not older:
                 raise UserError(f"{path.name} is of an older version and must be updated. {read_only_reason}")
-            _keep_copy(plain, path, version)
     return version
 
 
@@ -162,8 +216,10 @@ def _identify(plain: sqlite3.Connection, path: Path) -> int:
     """Return the version of the project; refuse what is none and what is newer than we are."""
     (application_id,) = plain.execute("PRAGMA application_id").fetchone()
     (version,) = plain.execute("PRAGMA user_version").fetchone()
-    if application_id != schema.APPLICATION_ID or version < 1:
+    if application_id != schema.APPLICATION_ID:
         raise UserError(f"{path.name} is not a project of SCE Desktop: choose a file that it has saved.")
+    if version < 1:
+        raise DamagedProject(path, "is damaged (the number of its format is lost)")
     if version > migrations.schema_version():
         raise UserError(
             f"{path.name} was made by a newer version of SCE Desktop: update the program to open it."
@@ -175,13 +231,8 @@ def _check_schema(plain: sqlite3.Connection, path: Path, version: int) -> None:
     """Refuse a file with anything but what we make: it might act by itself, or lack what we ask for."""
     plain.execute("PRAGMA writable_schema=ON")  # reads a schema that does not make sense, too
     if differs := formats.difference(plain, version):
-        raise DamagedProject(path.name, differs)
+        raise DamagedProject(path, differs)
     plain.execute("PRAGMA writable_schema=OFF")
-
-
-def _check_record(connection: sa.Connection, path: Path) -> None:
-    if connection.execute(sa.select(sa.func.count()).select_from(schema.project)).scalar_one() != 1:
-        raise DamagedProject(path.name, "is damaged (no record of the project)")
 
 
 def _keep_copy(plain: sqlite3.Connection, path: Path, version: int) -> None:

@@ -23,6 +23,9 @@ from sce_desktop.store.database import connect, error_code, file_uri, sync_folde
 from sce_desktop.store.lock import FileLock
 from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_beside
 
+MOST_NAME: Final = 200
+"""Bytes of a new project's name: what is made of it for files beside it fits into `LONGEST_NAME` then."""
+LONGEST_NAME: Final = 255
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _MAGIC: Final = b"SQLite format 3\0"
 _BEGINNINGS: Final = {"-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), "-journal": (b"\xd9\xd5\x05\xf9",)}
@@ -80,8 +83,24 @@ def put_in_place(draft: Path, path: Path, *, overwrite: bool, locked: bool = Fal
                 raise UserError(f"Another program wrote to {path} at the same time: choose another name.")
 
 
+def check_name(path: Path, *, most: int = MOST_NAME) -> None:
+    """Refuse a name that is no text, or that is too long with what is added to it for files beside it.
+
+    Raises:
+        UserError: It is.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        raise UserError(f"The file name {shown} is not valid UTF-8: choose another name.") from None
+    if len(os.fsencode(path.name)) > most:
+        raise UserError(f"The name {path.name[:40]}… is too long for a project: choose a shorter one.")
+
+
 def check_target(path: Path, *, overwrite: bool) -> None:
     """Refuse a place where no project file can be put. UserError says why."""
+    check_name(path)
     if not path.parent.is_dir():
         raise UserError(f"The folder {path.parent} does not exist: choose another folder.")
     if path.is_dir():

@@ -21,6 +21,7 @@ from sce_desktop.core.types import (
 from sce_desktop.store import (
     importing,
     opening,
+    placing,
     repair,
     rows,
     schema,
@@ -37,6 +38,7 @@ from sce_desktop.store.repair import RepairReport
 from sce_desktop.store.rows import ImportRecord, ImportReport
 from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
+from sce_desktop.temporary import temporary_beside
 
 _LOG = logging.getLogger(__name__)
 
@@ -63,15 +65,16 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         return cls(opening.create(path, name=path.stem if name is None else name))
 
     @classmethod
-    def open(cls, path: str | Path, *, read_only: bool = False) -> Self:
+    def open(cls, path: str | Path, *, read_only: bool = False, older: bool = False) -> Self:
         """Open the project at ``path``; where it cannot be written, `read_only_reason` says why.
 
-        A project of an older version is copied beside itself, then brought up to date.
+        A project of an older version is copied beside itself, then brought up to date. Where it cannot be
+        written, ``older`` reads an updated copy in the folder for temporary files.
 
         Raises:
             UserError: Not a project, damaged, of a newer version, or with database programs of others in it.
         """
-        return cls(opening.open_existing(Path(path).absolute(), read_only=read_only))
+        return cls(opening.open_existing(Path(path).absolute(), read_only=read_only, older=older))
 
     def close(self) -> None:
         """Bring everything into one file and let others open it. Harmless when repeated.
@@ -212,6 +215,11 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         with self._database.read() as connection:
             return rows.fetch(connection, ids)
 
+    def cell_types(self, ids: Ids) -> dict[int, str]:
+        """Return what the cells of ``ids`` were, a letter of `CellType` a cell; rows of texts are absent."""
+        with self._database.read() as connection:
+            return rows.cell_types(connection, ids)
+
     def texts(self, ids: Ids) -> list[str]:
         """Return the texts of ``ids`` in their order. KeyError if one does not exist."""
         with self._database.read() as connection:
@@ -282,10 +290,21 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         return self.repair_file(self.path, copy, progress)
 
     @staticmethod
-    def repair_file(path: str | Path, copy: str | Path, progress: Progress | None = None) -> RepairReport:
+    def repair_file(
+        path: str | Path, copy: str | Path, progress: Progress | None = None, *, overwrite: bool = False
+    ) -> RepairReport:
         """Make a new project at ``copy`` of what can be read at ``path``, which may be too damaged to open.
 
-        UserError if ``path`` is no project at all, or ``copy`` exists.
+        UserError if ``path`` is no project at all, or ``copy`` exists, or with ``overwrite`` if it is open or
+        ``path`` itself.
         """
         watcher = progress or SilentProgress()
-        return repair.repair_project(Path(path).absolute(), Path(copy).absolute(), watcher)
+        path, copy = Path(path).absolute(), Path(copy).absolute()
+        if not (overwrite and copy.exists()):
+            return repair.repair_project(path, copy, watcher)
+        if path.exists() and copy.samefile(path):
+            raise UserError(f"{copy} is what is to be repaired: choose another name.")
+        with temporary_beside(copy.resolve()) as aside:
+            report = repair.repair_project(path, aside, watcher)
+            placing.put_in_place(aside, copy, overwrite=True)
+        return report

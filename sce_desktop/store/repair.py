@@ -24,6 +24,7 @@ _CALLED: Final = {
     "project": "record of the project",
     "imports": "record of an import",
     "rows": "row",
+    "cell_types": "record of cell types",
     "labels": "label",
     "label_sets": "label set",
     "annotations": "annotation",
@@ -90,7 +91,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
                 progress.check()
                 target.execute(statement)
             report = _report(source, target, problems)
-            if not report.rows and not report.annotations and (source.broken["rows"] or source.lost["rows"]):
+            if not report.rows and not report.annotations and source.lacks("rows"):
                 raise UserError(f"Nothing in {path.name} can be read: restore it from a backup.")
             target.execute("COMMIT")
     return report
@@ -136,7 +137,8 @@ def _found(still: Path, path: Path, progress: Progress) -> Iterator[tuple[Damage
             stack.callback(log.close)
             with_log = stack.enter_context(contextlib.closing(PageFile(still, log)))
             later = DamagedFile(with_log, progress)
-            if later.is_project and later.broken.total() <= source.broken.total():
+            same = not later.created or not source.created or later.created == source.created
+            if later.is_project and same and later.broken.total() <= source.broken.total():
                 source = later
             else:
                 problems.append(f"The log {path.name}-wal does not belong to the project and was not used.")
@@ -160,8 +162,10 @@ def _report(source: DamagedFile, target: sqlite3.Connection, problems: list[str]
         (kept,) = target.execute(f"SELECT count(*) FROM {table}").fetchone()
         broken, lost = source.broken[table], source.lost[table]
         since = schema.metadata.tables[table].info.get("since", 1)
-        complete = (not broken and not lost) or since > source.version
+        complete = not source.lacks(table) or since > source.version
         tables.append(TableReport(table, kept, lost, complete))
+        if replaced := source.replaced[table]:
+            problems.append(f"Table {table}: in {plural(replaced, 'record')} something was replaced.")
         if source.is_missing(table):
             problems.append(f"The table {table} is missing.")
         elif not complete:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,13 +11,16 @@ from typing import Any, Final
 import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core.types import Cell, IdArray, Row
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.types import Cell, CellType, IdArray, Row
 from sce_desktop.store import schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id
+from sce_desktop.store.stored import Malformed, read_json, read_shape
 
 HASH_BYTES: Final = 16
 _AMONG: Final = f"id IN (SELECT value FROM json_each(?)) AND id <= {LAST_ROW}"
+_CELLS: Final = frozenset((str, type(None)))
 _table = schema.rows
 
 
@@ -55,7 +57,7 @@ class Shape:
         if len(self.text_columns) == 1:
             return cells[self.text_columns[0]] or ""
         texts = (cells[column] for column in self.text_columns)
-        return "\n".join(text for text in texts if text and not text.isspace())
+        return "\n".join(text for text in texts if text and not is_blank(text))
 
 
 def shape(connection: sa.Connection) -> Shape:
@@ -65,7 +67,7 @@ def shape(connection: sa.Connection) -> Shape:
 
 @functools.lru_cache(maxsize=8)
 def _parsed(columns: str, text_columns: str) -> Shape:
-    return Shape(tuple(json.loads(columns)), tuple(json.loads(text_columns)))
+    return Shape(*read_shape(columns, text_columns))
 
 
 def hash_text(text: str) -> bytes:
@@ -123,6 +125,19 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
     return [Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in found]
 
 
+def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:
+    """Return what the cells of ``ids`` were, a letter a cell; rows of texts alone are absent."""
+    width = len(shape(connection).columns)
+    found = raw(connection).execute(
+        "SELECT asked.value, types FROM json_each(?) AS asked JOIN cell_types"
+        " ON first_row = (SELECT max(first_row) FROM cell_types WHERE first_row <= asked.value)"
+        " WHERE last_row >= asked.value",
+        (json_ids(ids),),
+    )
+    known = set(CellType)
+    return {id_: types for id_, types in found if len(types) == width and known.issuperset(types)}
+
+
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:
     """Return the other rows that have exactly the text of ``row_id``, in file order."""
     found = raw(connection).execute(f"{_SAME_TEXT} ORDER BY id", {"id": int(row_id)})
@@ -155,7 +170,11 @@ _SAME_TEXT = (
 
 
 def _unpack(text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:
-    cells = json.loads(packed)
+    cells = read_json(packed)
+    if type(cells) is not list or type(text) is not str:
+        raise Malformed("a row in it cannot be read")
     if len(cells) < len(shape.columns):
         cells.insert(shape.text_columns[0], text)
+    if len(cells) != len(shape.columns) or not _CELLS.issuperset(map(type, cells)):
+        raise Malformed("the cells of a row in it do not fit the columns")
     return tuple(cells)

@@ -21,6 +21,7 @@ from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
 
 _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
 _BATCH_REMOVE: Final = 5_000
+_ROUNDING: Final = 1e-4
 _STORED: Final = np.dtype("<f4")
 _RUN: Final = (
     "SELECT id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored,"
@@ -183,6 +184,26 @@ def add_scores(database: Database, run_id: int, row_ids: Ids, scores: Scores) ->
                 .rowcount
             )
             _count_scored(connection, run_id, added)
+
+
+def count_wrong(connection: sa.Connection, run_id: int) -> int:
+    """Return how many rows' best label, confidence or margin are not those of their probabilities.
+
+    The best label must be a place in the run's labels.
+    """
+    wrong = 0
+    found = raw(connection).execute(
+        "SELECT top, confidence, margin, probabilities FROM scores WHERE run_id = ?", (run_id,)
+    )
+    while records := found.fetchmany(_BATCH_REMOVE):
+        top, *stored, blobs = zip(*records, strict=True)
+        vectors = np.frombuffer(b"".join(blobs), _STORED).reshape(len(blobs), -1)
+        _, confidence, margin = scoring.top(vectors)
+        best = vectors[np.arange(len(blobs)), np.array(top)]
+        right = np.array([confidence, margin, confidence])
+        off = np.abs(right - np.array([*stored, best], np.float64)) > _ROUNDING
+        wrong += int(off.any(axis=0).sum())
+    return wrong
 
 
 def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, RowScore]:

@@ -6,21 +6,23 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Final, get_args
 
-from sce_desktop.core.types import Label, Origin
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.types import ModelKind, Origin
 from sce_desktop.store import schema
 from sce_desktop.store.damaged import DamagedFile
-from sce_desktop.store.label_sets import from_json
 from sce_desktop.store.pages import Value
 from sce_desktop.store.rows import hash_text
 from sce_desktop.store.shapes import Record
 from sce_desktop.store.sql import now
+from sce_desktop.store.stored import Malformed, read_json, read_labels, read_shape
 
 TABLES: Final = (  # the history of what can be undone stays behind
     "project",
     "imports",
     "rows",
+    "cell_types",
     "labels",
     "label_sets",
     "annotations",
@@ -35,7 +37,7 @@ TABLES: Final = (  # the history of what can be undone stays behind
     "other_annotations",
 )
 _SAMPLE: Final = 100
-_MOST_ID: Final = 1 << 40  # beyond it a number is garbage
+_MOST_ROWS: Final = 20_000_000  # beyond it a number that nothing confirms is garbage
 _INSERT_ROW: Final = (
     "INSERT OR IGNORE INTO rows (id, text_hash, length, blank, text, cells) VALUES (?, ?, ?, ?, ?, ?)"
 )
@@ -56,12 +58,13 @@ class Salvage:
         """Copy everything."""
         self._copy_project()
         self._copy_rows()
+        self._copy("cell_types", check=_parse_types)
         self._copy("labels", check=lambda r: _check(bool(str(r["name"]).strip())))
-        self._copy("label_sets", check=parse_labels)
-        self._copy("annotations", check=lambda r: Origin(str(r["origin"])))
+        self._copy("label_sets", check=lambda r: read_labels(r["labels"]))
+        self._copy("annotations", check=_with_known_origin)
         self._copy_pairs()
         self._copy("marks")
-        self._copy("runs", check=parse_labels)
+        self._copy("runs", check=_check_run)
         self._copy("scores")
         self._copy("model_versions", check=_parse_version)
         for table in ("audits", "audit_rows", "coders", "other_annotations"):
@@ -70,11 +73,8 @@ class Salvage:
     def _copy_project(self) -> None:
         for record in self._source.records("project"):
             try:
-                columns, texts = parse_json(record["columns"]), parse_json(record["text_columns"])
-                _check(all(isinstance(name, str) for name in columns))
-                _check(all(type(place) is int and 0 <= place < len(columns) for place in texts))
-                _check(bool(texts) == bool(columns) and len(set(texts)) == len(texts))
-            except (ValueError, TypeError, KeyError):
+                columns, texts = read_shape(record["columns"], record["text_columns"])
+            except Malformed:
                 continue
             threshold = record.get("threshold")
             if not (isinstance(threshold, float | int) and 0 <= threshold <= 1):
@@ -92,7 +92,7 @@ class Salvage:
                     threshold,
                 ),
             )
-            self._columns, self._texts = columns, texts
+            self._columns, self._texts = list(columns), list(texts)
             return
         # Without the record nobody knows the place of the text among the columns: it becomes the last one.
         lengths: Counter[int] = Counter()
@@ -118,8 +118,8 @@ class Salvage:
         known = sum(int(str(record["rows"])) for record in imports)
         # Rows behind the last import are those of one that broke off; without any record of one, all count.
         last = max((int(str(record["last_row_id"])) for record in imports), default=0)
-        if self._source.broken["imports"] or self._source.lost["imports"] or not 0 < last < _MOST_ID:
-            last = _MOST_ID
+        if self._source.lacks("imports") or not 0 < known <= last:
+            last = _MOST_ROWS
         changed, odd = self._copy_sound_rows(last), 0
         first_changed = 0
         if changed:
@@ -130,9 +130,13 @@ class Salvage:
             self._problems.append(
                 f"The text of {changed} rows may not be what was imported, first in row {first_changed}."
             )
+        (present,) = self._target.execute("SELECT count(*) FROM rows").fetchone()
+        self._target.execute("DELETE FROM rows WHERE id > max(?, 2 * ?)", (_MOST_ROWS, present))
         total, blank, last = self._target.execute(
             "SELECT count(*), coalesce(sum(blank), 0), coalesce(max(id), 0) FROM rows"
         ).fetchone()
+        if 0 < known == total and not self._source.lacks("imports"):
+            self._source.made_up_for.add("rows")
         if known > total:
             self._problems.append(f"{known - total} of {known} rows are lost.")
         (distinct,) = self._target.execute(
@@ -196,7 +200,7 @@ class Salvage:
     def _fits(self, cells: object) -> bool:
         """Whether ``cells`` is what a row of this project can have; see `importing` for their form."""
         try:
-            values = parse_json(cells)
+            values = read_json(cells)
         except (ValueError, TypeError):
             return False
         lengths = {len(self._columns)} | ({len(self._columns) - 1} if len(self._texts) == 1 else set())
@@ -211,7 +215,7 @@ class Salvage:
     def _copy_pairs(self) -> None:
         labels = {label_id for (label_id,) in self._target.execute("SELECT id FROM labels")}
         for (stored,) in self._target.execute("SELECT labels FROM label_sets"):
-            labels |= {label.id for label in from_json(parse_json(stored))}
+            labels |= {label.id for label in read_labels(stored)}
         self._target.executemany(
             "INSERT OR IGNORE INTO annotation_labels (row_id, label_id) VALUES (?, ?)",
             self._source.pairs(labels),
@@ -245,43 +249,37 @@ class Salvage:
         )
 
 
-def parse_json(text: object) -> Any:
-    """Return what a JSON text says. ValueError, also where it is nested too deeply to be ours."""
-    if not isinstance(text, str):
-        raise TypeError("JSON is a text")
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+def _with_known_origin(record: Record) -> None:
+    if record["origin"] not in set(Origin):
+        record["origin"] = Origin.IMPORTED.value
 
 
-def parse_labels(record: Record) -> tuple[Label, ...]:
-    """Return the labels of a record; raise if they make no sense: whoever reads them later would stumble."""
-    labels = from_json(parse_json(record["labels"]))
-    for label in labels:
-        texts = (label.name, label.description, label.colour, label.shortcut, *label.synonyms)
-        _check(all(isinstance(text, str) for text in texts) and bool(label.name.strip()))
-        _check(type(label.id) is int and label.id > 0)
-    _check(len({label.id for label in labels}) == len(labels))
-    return labels
+def _check_run(record: Record) -> None:
+    read_labels(record["labels"])
+    _check(record["kind"] in get_args(ModelKind))
+
+
+def _parse_types(record: Record) -> None:
+    """Raise if a record of what cells were is of no rows."""
+    _check(0 < int(str(record["first_row"])) <= int(str(record["last_row"])))
 
 
 def _parse_version(record: Record) -> None:
     """Raise if the settings or metrics of a model version make no sense."""
     for field in ("settings", "metrics"):
-        parse_json(record[field]).items()
+        read_json(record[field]).items()
 
 
 def _is_import(record: Record) -> bool:
     try:
-        parse_json(record["source"]).items()
+        read_json(record["source"]).items()
     except (ValueError, TypeError, AttributeError):
         return False
     return all(int(str(record[name])) >= 0 for name in ("rows", "blank", "duplicates", "last_row_id"))
 
 
 def _row(row_id: int, text: str, cells: str) -> tuple[Value, ...]:
-    return row_id, hash_text(text), len(text), not text or text.isspace(), text, cells
+    return row_id, hash_text(text), len(text), is_blank(text), text, cells
 
 
 def _ends(imports: list[Record]) -> list[int]:
@@ -290,7 +288,7 @@ def _ends(imports: list[Record]) -> list[int]:
 
 def _cell_count(cells: object) -> int:
     try:
-        return len(parse_json(cells))
+        return len(read_json(cells))
     except (ValueError, TypeError):
         return 0
 

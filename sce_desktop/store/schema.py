@@ -66,6 +66,17 @@ sa.Index("ix_rows_blank", rows.c.blank, sqlite_where=rows.c.blank == sa.true()) 
 text_hash_index = sa.Index("ix_rows_text_hash", rows.c.blank, rows.c.text_hash)
 """Made after the first import and not while it runs: that is faster."""
 
+cell_types = sa.Table(
+    # What the cells of rows were where they came from JSON: a letter a cell (core.types.CellType). Rows that
+    # follow each other with the same letters share a record; those of texts alone have none.
+    "cell_types",
+    metadata,
+    sa.Column("first_row", sa.Integer, primary_key=True),
+    sa.Column("last_row", sa.Integer, nullable=False),
+    sa.Column("types", sa.Text, nullable=False),
+    info={"since": 5},
+)
+
 labels = sa.Table(
     # Who a label is, over all renames. A label that is in no active set keeps its record and its annotations.
     "labels",

@@ -23,6 +23,31 @@ _KINDS: Final[dict[type, str]] = {
     sa.Float: "ir",  # whole numbers are kept as such
     sa.LargeBinary: "b",
 }
+_ESSENTIAL: Final = {
+    # Without these a record is worth nothing; what else in it is of another kind is replaced.
+    "project": {"columns", "text_columns"},
+    "imports": {"rows", "last_row_id"},
+    "rows": {"text"},
+    "labels": {"name"},
+    "label_sets": {"labels"},
+    "annotations": {"decision"},
+    "runs": {"alias", "kind", "labels"},
+    "scores": {"run_id", "row_id", "probabilities"},
+    "model_versions": {"name", "weights"},
+    "audits": {"frame"},
+    "coders": {"name"},
+    "marks": set[str](),
+}
+_INSTEAD: Final[dict[str, Value]] = {
+    "created_at": "1970-01-01T00:00:00.000+00:00",
+    "finished_at": "1970-01-01T00:00:00.000+00:00",
+    "decided_at": "1970-01-01T00:00:00.000+00:00",
+    "origin": "imported",
+    "source": "{}",
+    "settings": "{}",
+    "metrics": "{}",
+    "name": "?",
+}
 _BEGINNINGS: Final = {
     # How the types of a record begin, for those tables whose records are known by more than that.
     "rows": re.compile(rb"[\x07-\x12]\x00\x2c", re.DOTALL),
@@ -38,6 +63,8 @@ class Shape:
     table: str
     names: tuple[str, ...]
     kinds: re.Pattern[str]  # of `Cell.kinds`
+    loose: re.Pattern[str]  # the same with anything where it can be replaced
+    instead: tuple[tuple[str, Value], ...]  # of each column: its kinds and what replaces others
     in_table: bool  # and not in an index: WITHOUT ROWID
     numbered: bool  # the first column is the number of the record, which is kept elsewhere
 
@@ -45,11 +72,15 @@ class Shape:
         """Whether a record can be one of this table by the types of its columns."""
         return self.kinds.fullmatch(cell.kinds) is not None
 
-    def record(self, rowid: int, values: list[Value]) -> Record:
-        """Return the columns by their names."""
+    def record(self, cell: Cell, values: list[Value]) -> Record:
+        """Return the columns by their names; what cannot be in one is replaced."""
+        if not self.fits(cell):
+            for place, (kind, (allowed, instead)) in enumerate(zip(cell.kinds, self.instead, strict=False)):
+                if kind not in allowed:
+                    values[place] = instead
         record = dict(zip(self.names, values, strict=False))
         if self.numbered:
-            record[self.names[0]] = rowid
+            record[self.names[0]] = cell.rowid
         return record
 
     def carve(self, pages: PageFile, page: bytes) -> Iterator[Cell]:
@@ -89,14 +120,28 @@ def shapes() -> dict[str, Shape]:
         if numbered:
             kinds[0] = "n"
         fewest = next(found[table.name] for found in columns if table.name in found)
-        needed, later = kinds[:fewest], kinds[fewest:]
-        pattern = "".join(f"[{kind}]" for kind in needed)
-        pattern += "".join(f"(?:[{kind}]" for kind in later) + ")?" * len(later)
+        instead = []
+        loose = kinds.copy()
+        for place, column in enumerate(table.columns):
+            replaced = 0 if set(kinds[place]) <= {"i", "r"} else b"" if kinds[place] == "b" else ""
+            default = getattr(column.server_default, "arg", None)
+            fallback = None if column.nullable else default or _INSTEAD.get(column.name, replaced)
+            instead.append((kinds[place], int(default) if default else fallback))
+            if column.name not in _ESSENTIAL.get(table.name, {column.name}) and not column.primary_key:
+                loose[place] = "nirtb"
         made[table.name] = Shape(
             table=table.name,
             names=tuple(table.columns.keys()),
-            kinds=re.compile(pattern),
+            kinds=_pattern(kinds, fewest),
+            loose=_pattern(loose, fewest),
+            instead=tuple(instead),
             in_table=in_table,
             numbered=numbered,
         )
     return made
+
+
+def _pattern(kinds: list[str], fewest: int) -> re.Pattern[str]:
+    needed, later = kinds[:fewest], kinds[fewest:]
+    pattern = "".join(f"[{kind}]" for kind in needed)
+    return re.compile(pattern + "".join(f"(?:[{kind}]" for kind in later) + ")?" * len(later))

@@ -15,7 +15,7 @@ from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Origin
-from sce_desktop.store import label_sets, rows, runs, schema, search
+from sce_desktop.store import contents, label_sets, rows, runs, schema, search
 from sce_desktop.store.database import Database, known_failures, raw
 from sce_desktop.store.placing import new_file
 from sce_desktop.store.sql import last_row_id
@@ -91,6 +91,7 @@ def verify(database: Database, progress: Progress) -> list[str]:
     """Return what is wrong with the project, a sentence each; nothing if all is well."""
     with database.read() as connection:
         problems = _broken_pages(raw(connection))
+        problems = problems or contents.check_all(raw(connection))
         if problems:  # what such a file says of itself means nothing
             return problems
         for check in (_check_references, _check_rows, _check_labels, _check_runs, _check_search):
@@ -134,7 +135,8 @@ def _check_rows(connection: sa.Connection) -> list[str]:
     columns = len(rows.shape(connection).columns)
     (odd,) = plain.execute(
         "SELECT count(*) FROM rows WHERE id <= ?"
-        " AND CASE WHEN json_valid(cells) THEN json_array_length(cells) ELSE -1 END NOT IN (?, ?)",
+        " AND CASE WHEN NOT json_valid(cells) THEN 1 WHEN json_array_length(cells) NOT IN (?, ?) THEN 1"
+        " ELSE EXISTS (SELECT 1 FROM json_each(cells) WHERE type NOT IN ('text', 'null')) END",
         (last, columns - 1, columns),
     ).fetchone()
     if odd:
@@ -180,6 +182,10 @@ def _check_runs(connection: sa.Connection) -> list[str]:
             problems.append(f"Run {run.id} ({run.alias}) has {count} scores where {run.scored} were counted.")
         if odd:
             problems.append(f"{odd} scores of run {run.id} ({run.alias}) do not fit its labels.")
+        elif wrong := runs.count_wrong(connection, run.id):
+            problems.append(
+                f"{wrong} scores of run {run.id} ({run.alias}) do not follow from its probabilities."
+            )
     return problems
 
 

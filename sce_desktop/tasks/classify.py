@@ -12,12 +12,18 @@ from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
 from sce_desktop.data.tables import Table, open_table
-from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.data.writers import OutCell, write_table, written_columns
 from sce_desktop.store.rows import Shape
-from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_problems
+from sce_desktop.tasks.columns import (
+    ModelColumns,
+    beside,
+    elsewhere,
+    find_columns,
+    tell_doubts,
+    tell_problems,
+)
 from sce_desktop.tasks.foreign import ForeignTexts
 from sce_desktop.tasks.models import (
-    MAIN_ALIAS,
     Baseline,
     ModelSource,
     NamedModel,
@@ -26,7 +32,7 @@ from sce_desktop.tasks.models import (
     load_models,
 )
 from sce_desktop.tasks.progress import PartProgress, Unreported
-from sce_desktop.tasks.replaceable import check_replaceable, is_export
+from sce_desktop.tasks.replaceable import check_output, header_of, is_result
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
 from sce_desktop.tasks.whole_table import check_choice, knowing_file
@@ -64,6 +70,7 @@ def classify_table(
     whole_table: bool = False,
     excel_safe: bool = False,
     batch_rows: int = BATCH_ROWS,
+    force: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> ClassifyReport:
@@ -71,7 +78,8 @@ def classify_table(
 
     Rows keep their order and cells; rows without text keep their place and have empty result cells. Nothing
     is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken. With
-    ``whole_table`` the model counts in what the other rows say (`ml.in_table`).
+    ``whole_table`` the model counts in what the other rows say (`ml.in_table`). An older result with the same
+    columns is replaced, with ``force`` any file but the table itself.
 
     Raises:
         UserError: The table, a column, a label, a model or the output is not right.
@@ -79,8 +87,18 @@ def classify_table(
     """
     started = time.perf_counter()
     table = open_table(table_path, options or TableOptions())
-    _check_replaceable(output, table_path, table)
-    texts_at = find_columns(table.columns, text_columns, progress)
+    tell_doubts(table, progress)
+    if output.exists() and output.samefile(table_path):
+        raise UserError("The output would replace the table itself: choose another name for it.")
+    delimiter = table.options.delimiter or ","
+
+    def begins_alike() -> bool:
+        found, original = header_of(output, delimiter), tuple(written_columns(output, table.columns))
+        return len(found) > len(original) and found[: len(original)] == original
+
+    what = "an earlier result of this command"
+    check_output(output, force=force, ours=begins_alike, what=what)  # not only when the model is loaded
+    texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
     if labels:
         check_scorable(labels)  # before the model takes its seconds
     loaded = load_models(source, [model], baselines, progress)
@@ -103,13 +121,16 @@ def classify_table(
         for named in loaded.models
     ]
     names = beside(table.columns, [name for columns in ours for name in columns.header], progress)
+    header = [*table.columns, *names]
+    replace = check_output(output, force=force, ours=lambda: is_result(output, header, delimiter), what=what)
     work = _Work(loaded.models, ours, labels, multi_label, timed, progress)
     write_table(
         output,
-        [*table.columns, *names],
+        header,
         work.classified(table, texts_at, batch_rows),
-        delimiter=table.options.delimiter or ",",
+        delimiter=delimiter,
         excel_safe=excel_safe,
+        overwrite=replace,
         progress=Unreported(progress),
     )
     tell_problems(table.problems, table.problem_count, progress)
@@ -137,18 +158,6 @@ def classify_table(
         output=str(output),
         whole_table=whole_table,
     )
-
-
-def _check_replaceable(output: Path, table_path: Path, table: Table) -> None:
-    """Refuse to replace the table itself, and what is no older result."""
-    if output.exists() and output.samefile(table_path):
-        raise UserError("The output would replace the table itself: choose another name for it.")
-
-    def ours(columns: Sequence[str]) -> bool:  # an export has our columns too, and a result of an export its
-        scored = any(f"{MAIN_ALIAS}_label" in name for name in columns)
-        return scored and (is_export(table.columns) or not is_export(columns))
-
-    check_replaceable(output, ours, "result of classify")
 
 
 def says_none(model: TextModel, labels: Sequence[Label], *, multi_label: bool) -> bool:

@@ -11,15 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import Status, chosen, statuses, top
-from sce_desktop.core.types import Cell, Scores, TableProblem
+from sce_desktop.core.types import Cell, Doubt, Scores, TableProblem
+from sce_desktop.data.reader import Table
 from sce_desktop.data.writers import OutCell
 from sce_desktop.store.project import Project
 
 _TOLD = 3  # problems and columns named in one sentence
 
 
-def find_column(columns: Sequence[str], name: str, progress: Progress) -> int:
+def find_column(columns: Sequence[str], name: str, progress: Progress, *, hint: str = "") -> int:
     """Return the index of the column headed ``name``; of several the first, with a warning.
+
+    ``hint``: where else it may be, as `elsewhere` says.
 
     Raises:
         UserError: No column is headed exactly so.
@@ -27,14 +30,35 @@ def find_column(columns: Sequence[str], name: str, progress: Progress) -> int:
     found = [index for index, column in enumerate(columns) if column == name]
     if not found:
         close = difflib.get_close_matches(name, columns, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the columns are {_named(columns)}."
-        raise UserError(f"The table has no column {name!r}; {hint}")
+        if close:
+            raise UserError(f"The table has no column {name!r}; did you mean {close[0]!r}?")
+        raise UserError(f"The table has no column {name!r}; the columns are {_named(columns)}{hint}.")
     if len(found) > 1:
         progress.warn(f"{len(found)} columns are called {name!r}: the first of them is read.")
     return found[0]
 
 
-def find_columns(columns: Sequence[str], names: Sequence[str | int], progress: Progress) -> tuple[int, ...]:
+def elsewhere(table: Table) -> str:
+    """Say where the columns may be that a table lacks: below another header, or in another sheet."""
+    headers = [f"; the header may be another line ({doubt.flag})" for doubt in _of_header(table)]
+    others = [sheet for sheet in table.sheets if sheet != table.options.sheet]
+    sheets = [f"; other sheets, for --sheet, are {_named(others)}"] if others else []
+    return "".join((*headers, *sheets))
+
+
+def _of_header(table: Table) -> Iterable[Doubt]:
+    return (doubt for doubt in table.doubts if doubt.option == "header_row")
+
+
+def tell_doubts(table: Table, progress: Progress) -> None:
+    """Warn of what may as well be read otherwise, with the option of the command line that does so."""
+    for doubt in table.doubts:
+        progress.warn(f"{doubt.sentence} {doubt.offer}: {doubt.flag}.")
+
+
+def find_columns(
+    columns: Sequence[str], names: Sequence[str | int], progress: Progress, *, hint: str = ""
+) -> tuple[int, ...]:
     """Return the indices of the text columns ``names`` (headers or indices), each once.
 
     Raises:
@@ -42,7 +66,9 @@ def find_columns(columns: Sequence[str], names: Sequence[str | int], progress: P
     """
     if not names:
         raise UserError(f"Say which column holds the text; the columns are {_named(columns)}.")
-    indices = [name if isinstance(name, int) else find_column(columns, name, progress) for name in names]
+    indices = [
+        name if isinstance(name, int) else find_column(columns, name, progress, hint=hint) for name in names
+    ]
     return tuple(dict.fromkeys(indices))
 
 

@@ -19,7 +19,15 @@ from sce_desktop.core.types import Label, TableOptions, VectorCache
 from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.rows import Shape
-from sce_desktop.tasks.columns import find_column, find_columns, from_list, has_lists, tell_problems
+from sce_desktop.tasks.columns import (
+    elsewhere,
+    find_column,
+    find_columns,
+    from_list,
+    has_lists,
+    tell_doubts,
+    tell_problems,
+)
 from sce_desktop.tasks.evidence import answer_arrays, right_answers
 from sce_desktop.tasks.foreign import tell_foreign
 from sce_desktop.tasks.labels import tell_merged, tell_unmerged
@@ -211,8 +219,9 @@ def read_gold(
         Cancelled: The user stopped.
     """
     table = open_table(path, options)
-    texts_at = find_columns(table.columns, text_columns, progress)
-    gold_at = find_column(table.columns, gold_column, progress)
+    tell_doubts(table, progress)
+    texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
+    gold_at = find_column(table.columns, gold_column, progress, hint=elsewhere(table))
     shape = Shape(table.columns, texts_at)
     texts: list[str] = []
     gold: list[str] = []

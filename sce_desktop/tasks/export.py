@@ -80,6 +80,7 @@ def export_table(
     threshold: float | None = None,
     excel_safe: bool = False,
     note: bool = False,
+    overwrite: bool = True,
     progress: Progress,
 ) -> int:
     """Write rows of ``project`` to ``path`` and return how many.
@@ -94,6 +95,7 @@ def export_table(
         excel_safe: In csv, put ' before cells that Excel would run as a formula.
         note: Say in a file beside the table which models and versions its columns are of, where the table
             itself has no place for that: a workbook and a parquet file always say it.
+        overwrite: Replace a file that is there, if it may be written.
         progress: Told of rows.
 
     Raises:
@@ -117,9 +119,10 @@ def export_table(
         path,
         header if kept is None else [header[place] for place in kept],
         batches(),
-        delimiter=_delimiter(project),
+        delimiter=delimiter_of(project),
         excel_safe=excel_safe,
         about=said,
+        overwrite=overwrite,
         progress=Unreported(progress),
     )
     if note and path.suffix.lower() not in HOLD_ABOUT:
@@ -127,7 +130,8 @@ def export_table(
     return rows
 
 
-def _delimiter(project: Project) -> str:
+def delimiter_of(project: Project) -> str:
+    """Return what an export puts between the cells of a csv: what the imported table had."""
     for record in project.imports():
         if delimiter := record.source.get("delimiter"):
             return str(delimiter)

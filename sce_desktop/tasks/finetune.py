@@ -156,6 +156,7 @@ def finetune_table(
     lr: float = 1.0,
     seed: int = 0,
     adapt_embedder: bool = False,
+    force: bool = False,
     options: TableOptions | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
@@ -165,7 +166,8 @@ def finetune_table(
     ``adapt_embedder`` lets the text embedder learn too; how long that takes, and with how much memory, is
     estimated by a trial and told first. Without ``labels`` those of the model are taken if it carries some,
     else the distinct gold values. ``lists`` and ``merge_alike`` are as in `read_gold`, but no row may have
-    several labels. Nothing is left at ``output`` if it cannot be finished.
+    several labels. Nothing is left at ``output`` if it cannot be finished. See `check_tuned` for what is
+    replaced, and ``force``.
 
     Raises:
         UserError: The table, a column, the labels, the model or the output is not right, or there is not
@@ -173,7 +175,7 @@ def finetune_table(
         Cancelled: The user stopped; nothing was written.
     """
     started = time.perf_counter()
-    check_tuned(output, model)  # not only once all is learned
+    check_tuned(output, model, force=force)  # not only once all is learned
     table = read_gold(
         path,
         text_columns,

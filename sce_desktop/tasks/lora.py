@@ -85,6 +85,7 @@ def finetune_llm(
     options: TableOptions | None = None,
     max_rows: int | None = None,
     device: str = "auto",
+    force: bool = False,
     progress: Progress,
 ) -> LoraReport:
     """Train an adapter of ``model`` on the rows of a table and write its folder ``output``.
@@ -105,6 +106,7 @@ def finetune_llm(
         options: How to read the table.
         max_rows: A random sample, the same every time.
         device: auto, cpu, cuda.
+        force: Replace another adapter; see `check_tuned`.
         progress: Told of rows.
 
     Raises:
@@ -113,7 +115,7 @@ def finetune_llm(
     """
     started = time.perf_counter()
     name = _base_name(model)
-    check_tuned(output, name, adapter=True)  # not only after hours of training
+    check_tuned(output, name, adapter=True, force=force)  # not only after hours of training
     table = read_gold(
         path,
         text_columns,

@@ -236,6 +236,11 @@ def is_here(name: str) -> bool:
     return catalog.fetched(name) is not None
 
 
+def is_own(name: str) -> bool:
+    """Whether ``name`` is one of the models that the user added or fetched."""
+    return any(entry.name == name and not entry.bundled for entry in installed_models())
+
+
 def fetched_so_far(name: str) -> int:
     """Return the bytes that an interrupted `get_model` has left to go on from."""
     from sce_desktop.ml import catalog
@@ -254,11 +259,13 @@ def brings_code(folder: Path) -> bool:
     return catalog.brings_code(folder)
 
 
-def add_model(folder: Path, *, name: str = "", code: bool = False, progress: Progress) -> Entry:
+def add_model(
+    folder: Path, *, name: str = "", code: bool = False, force: bool = False, progress: Progress
+) -> Entry:
     """Copy the model in ``folder`` into the user's models. Raises UserError if it is none, or has no room."""
     from sce_desktop.ml import catalog
 
-    return catalog.add(folder, name=name, code=code, progress=progress)
+    return catalog.add(folder, name=name, code=code, force=force, progress=progress)
 
 
 def remove_model(name: str) -> None:

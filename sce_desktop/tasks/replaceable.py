@@ -1,58 +1,144 @@
-"""What may be replaced by an output of the same name: an older output of the same kind, and nothing else."""
+"""What may be replaced by a file or folder of the same name: only what a run of the program makes again.
+
+Scripts run again: an older output of the very same command may go. Everything else must be asked for, by
+``--force`` on the command line and by a question in the window.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import UserError, already_there
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import TableOptions
 from sce_desktop.data.tables import open_table
-from sce_desktop.tasks.carried import our_columns
-from sce_desktop.tasks.export import HOLD_ABOUT
+from sce_desktop.data.writers import written_columns
+from sce_desktop.store.placing import is_open
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.columns import beside
+from sce_desktop.tasks.export import (
+    DECISION_COLUMNS,
+    HOLD_ABOUT,
+    ORIGIN_COLUMN,
+    columns_to_export,
+    delimiter_of,
+)
 from sce_desktop.tasks.provenance import about_path, is_about
 
 
-def is_export(columns: Sequence[str]) -> bool:
-    """Whether a table with ``columns`` was exported from a project."""
-    return our_columns(columns) is not None
+def check_output(
+    output: Path, *, force: bool = False, ours: Callable[[], bool] | None = None, what: str = ""
+) -> bool:
+    """Refuse to replace a file that nobody asked to replace. The one rule of everything that writes a file.
 
+    Args:
+        output: Where to.
+        force: The user asked for it: then any file may be replaced, but for a project that is open.
+        ours: Whether the file is an older output of what is to be written, and nothing else. An empty file
+            passes for one; without ``ours`` there is none that may go.
+        what: What it would have to be then.
 
-def check_replaceable(output: Path, ours: Callable[[Sequence[str]], bool], kind: str) -> None:
-    """Refuse to replace what no run could bring back. Scripts run again: an older output of ours may go.
-
-    ``ours`` tells by its columns whether a table is one of the ``kind`` that is to be written.
-    """
-    if not _has_content(output):
-        return
-    try:
-        columns = open_table(output, TableOptions()).columns
-    except UserError:  # no table at all
-        columns = ()
-    if not ours(columns):
-        raise _refusal(output, kind)
-
-
-def check_export(output: Path, *, note: bool) -> None:
-    """Refuse to replace what is no export of a project, or, beside it, no note of one.
+    Returns:
+        Whether there is something that may be replaced: pass it on, as a file may come meanwhile.
 
     Raises:
-        UserError: There is another file.
+        UserError: There is another file, a folder, or one that is write-protected or open.
     """
-    check_replaceable(output, is_export, "export of a project")
-    about = about_path(output)
-    if note and output.suffix.lower() not in HOLD_ABOUT and _has_content(about) and not is_about(about):
-        raise _refusal(about, "note of an export")
+    if output.is_dir():
+        raise UserError(f"{output} is a folder: give a file name.")
+    if not os.path.lexists(output):
+        return False
+    if output.exists() and not output.is_file():
+        raise UserError(f"{output} is not a file that can be replaced: choose another name.")
+    if is_open(output):
+        raise UserError(f"{output} is open: close it there, or choose another name.")
+    if force:
+        return True
+    if ours is None or not output.exists():
+        raise already_there(output)
+    if not is_writable(output):
+        raise already_there(output, "is write-protected")
+    if output.stat().st_size and not ours():
+        raise already_there(output, f"is not {what}")
+    return True
 
 
-def check_tuned(folder: Path, base: str, *, adapter: bool = False) -> None:
+def is_writable(path: Path) -> bool:
+    """Whether ``path`` may be written, as its owner sees it: to the administrator every file is writable."""
+    return bool(path.stat().st_mode & 0o222) and os.access(path, os.W_OK)
+
+
+def header_of(output: Path, delimiter: str) -> tuple[str, ...]:
+    """Return the columns of a table that we wrote; none if it is no table, or we wrote it otherwise."""
+    ending = output.suffix.lower()
+    options = TableOptions()
+    if ending in (".csv", ".tsv"):
+        options = TableOptions(
+            encoding="utf-8", delimiter="\t" if ending == ".tsv" else delimiter, header_row=1
+        )
+    try:
+        return tuple(open_table(output, options).columns)
+    except UserError:
+        return ()
+
+
+def is_result(output: Path, columns: Sequence[str], delimiter: str) -> bool:
+    """Whether ``output`` is a table with exactly ``columns``, as they are written there."""
+    return header_of(output, delimiter) == tuple(written_columns(output, columns))
+
+
+def is_export(output: Path, original: Sequence[str], ours: Sequence[str], delimiter: str) -> bool:
+    """Whether ``output`` is an older export of a project, which has gained columns at most since then.
+
+    ``original`` columns are those of its table, ``ours`` what an export writes beside them now. An export
+    that has a column which would not come again is not passed over: somebody may have worked in it.
+    """
+    found = list(header_of(output, delimiter))
+    now = written_columns(output, [*original, *ours])
+    decided, origin = (
+        beside(original, names, SilentProgress()) for names in (DECISION_COLUMNS, [ORIGIN_COLUMN])
+    )
+    width = len(original)
+    added = found[width:]
+    return (
+        found[:width] == now[:width]
+        and added[: len(decided)] == decided
+        and len(set(added)) == len(added)
+        and set(added) <= {*now[width:], *origin}  # which comes and goes with rows that have one
+    )
+
+
+def check_export(project: Project, output: Path, *, force: bool = False) -> bool:
+    """Refuse to replace what is no older export of ``project``; see `check_output`."""
+    original, *ours = (columns for _, columns in columns_to_export(project))
+    added = [name for group in ours for name in group]
+    return check_output(
+        output,
+        force=force,
+        ours=lambda: is_export(output, original, added, delimiter_of(project)),
+        what="an earlier export of this project",
+    )
+
+
+def check_note(output: Path, *, force: bool = False) -> None:
+    """Refuse to replace what is no note of an export beside the table ``output``."""
+    if output.suffix.lower() not in HOLD_ABOUT:
+        about = about_path(output)
+        check_output(about, force=force, ours=lambda: is_about(about), what="a note of an export")
+
+
+def check_tuned(folder: Path, base: str, *, adapter: bool = False, force: bool = False) -> None:
     """Refuse to put the result of a fine-tune over another model. Scripts run again: an older result may go.
 
     Args:
         folder: Where to.
         base: Name or folder of the model that is fine-tuned.
         adapter: The result is the adapter of a language model.
+        force: The user asked for it: then it may be any model of the same kind, but for the ``base`` itself
+            and those that are installed.
 
     Raises:
         UserError: There is another model, other files, or a file.
@@ -69,8 +155,12 @@ def check_tuned(folder: Path, base: str, *, adapter: bool = False) -> None:
     if _is_folder_of(base, folder):
         raise UserError(f"{folder} is the model that is to be fine-tuned: choose another name.")
     catalog.check_not_installed(folder)
+    if force:
+        return
+    if not all(map(is_writable, (folder, folder / folders.CONFIG))):
+        raise already_there(folder, "is write-protected")
     if not _is_tuned(folder, adapter=adapter):
-        raise _refusal(folder, "result of a fine-tune")
+        raise already_there(folder, "is not the result of a fine-tune")
 
 
 def _is_folder_of(model: str, folder: Path) -> bool:
@@ -92,12 +182,3 @@ def _is_tuned(folder: Path, *, adapter: bool) -> bool:
     if adapter:
         return config.get("model_type") == folders.ADAPTER_TYPE
     return config.get("model_type") == folders.SCE_TYPE and bool(config.get("corrected"))
-
-
-def _has_content(path: Path) -> bool:
-    """Whether there is a file that is not empty; what is no file is refused where it is written."""
-    return path.is_file() and path.stat().st_size > 0
-
-
-def _refusal(path: Path, kind: str) -> UserError:
-    return UserError(f"{path} is there already and no {kind}: choose another name, or remove it first.")

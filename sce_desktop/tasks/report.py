@@ -91,19 +91,19 @@ def crosstab_cells(found: Findings, *, counts: bool = False) -> list[list[str]]:
     return [header, rows, *lines]
 
 
-def write_html(path: Path, report: Report) -> None:
+def write_html(path: Path, report: Report, *, overwrite: bool = True) -> None:
     """Write one page that needs no other file, no script and no network. UserError for a bad place."""
     page = _page(report).encode("utf-8", "replace")
-    with replacing(path) as temporary:
+    with replacing(path, overwrite=overwrite) as temporary:
         temporary.write_bytes(page)
 
 
-def write_xlsx(path: Path, report: Report) -> None:
+def write_xlsx(path: Path, report: Report, *, overwrite: bool = True) -> None:
     """Write a workbook: shares with a chart, parts, examples, what it rests on. UserError as `write_html`."""
     import xlsxwriter
 
     found = report.findings
-    with replacing(path) as temporary:
+    with replacing(path, overwrite=overwrite) as temporary:
         options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
         with xlsxwriter.Workbook(temporary, options) as book:
             styles = {

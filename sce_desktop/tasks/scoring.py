@@ -68,9 +68,11 @@ def score_project(
         ids = project.unscored_ids(run.id)
         if run.alias in first_only:
             ids = np.intersect1d(ids, first)
-        tally.expect(len(ids))
-        tally.score(run, named, first[np.isin(first, ids)], what=SCREEN)
-        tally.tell(SCREEN)  # before the next model looks up what it has to do
+        tally.expect(run, len(ids))
+        on_screen = first[np.isin(first, ids)]
+        tally.score(run, named, on_screen, what=SCREEN)
+        if len(on_screen):
+            tally.tell(run, SCREEN)  # before the next model looks up what it has to do
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
     for run, named, ids in zip(runs, models, waiting, strict=True):
@@ -117,7 +119,10 @@ def _labels_of(
 
 
 class _Tally:
-    """Scores ids in chunks of about `CHUNK_SECONDS` and counts what is done over all models."""
+    """Scores ids in chunks of about `CHUNK_SECONDS` and tells how many rows each model has scored.
+
+    It counts as the project does (`Run.scored`), with what was scored before: both can be shown.
+    """
 
     def __init__(
         self,
@@ -131,20 +136,20 @@ class _Tally:
         self._labels = labels
         self._multi_label = multi_label
         self._cache = cache
-        self._total = 0
-        self._done = 0
+        self._total: dict[int, int] = {}  # by run
+        self._done: dict[int, int] = {}
         self._progress = progress
         self._main: int | None = None  # the run of the first model
         self.failed: dict[int, UserError] = {}  # runs of baselines that cannot score these labels
 
-    def expect(self, rows: int) -> None:
-        """Count on ``rows`` more."""
-        self._total += rows
+    def expect(self, run: Run, rows: int) -> None:
+        """Count on ``rows`` more of ``run``."""
+        self._done[run.id], self._total[run.id] = run.scored, run.scored + rows
 
-    def tell(self, stage: str) -> None:
+    def tell(self, run: Run, stage: str) -> None:
         """Report what is done and committed. Another stage than the last is told at once."""
-        if self._done:
-            self._progress.report(self._done, self._total, stage=stage)
+        if self._done[run.id]:
+            self._progress.report(self._done[run.id], self._total[run.id], stage=stage)
 
     def score(self, run: Run, named: NamedModel, ids: IdArray, *, what: str = "scoring") -> None:
         """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""
@@ -162,13 +167,14 @@ class _Tally:
         """Score the rows ``ids`` in their order and commit each chunk."""
         size, start = FIRST_CHUNK, 0
         stage = f"{what} with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"
+        total = self._total[run.id]
         if len(ids):
-            self._progress.report(self._done, self._total, stage=stage)
+            self._progress.report(self._done[run.id], total, stage=stage)
         while start < len(ids):
             self._progress.check()
             chunk = ids[start : start + size]
             before = time.perf_counter()
-            part = PartProgress(self._progress, start=self._done, total=self._total, stage=stage)
+            part = PartProgress(self._progress, start=self._done[run.id], total=total, stage=stage)
             scores = named.model.probabilities(
                 self._project.texts(chunk),
                 self._labels,
@@ -178,8 +184,8 @@ class _Tally:
             )
             self._project.add_scores(run.id, chunk, scores)
             start += len(chunk)
-            self._done += len(chunk)
-            self._progress.report(self._done, self._total, stage=stage)
+            self._done[run.id] += len(chunk)
+            self._progress.report(self._done[run.id], total, stage=stage)
             size = next_chunk(len(chunk), time.perf_counter() - before)
 
 

@@ -14,7 +14,15 @@ from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.store.query import RowState
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
-from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_lists, tell_problems
+from sce_desktop.tasks.columns import (
+    cells_of,
+    elsewhere,
+    find_column,
+    find_columns,
+    has_lists,
+    tell_doubts,
+    tell_problems,
+)
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.labels import merge_alike
 from sce_desktop.tasks.progress import Unreported
@@ -86,15 +94,19 @@ def import_table(
     """
     check_target(project_path, overwrite=overwrite)
     table = tables.open_table(table_path, options or TableOptions())
+    tell_doubts(table, progress)
+    hint = elsewhere(table)
     gold_at = (
-        find_column(table.columns, gold_column, progress) if isinstance(gold_column, str) else gold_column
+        find_column(table.columns, gold_column, progress, hint=hint)
+        if isinstance(gold_column, str)
+        else gold_column
     )
     carried = CarriedAnnotations(
         table.columns,
         gold_at=None if as_gold else gold_at,
         ours_at=our_columns(table.columns) if take_back else None,
     )
-    text_at = find_columns(carried.columns, text_columns, progress)
+    text_at = find_columns(carried.columns, text_columns, progress, hint=hint)
     with temporary_beside(project_path.resolve()) as aside:
         with Project.create(aside, name=project_path.stem) as project:
             batches = carried.passing(table.batches(progress=progress))
@@ -152,6 +164,7 @@ def append_table(
     Rows and annotations appear in one moment: whatever interrupts this leaves none of either.
     """
     table = tables.open_table(table_path, options or TableOptions())
+    tell_doubts(table, progress)
     if as_gold and gold_column is not None:
         check_gold(project, table.columns[gold_column])
     carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)

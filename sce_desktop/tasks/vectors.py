@@ -42,9 +42,24 @@ def project_vectors(
     wanted = project.row_ids(RowQuery(blank=False)) if row_ids is None else row_ids
     found = list(vector_batches(project, known, wanted, progress=progress))
     if not found:
-        raise UserError("The model has not read these texts yet: score the rows first.")
+        raise UserError(_why_none(project, wanted))
     ids, parts = zip(*found, strict=True)
     return np.concatenate(ids), np.concatenate(parts)
+
+
+def _why_none(project: Project, row_ids: IdArray) -> str:
+    """Why none of these rows has a vector, in one sentence."""
+    if not len(row_ids):
+        return "There is no row with text to look at."
+    scored = [run for run in project.runs() if run.scored]
+    if not scored:
+        return "Nothing is scored yet: score the rows first."
+    if not any(np.isin(row_ids, project.run_arrays(run.id).row_ids).any() for run in scored):
+        return "These rows are not scored yet: wait until they are, or score them."
+    return (
+        "This model has no text vectors of these rows on this computer: score the rows first. "
+        "Where they are scored already, any change of a label's wording scores them again."
+    )
 
 
 def vector_batches(

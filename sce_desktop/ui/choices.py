@@ -10,6 +10,7 @@ from typing import Literal
 from sce_desktop.core.types import Origin, TableOptions
 from sce_desktop.store.query import RowState
 
+DIGIT_KEYS = {"rank": "By rank", "fixed": "Fixed per label"}
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
 
 
@@ -37,6 +38,7 @@ class ExportChoices:
     columns: tuple[str, ...] | None = None  # names to write; None: all
     excel_safe: bool = False
     note: bool = False  # say in a file beside it which models the columns are of
+    replace: bool = True  # what is there: whoever asks for a file has asked about that
 
 
 @dataclass(frozen=True, slots=True)

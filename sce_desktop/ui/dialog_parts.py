@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
@@ -13,6 +15,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
     QLineEdit,
+    QMessageBox,
     QTreeWidget,
     QVBoxLayout,
     QWidget,
@@ -40,6 +43,47 @@ def ask_folder(parent: QWidget, title: str, chosen: Callable[[str], object], *, 
     dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
     dialog.fileSelected.connect(chosen)
     open_dialog(dialog)
+
+
+def ask_save(
+    parent: QWidget,
+    title: str,
+    filters: str,
+    chosen: Callable[[Path, bool], object],
+    *,
+    at: str = "",
+    suffix: str,
+) -> QFileDialog:
+    """Let the user choose a file to write, and call ``chosen`` with it and whether it may be replaced.
+
+    We ask that ourselves, about the very file: some systems ask before the ``suffix`` is added to what was
+    typed, and replace a file that they were not asked about.
+    """
+    dialog = QFileDialog(parent, title, at, filters)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+    dialog.setDefaultSuffix(suffix)
+    dialog.fileSelected.connect(lambda name: ask_replace(parent, Path(name), chosen))
+    return open_dialog(dialog)
+
+
+def ask_replace(
+    parent: QWidget, path: Path, chosen: Callable[[Path, bool], object], *, what: str = "file"
+) -> QMessageBox | None:
+    """Call ``chosen`` with ``path`` and whether it may be replaced, after asking where something is there."""
+    if not os.path.lexists(path):
+        chosen(path, False)
+        return None
+    box = QMessageBox(parent)
+    box.setWindowTitle(f"Replace a {what}")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setText(f"“{path.name}” already exists. Replace it?")
+    box.setInformativeText(f"The {what} in {path.parent} will be lost.")
+    box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel)
+    box.button(QMessageBox.StandardButton.Yes).setText("Replace")
+    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+    box.accepted.connect(lambda: chosen(path, True))
+    return open_dialog(box)
 
 
 def dialog_column(dialog: QDialog) -> QVBoxLayout:

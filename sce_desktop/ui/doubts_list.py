@@ -74,6 +74,9 @@ class DoubtsList(QWidget):
             return
         known = session.scorer.known_vectors
         self._embedder = known.embedder if known is not None else ""
+        if reason := session.scorer.why_no_vectors():
+            self._on_failed(reason)
+            return
         job = session.submit(
             evaluate_work.doubts,
             session.project,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt, Slot
@@ -25,9 +26,9 @@ from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ExportChoices
 from sce_desktop.ui.dialog_parts import dialog_column, open_dialog
 from sce_desktop.ui.fields import ComboBox
-from sce_desktop.ui.import_forms import delimiter_name
 from sce_desktop.ui.label_edits import rows
 from sce_desktop.ui.project_dialog import ProjectDialog
+from sce_desktop.ui.reading_form import delimiter_name
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.table_work import ExportFacts
 from sce_desktop.ui.theme import SPACE_S, SPACE_XL, px, set_role
@@ -154,6 +155,7 @@ class ExportDialog(ProjectDialog):
             "Which model and version gave the results: a workbook or a Parquet file says it itself"
         )
         self.note.setChecked(True)
+        self.note.toggled.connect(self._show_state)
         layout.addWidget(self.note)
         return box
 
@@ -263,14 +265,27 @@ class ExportDialog(ProjectDialog):
             return f"Excel holds {EXCEL_ROWS:,} rows at most: choose another format or fewer rows."
         return ""
 
+    def _in_the_way(self) -> list[Path]:
+        """Return the files that would be replaced, but for a note of an export of ours."""
+        from sce_desktop.tasks.provenance import about_path, is_about
+
+        files = [self.file] if os.path.lexists(self.file) else []
+        if self.note.isChecked() and self._models_beside:
+            about = about_path(self.file)
+            if os.path.lexists(about) and not (about.is_file() and is_about(about)):
+                files.append(about)
+        return files
+
     @Slot()
     def _show_state(self) -> None:
         if not hasattr(self, "export_button") or not hasattr(self, "path"):
             return
         obstacle = self._obstacle()
-        exists = not obstacle and self.file.exists()
+        there = [] if obstacle else self._in_the_way()
+        exists = bool(there)
         self.replace.setVisible(exists)
-        self.replace.setText(f"Replace “{self.file.name}”, which is there already")
+        names = " and ".join(f"“{file.name}”" for file in there)
+        self.replace.setText(f"Replace {names}, which already exist{'s' if len(there) == 1 else ''}")
         self.problem.setText(obstacle)
         self.problem.setVisible(bool(obstacle))
         if self._facts is not None:
@@ -350,6 +365,7 @@ class ExportDialog(ProjectDialog):
                 self.columns,
                 excel_safe=self.excel_safe.isChecked() and self.format.currentData() in (".csv", ".tsv"),
                 note=self.note.isChecked() and self._models_beside,
+                replace=self.replace.isVisibleTo(self) and self.replace.isChecked(),
             )
         )
         super().accept()

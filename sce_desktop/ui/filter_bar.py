@@ -28,7 +28,8 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 from sce_desktop.ui.words import menu_text, per_cent
 
-_COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them
+_COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them, where that takes long
+_COUNT_PART = 0.2  # of the time, at most, it is counted
 _NARROW = 440
 
 
@@ -79,6 +80,7 @@ class FilterBar(FilterMenus):
         self.confidence_menu.changed.connect(self._set_threshold)
         self._counting: tuple[tuple[int, int], ...] = ()  # like `_compared`, of the count that runs
         self._compared: tuple[tuple[int, int], ...] = ()  # runs, and how far they were when that was counted
+        self._count_seconds = 0.0  # that the last count took
         self._count_soon = QTimer(self, singleShot=True, interval=_COUNT_MS)
         self._count_soon.timeout.connect(self._count_disagreement)
         session.queryChanged.connect(self._show_query)
@@ -195,8 +197,12 @@ class FilterBar(FilterMenus):
     @Slot()
     def _on_counts(self) -> None:
         self._show_query()
-        if self._scores() != self._compared and not self._count_soon.isActive():
-            self._count_soon.start()  # decisions change nothing in what models say
+        self._follow_scores()
+
+    def _follow_scores(self) -> None:
+        """Count again if models have scored more; decisions change nothing in what they say."""
+        if self._scores() != self._compared and not self._count_soon.isActive() and self._count_job is None:
+            self._count_soon.start(min(_COUNT_MS, int(1000 * self._count_seconds / _COUNT_PART)))
 
     def _scores(self) -> tuple[tuple[int, int], ...]:
         """What the runs shown have scored by now."""
@@ -248,6 +254,7 @@ class FilterBar(FilterMenus):
         )
         job.finished.connect(self._on_disagreement)
         job.ended.connect(self._on_count_ended)
+        self._count_soon.stop()
         self._count_job = job
 
     @Slot(object)
@@ -259,7 +266,12 @@ class FilterBar(FilterMenus):
 
     @Slot()
     def _on_count_ended(self) -> None:
+        self._compared = self._counting  # also where it failed: it is not tried again and again
+        if self._count_job is not None:
+            self._count_seconds = self._count_job.seconds
         self._count_job = None
+        if self._session.project is not None and len(self._session.runs) > 1:
+            self._follow_scores()  # more came while it was counted
 
     # --- choosing ------------------------------------------------------------------------------------------
 

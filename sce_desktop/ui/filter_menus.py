@@ -22,7 +22,7 @@ from sce_desktop.ui.icons import label_icon
 from sce_desktop.ui.labels_dialog import ANOTHER_LABEL, LabelsDialog
 from sce_desktop.ui.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.start_review import diverse
+from sce_desktop.ui.start_review import NOTHING_OPEN, diverse
 from sce_desktop.ui.words import menu_text
 
 _MOST_IN_MENU = 40
@@ -88,21 +88,25 @@ class FilterMenus(QWidget):
         if order is RowOrder.GIVEN:
             self._ask_diverse()
             return
-        seed = random.getrandbits(32) if order is RowOrder.RANDOM else self._session.query.seed
+        seed = self._session.query.seed or random.getrandbits(32)  # drawn once: the order stays
         query = order_by(self._session.query, order, self._session.runs, descending=descending, seed=seed)
         if query is not None:
             self._set(query)
 
     def _ask_diverse(self) -> None:
         """Order the rows so that varied ones come first; that looks at their vectors."""
-        if self._session.project is None:
-            return
         job = self._session.review.find_diverse()
+        if job is None:
+            self._show_query()
+            return
         job.finished.connect(self._on_diverse)
         job.ended.connect(self._show_query)
 
     @Slot(object)
     def _on_diverse(self, ids: IdArray) -> None:
+        if not len(ids):
+            self._session.tell(NOTHING_OPEN)
+            return
         self._set(diverse(self._session.query, ids))
 
     def _add_labels(self, menu: QMenu) -> None:

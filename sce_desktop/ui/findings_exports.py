@@ -7,10 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sce_desktop.ui import findings_work
-from sce_desktop.ui.dialog_parts import open_dialog
+from sce_desktop.ui.dialog_parts import ask_save
 from sce_desktop.ui.findings_work import Answer
 from sce_desktop.ui.session import Session
 
@@ -59,18 +59,19 @@ class FindingsExports(QObject):
         if project is None or self.answer is None:
             return
         suggested = project.path.with_name(f"{project.path.stem} findings{ending}")
-        dialog = QFileDialog(self._panel, title, str(suggested), filters)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(ending)
-        dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
-        open_dialog(dialog)
+        ask_save(self._panel, title, filters, self.save_to, at=str(suggested), suffix=ending)
 
-    def save_to(self, path: Path) -> None:
+    def save_to(self, path: Path, replace: bool = False) -> None:
         """Write the figures to a workbook or a page, by the ending of ``path``."""
         session = self._session
         if session.project is None or self.answer is None:
             return
         job = session.submit(
-            findings_work.write, session.project, self.answer, path, title=f"Writing {path.name}"
+            findings_work.write,
+            session.project,
+            self.answer,
+            path,
+            replace=replace,
+            title=f"Writing {path.name}",
         )
         job.finished.connect(lambda path: session.tell(f"The findings were written to {path}."))

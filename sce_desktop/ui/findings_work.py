@@ -211,7 +211,7 @@ def as_text(answer: Answer, order: Sequence[int], *, progress: Progress) -> str:
     return as_tsv([*cells[:head], *(cells[head + place] for place in order or range(len(found.answers)))])
 
 
-def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -> Path:
+def write(project: Project, answer: Answer, path: Path, *, replace: bool = False, progress: Progress) -> Path:
     """Write ``answer`` to a workbook or a page, by the ending of ``path``."""
     from sce_desktop.tasks.report import Report, collect_examples, write_html, write_xlsx
 
@@ -227,7 +227,7 @@ def write(project: Project, answer: Answer, path: Path, *, progress: Progress) -
         counts=answer.wanted.counts,
         notes=[*answer.notes, *_models(answer)],
     )
-    (write_xlsx if path.suffix.lower() == ".xlsx" else write_html)(path, made)
+    (write_xlsx if path.suffix.lower() == ".xlsx" else write_html)(path, made, overwrite=replace)
     return path
 
 

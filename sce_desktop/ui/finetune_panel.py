@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
@@ -58,6 +59,7 @@ class FineTunePanel(QWidget):
         self.start.adapt.toggled.connect(self._try_pace)
         session.scorer.modelsChanged.connect(self._try_pace)
         self.versions.chosen.connect(self.result.show_versions)
+        self.versions.baseChosen.connect(self._show_base)
         self.result.rowAsked.connect(session.rowAsked)
         self.result.useAsked.connect(lambda version: session.scorer.use_version(version.id))
         self.result.differencesAsked.connect(self._show_differences)
@@ -181,6 +183,9 @@ class FineTunePanel(QWidget):
         was_running = self._draw.isActive()
         self._draw.stop()
         self.start.show_state()
+        if self.result.on_base and tuner.versions and not was_running:
+            self._show_base()  # another one may be in use
+            return
         shown = self.result.versions
         by_id = {version.id: version for version in tuner.versions}
         now = tuple(by_id[version.id] for version in shown if version.id in by_id)
@@ -193,6 +198,11 @@ class FineTunePanel(QWidget):
                 self.versions.select(newest)
                 now = (newest,)
             self.result.show_versions(now)
+
+    @Slot()
+    def _show_base(self) -> None:
+        session = self._session
+        self.result.show_base(Path(session.scorer.base).name, session.tuner.versions)
 
     @Slot()
     def _show_running(self) -> None:

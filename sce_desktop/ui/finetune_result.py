@@ -37,8 +37,8 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _SAID = (2, 3)  # columns of the rows that changed: labels of models
 _MOST_CHANGES = 300  # as many as anybody looks through; filling more would hold up the window
 EMPTY = (
-    "Nothing was fine-tuned yet. Label some rows of every label (five each is a start), then let the model "
-    "learn from them: it takes seconds, and what it brought is measured on rows that it had not seen."
+    "No fine-tuned version yet. Label at least five rows per label, then choose Fine-tune. "
+    "It takes seconds and is evaluated on held-out rows."
 )
 
 
@@ -53,6 +53,7 @@ class ResultPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.versions: tuple[ModelVersion, ...] = ()
+        self.on_base = False  # the base model is chosen, though there are versions
         self._labels: tuple[Label, ...] = ()
         self.title = QLabel()
         set_role(self.title, "title")
@@ -197,7 +198,7 @@ class ResultPane(QWidget):
 
     def show_versions(self, versions: Sequence[ModelVersion]) -> None:
         """Show one version, or two side by side; none: say what there could be."""
-        self.versions = tuple(versions)
+        self.versions, self.on_base = tuple(versions), False
         self.by_label.clear()
         self._fill_changed(())
         single = versions[0] if len(versions) == 1 else None
@@ -236,6 +237,24 @@ class ResultPane(QWidget):
         self.curve.show_losses(metrics.get("losses", ()))
         self._fill_labels(metrics.get("labels_changed", {}))
         self._fill_changed(metrics.get("changed_rows", ()))
+
+    def show_base(self, name: str, versions: Sequence[ModelVersion]) -> None:
+        """Say what the base model ``name`` is, and which of its ``versions`` there are beside it."""
+        self.show_versions(())
+        self.on_base = True
+        used = next((version for version in versions if version.active), None)
+        use = "It is in use." if used is None else f"Not in use: {used.name} is."
+        if len(versions) == 1:
+            others = f"One fine-tuned version exists, {versions[0].name}: select it to see its results."
+        else:
+            newest = max(versions, key=lambda version: version.number)
+            others = (
+                f"{len(versions)} fine-tuned versions exist, {newest.name} is the newest: "
+                "select one to see its results."
+            )
+        self.title.setText(f"{name}, the base model")
+        self.title.show()
+        self.sentence.setText(f"The model before any fine-tuning. {use} {others}")
 
     def follow_use(self, versions: Sequence[ModelVersion]) -> None:
         """Show whether the version that is shown is in use."""

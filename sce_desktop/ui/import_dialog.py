@@ -19,20 +19,24 @@ from PySide6.QtWidgets import (
 from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ImportChoices
 from sce_desktop.ui.dialog_parts import dialog_column
+from sce_desktop.ui.doubts_pane import DoubtsPane
 from sce_desktop.ui.import_facts import FactsPane
-from sce_desktop.ui.import_forms import ColumnsForm, ReadingForm
+from sce_desktop.ui.import_forms import ColumnsForm
 from sce_desktop.ui.import_side import ImportSide
 from sce_desktop.ui.import_target import TargetForm, heading
 from sce_desktop.ui.jobs import Job, drop
 from sce_desktop.ui.label_edits import MergeOnOpen, rows
 from sce_desktop.ui.preview_model import PreviewModel
 from sce_desktop.ui.project_dialog import ProjectDialog
+from sce_desktop.ui.reading_form import ReadingForm
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.scan import TableScan
     from sce_desktop.ui.table_work import Look
+
+_NOT_TEXT = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".gz")
 
 
 class ImportDialog(ProjectDialog):
@@ -105,6 +109,8 @@ class ImportDialog(ProjectDialog):
         self.unread.setTextFormat(Qt.TextFormat.PlainText)
         self.unread.setAccessibleName("Why the file cannot be read")
         set_role(self.unread, "warn")
+        self.doubts = DoubtsPane()
+        self.doubts.chosen.connect(self.reading.settle)
         self.facts = FactsPane()
         self.facts.quotesAsText.connect(self.reading.quotes_as_text)
         self.problem = QLabel(wordWrap=True)
@@ -115,6 +121,7 @@ class ImportDialog(ProjectDialog):
         right.setSpacing(px(SPACE_M))
         right.addWidget(self.table, 1)
         right.addWidget(self.unread, 1)
+        right.addWidget(self.doubts)
         right.addWidget(self.facts)
 
         middle = QHBoxLayout()
@@ -211,6 +218,7 @@ class ImportDialog(ProjectDialog):
         self.kind.setText(preview.kind)
         self.model.show_preview(preview)
         self.reading.show_preview(preview)
+        self.doubts.show_doubts(preview.doubts)
         self._show_columns()
         self._on_columns()
         self._size_columns()
@@ -229,6 +237,11 @@ class ImportDialog(ProjectDialog):
         self.kind.setText("")
         self.model.show_preview(None)
         self._show_unread(self._failure)
+        self.doubts.show_doubts(())
+        if self._look is None and self._path.suffix.lower() not in _NOT_TEXT:
+            for widget in self._forms[:2]:
+                widget.show()
+            self.reading.show_unread()
         self.facts.clear()
         self._show_state()
 
@@ -249,7 +262,14 @@ class ImportDialog(ProjectDialog):
             return
         self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
         project = self._session.project if self.target.append else None
-        arguments = (self._path, preview.options, text, self.columns.label, self.columns.lists, project)
+        arguments = (
+            self._path,
+            preview.options.settled,
+            text,
+            self.columns.label,
+            self.columns.lists,
+            project,
+        )
         title = f"Counting {self._path.name}"
         if project is not None:
             self._scanning = self._session.submit(
@@ -328,7 +348,7 @@ class ImportDialog(ProjectDialog):
         groups = self._scan.alike if self._scan is not None and self.columns.merge.isChecked() else ()
         choices = ImportChoices(
             self._path,
-            self._look.preview.options,
+            self._look.preview.options.settled,
             self.columns.text_columns,
             label_column=self.columns.label,
             as_gold=self.columns.as_gold,

@@ -1,26 +1,21 @@
-"""The left side of the import dialog: how the file is read, and what its columns are."""
+"""The left side of the import dialog: what the columns of the table are."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFormLayout,
     QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from sce_desktop.core.types import TableOptions, TablePreview
-from sce_desktop.ui.dialog_parts import indent_number
-from sce_desktop.ui.fields import ComboBox, SpinBox
+from sce_desktop.ui.fields import ComboBox
 from sce_desktop.ui.label_edits import quoted
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
@@ -28,33 +23,6 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.scan import TableScan
     from sce_desktop.ui.table_work import Look
 
-_DELIMITERS = {
-    ",": "Comma  ,",
-    ";": "Semicolon  ;",
-    "\t": "Tab",
-    "|": "Bar  |",
-    ":": "Colon  :",
-    " ": "Space",
-    "": "None: a line is a cell",
-}
-_ENCODINGS = (
-    "utf-8",
-    "utf-16",
-    "cp1252",
-    "iso8859-15",
-    "cp1250",
-    "cp1251",
-    "cp1253",
-    "cp1254",
-    "cp1256",
-    "koi8-r",
-    "mac-roman",
-    "shift_jis",
-    "euc-jp",
-    "gb18030",
-    "big5",
-    "euc-kr",
-)
 _SHOWN_COLUMNS, _LEAST_COLUMNS = 6, 3
 _USES = (  # words, what becomes of the labels, whether they are gold
     (
@@ -68,95 +36,6 @@ _USES = (  # words, what becomes of the labels, whether they are gold
         True,
     ),
 )
-_USED = {
-    "csv": {"encoding", "delimiter", "quoting", "header_row"},
-    "xlsx": {"sheet", "header_row"},
-    "jsonl": {"encoding"},
-}
-
-
-def delimiter_name(delimiter: str) -> str:
-    """What people call a delimiter."""
-    return _DELIMITERS.get(delimiter, delimiter)
-
-
-class ReadingForm(QWidget):
-    """Encoding, delimiter, quotes, header and sheet: as found, until the user says otherwise."""
-
-    changed = Signal()  # ``options`` are others
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.options = TableOptions()  # what the user chose; None: find out
-        self.encoding, self.delimiter, self.quoting, self.sheet = (ComboBox() for _ in range(4))
-        self.header_row = SpinBox()
-        self.header_row.setRange(0, 1000)
-        self.header_row.setKeyboardTracking(False)
-        self.header_row.setSpecialValueText("None")
-        self.header_row.setToolTip("The line that names the columns; None: the columns are numbered")
-        self._rows = {
-            "encoding": ("Encoding", self.encoding),
-            "delimiter": ("Delimiter", self.delimiter),
-            "quoting": ("Quotes", self.quoting),
-            "sheet": ("Sheet", self.sheet),
-            "header_row": ("Header in line", self.header_row),
-        }
-        self._form = QFormLayout(self)
-        self._form.setContentsMargins(0, 0, 0, 0)
-        self._form.setVerticalSpacing(px(6))
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        for name, (words, widget) in self._rows.items():
-            widget.setAccessibleName(words)
-            if isinstance(widget, QComboBox):
-                widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-                widget.setMinimumContentsLength(10)
-                widget.activated.connect(lambda _, name=name: self._on_chosen(name))
-            self._form.addRow(words, widget)
-        for inner in self.header_row.findChildren(QLineEdit):
-            inner.setAccessibleName("Header in line")
-        indent_number(self.header_row)
-        self.header_row.valueChanged.connect(lambda _: self._on_chosen("header_row"))
-        self.show_preview(None)
-
-    def show_preview(self, preview: TablePreview | None) -> None:
-        """Show how a table was read; None: nothing is known yet."""
-        used = _USED.get(preview.kind, set()) if preview else set()
-        for name, (_, widget) in self._rows.items():
-            self._form.setRowVisible(widget, name in used and (name != "sheet" or self._has_sheets(preview)))
-        if preview is None:
-            return
-        found = preview.options
-        encodings = dict.fromkeys((*preview.encodings, *_ENCODINGS))
-        _fill(self.encoding, [(name.upper(), name) for name in encodings], found.encoding)
-        delimiters = dict.fromkeys((*_DELIMITERS, found.delimiter))
-        _fill(
-            self.delimiter,
-            [(delimiter_name(d), d) for d in delimiters if d is not None],
-            found.delimiter,
-        )
-        _fill(self.quoting, [("Enclose cells", True), ("Plain text", False)], found.quoting is not False)
-        _fill(self.sheet, [(name, name) for name in preview.sheets], found.sheet)
-        with QSignalBlocker(self.header_row):
-            self.header_row.setValue(found.header_row or 0)
-
-    @staticmethod
-    def _has_sheets(preview: TablePreview | None) -> bool:
-        return preview is not None and len(preview.sheets) > 1
-
-    def _on_chosen(self, name: str) -> None:
-        widget = self._rows[name][1]
-        value: Any = widget.currentData() if isinstance(widget, QComboBox) else self.header_row.value()
-        if name == "sheet":  # another sheet has another header
-            self.options = TableOptions(sheet=value)
-        else:
-            self.options = replace(self.options, **{name: value})
-        self.changed.emit()
-
-    @Slot()
-    def quotes_as_text(self) -> None:
-        """Take quotes as plain text: what helps where one was never closed."""
-        self.options = replace(self.options, quoting=False)
-        self.changed.emit()
 
 
 class ColumnsForm(QWidget):
@@ -388,12 +267,3 @@ class ColumnsForm(QWidget):
 def _shown(name: str, place: int) -> str:
     """A header as a list shows it; the place where it has none."""
     return name.replace("\n", " ") or f"Column {place + 1}"
-
-
-def _fill(combo: QComboBox, items: list[tuple[str, object]], current: object) -> None:
-    with QSignalBlocker(combo):
-        combo.clear()
-        for words, value in items:
-            combo.addItem(words, value)
-        place = next((i for i, (_, value) in enumerate(items) if value == current), -1)
-        combo.setCurrentIndex(place)

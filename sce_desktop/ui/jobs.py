@@ -42,13 +42,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QThread, QTimer, Signal, Slot
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.ui.crashes import Crash
 from sce_desktop.ui.garbage import GuiCollector
 
 UPDATES_PER_SECOND = 15
+CATCH_UP_MS = 100  # longer than from one update to the next
 STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class _Work:
     args: tuple[Any, ...]
     keywords: dict[str, Any]
     cancel: threading.Event = field(default_factory=threading.Event)
+    held: tuple[int, int | None, str, float] | None = None  # the last report, while it has not been posted
     _claim: threading.Lock = field(default_factory=threading.Lock)
 
     def claim(self) -> bool:
@@ -85,28 +87,31 @@ class _Work:
 
 
 class _LaneProgress:
-    """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, beside new stages."""
+    """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, beside new stages.
+
+    What is held back in between lies in ``work.held``, where the window looks a moment later: the thread may
+    be in the midst of a long batch by then.
+    """
 
     def __init__(self, work: _Work, post: Callable[[str, object], None]) -> None:
-        self._cancel = work.cancel
+        self._work = work
         self._post = post
         self._next = 0.0
-        self._held: tuple[int, int | None, str, float] | None = None
         self._stage = ""
         self._warned: set[str] = set()
 
     def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
         now = time.monotonic()
-        self._held = (done, total, stage, now)
+        self._work.held = (done, total, stage, now)
         if now >= self._next or stage != self._stage:  # that something else begins is news
             self._stage = stage
             self._next = now + 1 / UPDATES_PER_SECOND
             self.flush()
 
     def flush(self) -> None:
-        if self._held is not None:
-            self._post("progressed", self._held)
-            self._held = None
+        held, self._work.held = self._work.held, None
+        if held is not None:
+            self._post("progressed", held)
 
     def warn(self, message: str) -> None:
         if message not in self._warned:
@@ -114,7 +119,7 @@ class _LaneProgress:
             self._post("warned", message)
 
     def check(self) -> None:
-        if self._cancel.is_set():
+        if self._work.cancel.is_set():
             raise Cancelled
 
 
@@ -148,6 +153,8 @@ class Job(QObject):
         self.ended_at: float | None = None
         self.attached = True
         self._stage_start: tuple[float, int] | None = None  # when, and with how many units done
+        self._caught_up: object = None  # the report that was taken in last though it was held back
+        self._told_at = 0.0  # when ``done`` was so much: rates are by that, the same wherever they are shown
         self._work = work
         self._lane = lane
 
@@ -170,11 +177,11 @@ class Job(QObject):
 
     @property
     def rate(self) -> float | None:
-        """Units a second in the current stage; None before there is anything to tell."""
+        """Units a second in the current stage, when it was told last; None before there is anything."""
         if self._stage_start is None:
             return None
         began, base = self._stage_start
-        seconds = (self.ended_at or time.monotonic()) - began
+        seconds = self._told_at - began
         return (self.done - base) / seconds if self.done > base and seconds > 0 else None
 
     @property
@@ -207,9 +214,12 @@ class Job(QObject):
                 self.state = JobState.RUNNING
         elif event == "progressed":
             *payload, at = payload  # a rate by when the window hears of it would be wild after a hitch
+            if at < self._told_at:
+                return  # a newer one was taken in already
             if self._stage_start is None or payload[2] != self.stage:
                 self._stage_start = (at, payload[0])
             self.done, self.total, self.stage = payload
+            self._told_at = at
         elif event == "warned":
             self.warnings.append(payload)
         else:
@@ -295,6 +305,8 @@ class Lane(QObject):
         self._owner = threading.get_ident()
         self._open = True
         self._joined = False
+        self._catch_up_soon = QTimer(self, singleShot=True, interval=CATCH_UP_MS)
+        self._catch_up_soon.timeout.connect(self._catch_up)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
         self._collector = GuiCollector(self)
         self._thread = _Thread(name, self._waiting, self._post)
@@ -375,8 +387,20 @@ class Lane(QObject):
             self.crashed.emit(payload)
         job._receive(event, payload)
         self.jobChanged.emit(job)
+        if event == "progressed":
+            self._catch_up_soon.start()  # anew: only once nothing more comes
         if event in ENDED and not self._jobs:
             self.idle.emit()
+
+    @Slot()
+    def _catch_up(self) -> None:
+        """Take in reports that were held back, as they came too soon after those before them."""
+        for job in self.jobs:
+            held = job._work.held  # not cleared here: the thread may put a newer one in its place just now
+            if held is not None and held is not job._caught_up:
+                job._caught_up = held
+                job._receive("progressed", held)
+                self.jobChanged.emit(job)
 
 
 class Lanes:

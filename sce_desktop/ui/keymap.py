@@ -1,7 +1,8 @@
 """Which key does what: single keys that decide about a row, changed by the user and never two for one key.
 
-Digits choose the buttons of the row panel, which stand in order of probability; a label may have a key of its
-own beside. Keys with Ctrl, Alt or Meta belong to the menus.
+Digits choose labels, as the user wants it: by rank, the buttons of the row panel from top to bottom, which
+stand in order of probability; or fixed, the first labels of the list. A label may have a key of its own
+beside. Keys with Ctrl, Alt or Meta belong to the menus.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from PySide6.QtGui import QKeySequence
 
 from sce_desktop.core.types import Label
 from sce_desktop.settings import Settings
+from sce_desktop.ui.labels_groups import grouped
 
 SETTING = "keys"
 DIGITS = tuple("123456789")
@@ -58,7 +60,7 @@ _STANDARD = {
     "End": "going to the last row",
     "Del": "removing",
     "Menu": "the menu of a row",
-    **dict.fromkeys(DIGITS, "the label button of that place"),
+    **dict.fromkeys(DIGITS, "the label buttons"),
 }
 _MODIFIERS = ("Ctrl+", "Alt+", "Meta+")
 
@@ -114,6 +116,21 @@ class Keymap:
                 keys[label.id] = key
                 taken.add(key)
         return keys
+
+    def digits(self, labels: Sequence[Label]) -> dict[int, str] | None:
+        """The digits that labels keep, by label id; None where digits go by rank."""
+        if self._settings["digit_keys"] != "fixed":
+            return None
+        ordered, _ = grouped(labels)  # as their list shows them
+        return {
+            label.id: digit for label, digit in zip(ordered, DIGITS, strict=False) if label.id is not None
+        }
+
+    def all_label_keys(self, labels: Sequence[Label]) -> dict[int, tuple[str, ...]]:
+        """Every key that always means a label, by label id: its own one first, then its digit."""
+        own, digits = self.label_keys(labels), self.digits(labels) or {}
+        ids = [label.id for label in labels if label.id in own or label.id in digits]
+        return {i: tuple(keys[i] for keys in (own, digits) if i in keys) for i in ids if i is not None}
 
     def owner(self, key: str, labels: Sequence[Label], *, label_id: int | None = None) -> str:
         """Who has ``key`` already, in words, other than the label that asks; "" if nobody."""

@@ -68,10 +68,11 @@ class KeysDialog(QDialog):
             field.textChanged.connect(self._check)
             deciding.addRow(command.words, field)
             self.fields[command.name] = field
-        deciding.addRow("The label button of that place", _key("1 … 9"))
-        for label_id, key in keymap.label_keys(session.labels).items():
+        if keymap.digits(session.labels) is None:
+            deciding.addRow("The label of that rank", _key("1 … 9"))
+        for label_id, label_keys in keymap.all_label_keys(session.labels).items():
             name = next(label.name for label in session.labels if label.id == label_id)
-            deciding.addRow(_words(f"Label “{name}”"), _key(key))
+            deciding.addRow(_words(f"Label “{name}”"), _key(", ".join(label_keys)))
         menus = _form()
         for key, words in keymap.menu_keys.items():
             native = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QColorDialog,
     QFormLayout,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -73,7 +74,7 @@ class LabelEditor(ProjectDialog):
         form.addRow("Synonyms", self.synonyms)
         form.addRow("", hint)
         form.addRow("Colour", self._swatches())
-        form.addRow("Key", self.shortcut)
+        form.addRow("Key", self._key_row())
         layout = dialog_column(self)
         layout.addLayout(form)
         layout.addWidget(self.problem)
@@ -82,6 +83,20 @@ class LabelEditor(ProjectDialog):
         if label.id is not None:
             job = self._watch(submit_rename_effect(session, label.id))
             job.finished.connect(self._show_touched)
+
+    def _key_row(self) -> QWidget:
+        """The key of its own, and beside it the digit that the label keeps, if it does."""
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.shortcut)
+        digits = self._session.keymap.digits(self._session.labels) or {}
+        self.digit = QLabel(f"and {digits[self._label.id]}" if self._label.id in digits else "")
+        self.digit.setAccessibleName("Fixed digit")
+        self.digit.setToolTip("The digit that this label keeps, by its place in the list")
+        set_role(self.digit, "muted")
+        layout.addWidget(self.digit, 1)
+        return row
 
     @Slot(object)
     def _show_touched(self, effect: LabelEffect | None) -> None:

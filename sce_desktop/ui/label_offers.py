@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from sce_desktop.ui import table_work
 from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
-from sce_desktop.ui.dialog_parts import open_dialog
+from sce_desktop.ui.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.session import Session
 
 _FILES = "Labels (*.txt *.csv *.tsv *.xlsx *.json);;All files (*)"
@@ -81,15 +81,15 @@ class LabelOffers(QObject):
     @Slot()
     def ask_save(self) -> None:
         """Choose where the labels are written."""
-        dialog = QFileDialog(self._parent, "Save labels", "labels.csv", _SAVED)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("csv")
-        dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
-        open_dialog(dialog)
+        ask_save(self._parent, "Save labels", _SAVED, self.save_to, at="labels.csv", suffix="csv")
 
-    def save_to(self, path: Path) -> None:
+    def save_to(self, path: Path, replace: bool = False) -> None:
         """Write the labels to a file."""
         job = self._session.submit(
-            table_work.write_labels, path, self._session.labels, title=f"Writing {path.name}"
+            table_work.write_labels,
+            path,
+            self._session.labels,
+            replace=replace,
+            title=f"Writing {path.name}",
         )
         job.finished.connect(lambda _: self._session.tell(f"The labels were written to {path}."))

@@ -49,7 +49,7 @@ class LabelsModel(QAbstractListModel):
         self._session = session
         self._labels, self._spans = grouped(session.labels)
         self._groups = self._group_of_row()
-        self._keys = session.keymap.label_keys(self._labels)
+        self._keys = session.keymap.all_label_keys(self._labels)
         self._counts = self.all_counts()  # that the view was told
         session.settingsChanged.connect(self.refresh)
         session.labelsChanged.connect(self.refresh)
@@ -63,7 +63,7 @@ class LabelsModel(QAbstractListModel):
         """Show the session's labels."""
         before, spans, keys = self._labels, self._spans, self._keys
         now, now_spans = grouped(self._session.labels)
-        now_keys = self._session.keymap.label_keys(now)
+        now_keys = self._session.keymap.all_label_keys(now)
         if spans == now_spans and [label.id for label in before] == [label.id for label in now]:
             self._labels, self._keys = now, now_keys
             self._tell_counts(also=(now, now_keys) != (before, keys))
@@ -174,7 +174,7 @@ class LabelsModel(QAbstractListModel):
         if role == FoldedRole:
             return self.is_folded(self._groups[index.row()])
         if role == KeyRole:
-            return self._keys.get(label.id or 0, "")
+            return next(iter(self._keys.get(label.id or 0, ())), "")
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tip(label)
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -184,13 +184,15 @@ class LabelsModel(QAbstractListModel):
 
     def _tip(self, label: Label) -> str:
         synonyms = f"Also: {', '.join(label.synonyms)}" if label.synonyms else ""
-        text = "\n".join(filter(None, (label.name, label.description, synonyms)))
+        keys = self._keys.get(label.id or 0)
+        shown = f"Key: {' or '.join(keys)}" if keys else ""
+        text = "\n".join(filter(None, (label.name, label.description, synonyms, shown)))
         return plain_tip(text)
 
     def _spoken(self, label: Label) -> str:
         parts = [label.name, *_spoken_counts(*self.counts(label))]
-        if key := self._keys.get(label.id or 0):
-            parts.append(f"key {key}")
+        if keys := self._keys.get(label.id or 0):
+            parts.append(f"key {' or '.join(keys)}")
         return ", ".join(parts)
 
     def _spoken_group(self, group: Span) -> str:

@@ -32,7 +32,7 @@ from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.coder_dialog import CoderDialog
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
-from sce_desktop.ui.dialog_parts import open_dialog
+from sce_desktop.ui.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.docks import PanelDock
 from sce_desktop.ui.drops import Drops
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
@@ -50,6 +50,7 @@ from sce_desktop.ui.start_page import StartPage
 from sce_desktop.ui.status_bar import StatusBar
 from sce_desktop.ui.theme import Mode, Theme
 from sce_desktop.ui.tool_bar import ToolBar
+from sce_desktop.ui.work import free_path
 from sce_desktop.ui.workspace import Workspace
 
 TITLE = "SCE Desktop"
@@ -101,16 +102,20 @@ class MainWindow(QMainWindow):
         session.told.connect(self.strip.show_message)
         session.toldLasts.connect(self.strip.make_last)
         session.offered.connect(self.strip.show_offer)
+        session.repairAsked.connect(self.ask_repair)
+        session.asked.connect(self.strip.show_question)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
         session.review.over.connect(self.strip.end_offer)
         session.panelAsked.connect(self.show_panel)
         session.projectOpened.connect(self._on_opened)
+        session.projectOpened.connect(self.strip.end_offer)
         session.projectClosed.connect(self._on_closed)
         session.projectOpened.connect(self.strip.end_project)
         session.projectClosed.connect(self.strip.end_project)
         session.countsChanged.connect(self._show_counts)
         session.foundChanged.connect(self._show_counts)
+        session.scoresChanged.connect(self._show_counts)
         session.scorer.modelsChanged.connect(self._show_device)
         session.settled.connect(self._on_settled)
         for child in self.findChildren(QWidget):
@@ -147,16 +152,10 @@ class MainWindow(QMainWindow):
     def _show_import(self, path: Path, *, append: bool = False) -> None:
         open_dialog(self._parts.import_dialog(self._session, path, append=append, parent=self))
 
-    def _choose(
-        self, title: str, filters: str, then: Callable[[Path], object], *, save: bool = False
-    ) -> None:
+    def _choose(self, title: str, filters: str, then: Callable[[Path], object]) -> None:
         """Let the user choose a file, without a nested event loop."""
         dialog = QFileDialog(self, title, str(self._state.value("folder", "")), filters)
-        if save:
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix("sce")
-        else:
-            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
 
         def chosen(name: str) -> None:
             self._state.setValue("folder", str(Path(name).parent))
@@ -178,7 +177,26 @@ class MainWindow(QMainWindow):
     @Slot()
     def ask_copy(self) -> None:
         """Choose where a copy of the project goes."""
-        self._choose("Save a copy", PROJECT_FILTER, self._session.save_copy, save=True)
+        self._choose_copy("Save a copy", self._session.save_copy)
+
+    def _choose_copy(self, title: str, then: Callable[[Path, bool], object], *, at: str = "") -> None:
+        """Let the user choose a project to write, and whether it replaces one that exists."""
+
+        def chosen(path: Path, replace: bool) -> None:
+            self._state.setValue("folder", str(path.parent))
+            then(path, replace)
+
+        at = at or str(self._state.value("folder", ""))
+        ask_save(self, title, PROJECT_FILTER, chosen, at=at, suffix="sce")
+
+    @Slot(object)
+    def ask_repair(self, path: Path) -> None:
+        """Choose where what can be read of a damaged project goes."""
+        self._choose_copy(
+            "Repair to a new project",
+            lambda copy, replace: self._session.repair_project(path, copy, replace),
+            at=str(free_path(path.parent, f"{path.stem} (repaired)")),
+        )
 
     @Slot()
     def ask_export(self) -> None:
@@ -267,9 +285,9 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_counts(self) -> None:
         counts, project = self._session.counts, self._session.project
-        self.status.set_counts(
-            counts, found=self._session.found if has_filters(self._session.query) else None
-        )
+        found = self._session.found if has_filters(self._session.query) else None
+        scored = self._session.runs[0].scored if self._session.runs else 0
+        self.status.set_counts(counts, found=found, scored=scored)
         if counts is not None and project is not None:
             begun = self._counted is None or self._counted[0] != project.path
             self._counted = (project.path, counts)

@@ -209,7 +209,7 @@ class MapData(QObject):
         self.may_retry = not isinstance(error, UserError)
         if self.map is not None and self.map.method != self.method:
             self.method = self.map.method  # the map of before is still there
-            self._session.tell(str(error), "warn")
+            self._session.tell_error(error)
         else:
             self.failure = str(error)
         self.stateChanged.emit()

@@ -233,7 +233,7 @@ class MapPanel(QWidget):
         elif session.scorer.known_vectors is None and not session.scorer.ready:
             self.empty.say("The map comes when the model is loaded.")
         else:
-            self.empty.say(NO_VECTORS)
+            self.empty.say(session.scorer.why_no_vectors() or NO_VECTORS)
         failed, again = bool(data.failure), data.may_retry
         scores = failed and not again and session.scorer.job is None and not session.scorer.why_not()
         self.empty.score.setVisible(scores)

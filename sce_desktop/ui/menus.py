@@ -162,11 +162,28 @@ class Menus(QObject):
             icon="merge",
             project=True,
         )
+        menu.addSeparator()
+        self._digits(menu, session)
+        menu.addSeparator()
         self._add(menu, "Answers of another &person…", window.ask_coder, icon="import", project=True)
         self._add(menu, "A&greement with others…", self._opener(AgreementDialog), icon="check", project=True)
         self._add(
             menu, "&Label sets and versions…", self._opener(LabelSetsDialog), icon="label", project=True
         )
+
+    def _digits(self, menu: QMenu, session: Session) -> None:
+        """Which label a digit means: one of two."""
+        group, choices = QActionGroup(self), {}
+        for how, text in (("rank", "Digit keys by &rank"), ("fixed", "&Fixed digit keys")):
+            choices[how] = self._add(menu, text, partial(session.review.choose_digits, how))
+            choices[how].setCheckable(True)
+            group.addAction(choices[how])
+
+        def show() -> None:
+            choices[str(session.settings["digit_keys"])].setChecked(True)
+
+        session.settingsChanged.connect(lambda _: show())
+        show()
 
     def _build_view(self, session: Session, theme: Theme) -> None:
         window = self._window

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
@@ -56,6 +56,12 @@ class MessageStrip(QFrame):
         self.button.hide()
         self._do: Callable[[], object] | None = None
         layout.addWidget(self.button)
+        self.other_button = QPushButton()  # the second answer to a question
+        self.other_button.setAccessibleName("Other answer")
+        self.other_button.clicked.connect(self._on_other_button)
+        self.other_button.hide()
+        self._other_do: Callable[[], object] | None = None
+        layout.addWidget(self.other_button)
         layout.addWidget(close)
         self._timer = QTimer(self, singleShot=True, interval=INFO_MS)
         self._timer.timeout.connect(self._end)
@@ -68,19 +74,32 @@ class MessageStrip(QFrame):
     @Slot(object, object)
     def show_message(self, sentence: str, tone: str = "info") -> None:
         """Show ``sentence``; ``tone`` is "info" or "warn"."""
-        self._do = None
-        self.button.hide()
+        self._set_buttons()
         self._show(sentence, tone)
 
     @Slot(object, object, object)
     def show_offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
         """Show ``sentence`` and a button that does something about it; both stay until they are closed."""
-        self._do = do
-        self.button.setText(button)
-        self.button.setAccessibleName(button)
-        self.button.show()
+        self._set_buttons((button, do))
         self._show(sentence, "info")
         self._timer.stop()
+
+    @Slot(object, object)
+    def show_question(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
+        """Show ``question`` and a button for each of its two answers; they stay until they are closed."""
+        self._set_buttons(*answers)
+        self._show(question, "info")
+        self._timer.stop()
+
+    def _set_buttons(self, *answers: tuple[str, Callable[[], object]]) -> None:
+        does: list[Callable[[], object] | None] = [None, None]
+        for place, button in enumerate((self.button, self.other_button)):
+            button.setVisible(place < len(answers))
+            if place < len(answers):
+                words, does[place] = answers[place]
+                button.setText(words)
+                button.setAccessibleName(words)
+        self._do, self._other_do = does
 
     @Slot()
     def end_news(self) -> None:
@@ -103,12 +122,18 @@ class MessageStrip(QFrame):
     @Slot()
     def end_offer(self) -> None:
         """Take away an offer that has lost its ground."""
-        if self._do is not None:
+        if self._do is not None and self._other_do is None:  # a question keeps its ground
             self._end()
 
     @Slot()
     def _on_button(self) -> None:
-        do = self._do
+        self._answer(self._do)
+
+    @Slot()
+    def _on_other_button(self) -> None:
+        self._answer(self._other_do)
+
+    def _answer(self, do: Callable[[], object] | None) -> None:
         self._end()
         if do is not None:
             do()
@@ -117,7 +142,7 @@ class MessageStrip(QFrame):
     def _end(self) -> None:
         """Take the sentence away and bring back a warning that it pushed away."""
         self._timer.stop()
-        self._do = None
+        self._do = self._other_do = None
         self.hide()
         if self._unread:
             sentence, lasts = self._unread.popitem()

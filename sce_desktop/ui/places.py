@@ -13,7 +13,7 @@ from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.ui.queries import without_filters
 
 KEPT = 30  # projects
-_MOST_ROWS = 20_000  # that are named one by one: the file is written while the window closes
+MOST_KEPT = 20_000  # that are named one by one: the file is written while the window closes
 
 
 def to_json(query: RowQuery) -> dict[str, Any]:
@@ -22,9 +22,9 @@ def to_json(query: RowQuery) -> dict[str, Any]:
     A choice of very many rows is not kept: a part of it would look like all of it. An order of very many is
     kept as far as people get; the other rows follow in file order.
     """
-    if query.among is not None and len(query.among) > _MOST_ROWS:
+    if query.among is not None and len(query.among) > MOST_KEPT:
         query = without_filters(query)
-    query = replace(query, given=query.given[:_MOST_ROWS])
+    query = replace(query, given=query.given[:MOST_KEPT])
     plain = asdict(RowQuery())
     return {name: value for name, value in asdict(query).items() if value != plain[name]}
 

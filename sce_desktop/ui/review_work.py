@@ -22,17 +22,34 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.vectors import KnownVectors
 
 SIMILAR = 50
-NO_VECTORS = "There are no text vectors: score the rows first, with a model that is no LLM."
+NO_VECTORS = "There are no text vectors: an LLM makes none. Choose an SCE model, then press Score."
+NOT_READY = "The model is still being loaded: try again in a moment."
 
 
-def diverse(project: Project, vectors: KnownVectors | None, seed: int, *, progress: Progress) -> IdArray:
-    """Return the undecided rows with text, the first spread over all that there is to see."""
+def diverse(
+    project: Project, vectors: KnownVectors | None, before: IdArray, *, cut: bool = False, progress: Progress
+) -> IdArray:
+    """Return the undecided rows with text, the first spread over all that there is to see.
+
+    Args:
+        project: Whose rows.
+        vectors: Of the model that scores.
+        before: The order that was shown last (n,): it is kept, but for rows that are decided by now, unless
+            there are rows that it lacks.
+        cut: It was too long to be kept whole: the rows that it lacks follow.
+        progress: Checked in between.
+    """
     from sce_desktop.tasks.queues import diverse_ids
 
     if vectors is None:
         raise UserError(NO_VECTORS)
     open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
-    return diverse_ids(project, vectors, open_ids, seed=seed, progress=progress)
+    if not len(open_ids):
+        return open_ids
+    rest = np.setdiff1d(open_ids, before)
+    if len(before) and (cut or not len(rest)):
+        return np.concatenate([before[np.isin(before, open_ids)], rest])
+    return diverse_ids(project, vectors, open_ids, progress=progress)
 
 
 def similar(project: Project, vectors: KnownVectors | None, row_id: int, *, progress: Progress) -> IdArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -250,6 +250,7 @@ class RowLabels(QWidget):
         self._titles: tuple[str, ...] = ()
         self._all = self._low = self._typing = False
         self.buttons: list[LabelButton] = []
+        self._digits: Mapping[int, str] | None = None  # that labels keep, by id; None: by place
         self.legend = Legend()
         self.finder = QLineEdit(placeholderText="Find a label…", clearButtonEnabled=True)
         self.finder.setAccessibleName("Find a label")
@@ -335,6 +336,12 @@ class RowLabels(QWidget):
         self.finder.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.finder.selectAll()
 
+    def set_digits(self, digits: Mapping[int, str] | None) -> None:
+        """Name the digits that labels keep, by id; None: the digit of a label is that of its place."""
+        if digits != self._digits:
+            self._digits = digits
+            self._show()
+
     def choose_place(self, place: int) -> None:
         """Choose the label whose button is at ``place`` (0-based), if there is one."""
         if self.isEnabled() and place < len(lines := self.shown()):
@@ -368,7 +375,9 @@ class RowLabels(QWidget):
             self._layout.insertWidget(self._layout.count() - 2, button)
             self.buttons.append(button)
         for place, (button, line) in enumerate(zip(self.buttons, lines, strict=False)):
-            button.show_line(line, DIGITS[place] if place < len(DIGITS) else "")
+            by_place = DIGITS[place] if place < len(DIGITS) else ""
+            digit = by_place if self._digits is None else self._digits.get(line.label_id, "")
+            button.show_line(line, digit)
             button.show()
         for button in self.buttons[len(lines) :]:
             button.hide()

@@ -353,9 +353,14 @@ class RowPanel(QWidget):
             "next": lambda: self._session.stepAsked.emit(1),
             "previous": lambda: self._session.stepAsked.emit(-1),
         }
+        digits = keymap.digits(self._session.labels)
         keys: dict[str, Callable[[], object]] = {
-            digit: partial(self.labels.choose_place, place) for place, digit in enumerate(DIGITS)
+            digit: partial(self._by_digit, partial(self.labels.choose_place, place))
+            for place, digit in enumerate(DIGITS)
         }
+        if digits is not None:
+            keys = {digit: partial(self.choose_label, label_id) for label_id, digit in digits.items()}
+        self.labels.set_digits(digits)
         keys |= {key: partial(self.choose_label, label_id) for label_id, key in self._label_keys.items()}
         keys |= {chosen[name]: do for name, do in commands.items() if chosen[name]}
         self._keys.set_keys(keys)
@@ -363,6 +368,11 @@ class RowPanel(QWidget):
         for arrow, name in ((self.previous, "previous"), (self.next, "next")):
             arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
         self.labels.show_key(shown_key(chosen["find"]))
+
+    def _by_digit(self, choose: Callable[[], object]) -> None:
+        """Choose by rank, and ask once whether that is what the user wants of digits."""
+        choose()
+        self._session.review.ask_digits()
 
     @Slot()
     def _find_label(self) -> None:

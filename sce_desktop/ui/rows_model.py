@@ -24,6 +24,7 @@ from PySide6.QtCore import (
     Slot,
 )
 
+from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.types import IdArray, Label, Run
 from sce_desktop.store.query import RowQuery
 from sce_desktop.ui import rows_data, rows_text
@@ -229,6 +230,8 @@ class RowsModel(QAbstractTableModel):
     def _on_no_answer(self, error: object) -> None:
         self._find = None
         self._session.queryFailed.emit(str(error))
+        if isinstance(error, DamagedProject):
+            self._session.tell_error(error)
         self.searching.emit(False)
 
     @Slot()

@@ -32,7 +32,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
 from sce_desktop.core.types import IdArray, ModelVersion, Run
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
-from sce_desktop.ui import work
+from sce_desktop.ui import review_work, work
 from sce_desktop.ui.baselines import Baselines, chosen_baselines
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Job, drop
@@ -194,6 +194,14 @@ class Scorer(Baselines):
         """The text vectors that the model as it was has made, from which a fine-tune starts."""
         return self._shelf.known_vectors
 
+    def why_no_vectors(self) -> str:
+        """Why what needs text vectors cannot be done now, in one sentence; empty if it perhaps can."""
+        if self.known_vectors is not None:
+            return ""  # whether there are some of these rows is looked up where they are needed
+        if self._load_failed:
+            return "The model could not be loaded: choose another one."
+        return review_work.NO_VECTORS if self.ready else review_work.NOT_READY
+
     def warm_up(self) -> None:
         """Load the model behind the window, so that it is there when it is needed."""
         self.ready = self._load_failed = False
@@ -276,9 +284,10 @@ class Scorer(Baselines):
             few = (
                 " (with the LLM, those on the screen alone)" if self.llm and self.llm_rows == "screen" else ""
             )
+            models = f" with {1 + len(self.baselines)} models" if self.baselines else ""
             self._session.tell(
-                f"Scoring {rows:,} rows{few} takes about {duration(seconds)}. Rows on the screen come first, "
-                "and you can go on working; Stop keeps what is scored."
+                f"Scoring {rows:,} rows{models}{few} takes about {duration(seconds)}. "
+                "Rows on the screen come first, and you can go on working; Stop keeps what is scored."
             )
         self._estimate = None
         self.score()
@@ -395,7 +404,7 @@ class Scorer(Baselines):
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
-        self._session.tell(str(error), "warn")
+        self._session.tell_error(error)
         self.modelsChanged.emit()
 
     @Slot()

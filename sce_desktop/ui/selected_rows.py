@@ -71,7 +71,7 @@ class SelectedRows(QObject):
                 title="Accepting predictions",
                 queue=ACCEPTED,
             )
-            if job is not None:
+            if job is not None and session.project is not None:
                 job.finished.connect(partial(self._tell_none, session.project))
         return True
 

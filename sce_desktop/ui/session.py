@@ -27,14 +27,15 @@ that a panel draws from signals alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import USER, Label, LabelSet, Run, TableOptions
 from sce_desktop.core.words import were
 from sce_desktop.settings import Settings, Value
@@ -80,9 +81,11 @@ class Session(Edits):
     foundChanged = Signal()  # ``found`` is: the table shows the rows of a query
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     panelAsked = Signal(object)  # title of a panel below that is to be shown
+    repairAsked = Signal(object)  # path of a damaged project: where is what can be read of it to go?
     told = Signal(object, object)  # a sentence, "info" or "warn"
     toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
     offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
+    asked = Signal(object, object)  # a question, and its answers: what each button says and does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
     def __init__(self, lanes: Lanes, settings: Settings, parent: QObject | None = None) -> None:
@@ -159,6 +162,9 @@ class Session(Edits):
         """Show the rows most like one."""
         if self.project is None or row_id is None:
             return
+        if reason := self.scorer.why_no_vectors():
+            self.tell(reason, "warn")
+            return
         job = self.submit(
             review_work.similar,
             self.project,
@@ -219,6 +225,19 @@ class Session(Edits):
         log.info("Told: %s", sentence)
         self.offered.emit(sentence, button, do)
 
+    def tell_error(self, error: object) -> None:
+        """Show what went wrong, with a way out where a file is damaged."""
+        if isinstance(error, DamagedProject):
+            path = error.path
+            self.offer(error.what, "Repair…", lambda: self.repairAsked.emit(path))
+        else:
+            self.tell(str(error), "warn")
+
+    def ask(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
+        """Ask in the message strip, with a button for each answer; nobody has to answer."""
+        log.info("Asked: %s", question)
+        self.asked.emit(question, answers)
+
     # --- jobs ----------------------------------------------------------------------------------------------
 
     def submit(
@@ -245,7 +264,7 @@ class Session(Edits):
 
     @Slot(object)
     def _tell_failure(self, error: object) -> None:
-        self.tell(str(error), "warn")
+        self.tell_error(error)
 
     @Slot()
     def warm_up(self) -> None:
@@ -279,6 +298,16 @@ class Session(Edits):
             work.import_table, choices, target, title=f"Importing {choices.path.name}"
         )
 
+    def repair_project(self, path: Path, copy: Path, replace: bool = False) -> Job:
+        """Make a new project at ``copy`` of what can be read of a damaged one, open it and say what came."""
+        return self._replace_project(
+            partial(work.repair_project, replace=replace),
+            path,
+            copy,
+            title=f"Repairing {path.stem}",
+            tone="warn",
+        )
+
     def close_project(self) -> None:
         """Close the open project, after its work has been stopped; the start page comes."""
         self._work.stop_then(self._close_now)
@@ -291,11 +320,11 @@ class Session(Edits):
         fn = work.open_project if path.exists() else work.import_sample
         self._replace_project(fn, path, title="Opening the sample", score=True)
 
-    def save_copy(self, path: Path) -> Job | None:
-        """Copy the open project to ``path``."""
+    def save_copy(self, path: Path, replace: bool = False) -> Job | None:
+        """Copy the open project to ``path``; ``replace`` what is there."""
         if self.project is None:
             return None
-        job = self.submit(work.backup, self.project, path, title=f"Copying to {path.name}")
+        job = self.submit(work.backup, self.project, path, replace=replace, title=f"Copying to {path.name}")
         job.finished.connect(lambda _: self.tell(f"The project was copied to {path}."))
         return job
 
@@ -313,7 +342,7 @@ class Session(Edits):
             job.ended.connect(self.settled)
 
     def _replace_project(
-        self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False
+        self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False, tone: Tone = "info"
     ) -> Job:
         """Make or open another project; the present one stays open until that has worked."""
         job = self.lanes.files.submit(fn, *args, title=title)
@@ -322,13 +351,13 @@ class Session(Edits):
             if self._closing:
                 project.close()
             else:
-                self._work.stop_then(lambda: self._switch(project, job.warnings, score=score))
+                self._work.stop_then(lambda: self._switch(project, job.warnings, score=score, tone=tone))
 
         job.finished.connect(made)
         job.failed.connect(self._tell_failure)
         return job
 
-    def _switch(self, project: Project, warnings: list[str], *, score: bool) -> None:
+    def _switch(self, project: Project, warnings: list[str], *, score: bool, tone: Tone) -> None:
         self._close_now()
         self.project = project
         self.label_set = project.label_set()
@@ -344,7 +373,7 @@ class Session(Edits):
             self.set_current_row(row)
         self.count_soon()
         if warnings:
-            self.tell(" ".join(warnings))
+            self.tell(" ".join(warnings), tone if len(warnings) > 1 else "info")
         if project.read_only:
             self.tell(self.why_not(), "warn")
             return

@@ -59,6 +59,10 @@ class Edits(QObject):
         """Show one sentence in the message strip."""
         raise NotImplementedError
 
+    def tell_error(self, error: object) -> None:
+        """Show what went wrong, with a way out where there is one."""
+        raise NotImplementedError
+
     def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
         """Show one sentence in the message strip, with a button beside it."""
         raise NotImplementedError
@@ -89,7 +93,7 @@ class Edits(QObject):
         try:
             result = change(self.project)
         except UserError as error:
-            self.tell(str(error), "warn")
+            self.tell_error(error)
             return False
         then(result)
         return True

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
-from sce_desktop.ui.choices import DEVICES
+from sce_desktop.ui.choices import DEVICES, DIGIT_KEYS
 from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, indent_number, ok_and_cancel, problem_label
 from sce_desktop.ui.fields import ComboBox, DoubleSpinBox, SpinBox
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
@@ -29,13 +29,14 @@ from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 _GROUPS = (
     ("Scoring", ("model", "baseline", "device", "threads", "auto_finetune")),
     ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
-    ("Window", ("theme", "row_height", "label_cells", "blind")),
+    ("Window", ("theme", "row_height", "label_cells", "digit_keys", "blind")),
 )
 _OTHERS = "More"
 _AT_LEAST = {
     "threads": "All but one",
     "auto_finetune": "Never",
 }  # what the least value means, in words
+_CHOICES = {"device": DEVICES, "digit_keys": DIGIT_KEYS}  # in words
 _UNITS = {"cache_megabytes": " MB", "auto_finetune": " rows"}
 _EDITOR_WIDTH = 250
 _LARGEST_INT = 2**31 - 1  # of a QSpinBox
@@ -84,7 +85,7 @@ class SettingField(QWidget):
         elif setting.choices:
             self.editor = ComboBox()
             for choice in setting.choices:
-                words = DEVICES.get(choice) if setting.key == "device" else None
+                words = _CHOICES.get(setting.key, {}).get(choice)
                 self.editor.addItem(words or choice.capitalize(), choice)
             self.editor.setCurrentIndex(setting.choices.index(str(value)))
         elif setting.type in (int, float):

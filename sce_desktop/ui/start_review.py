@@ -1,33 +1,43 @@
-"""Beginning to review: the default queue, at its first row without an answer.
+"""Beginning to review: the default queue, varied rows first, at its first row without a label.
 
 session.review.begin()     the menu and the key; said once, with a button, when all rows are scored first
 """
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from sce_desktop.core.queues import DEFAULT_QUEUE
 from sce_desktop.core.types import IdArray
 from sce_desktop.store.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui import review_work
+from sce_desktop.ui.choices import DIGIT_KEYS
 from sce_desktop.ui.jobs import Job, drop
-from sce_desktop.ui.queries import is_selection, without_filters
+from sce_desktop.ui.places import MOST_KEPT
+from sce_desktop.ui.queries import is_selection, order_name, without_filters
 
 if TYPE_CHECKING:
     from sce_desktop.ui.session import Session
 
 START = "Start reviewing"
 READY = "All rows are scored. Start reviewing with a varied set of rows."
-NOTHING_OPEN = "Every row with text has an answer."
+DIGITS_QUESTION = "Digit keys: 1 for the likeliest label of each row, or a fixed digit for each label?"
+NOTHING_OPEN = "Every row with text is labelled or skipped: none is left to review."
 
 
 def diverse(query: RowQuery, ids: IdArray) -> RowQuery:
     """Return ``query`` in the order of the default queue, `core.queues.DEFAULT_QUEUE`, that was found."""
     return replace(query, order=RowOrder.GIVEN, descending=False, given=tuple(ids.tolist()), name="")
+
+
+def is_diverse(query: RowQuery) -> bool:
+    """Whether ``query`` shows the default queue."""
+    return order_name(query) == DEFAULT_QUEUE
 
 
 class StartReview(QObject):
@@ -39,9 +49,12 @@ class StartReview(QObject):
         super().__init__(session)
         self._session = session
         self._search: Job | None = None
+        self._order: tuple[int, ...] = ()  # that was found, with rows that were decided since
+        self._embedder = ""  # of the vectors by which it was found
         self._scoring: Job | None = None  # that was looked at last
         self._scored_first = False  # for the first time, and it is not counted yet
         self._offered = False
+        self._asked = False  # what digits mean
         session.scorer.modelsChanged.connect(self._on_models)
         session.countsChanged.connect(self._on_counts)
         session.annotationsChanged.connect(self._on_annotations)
@@ -50,24 +63,43 @@ class StartReview(QObject):
     @Slot()
     def begin(self) -> None:
         """Show the default queue from its first row without an answer."""
-        if self._session.project is not None:
-            self.find_diverse().finished.connect(self._on_diverse)
+        if (job := self.find_diverse()) is not None:
+            job.finished.connect(self._on_diverse)
 
-    def find_diverse(self) -> Job:
-        """Look for the rows without an answer, varied ones first: by their vectors."""
-        session = self._session
-        assert session.project is not None
+    def find_diverse(self) -> Job | None:
+        """Look for the rows without a label, varied ones first; None, and told why, where that cannot be.
+
+        The order stays as it was: decisions and beginning again only take rows out of it. It is made anew
+        where rows came or another model made the vectors.
+        """
+        session, vectors = self._session, self._session.scorer.known_vectors
+        if session.project is None:
+            return None
+        if reason := session.scorer.why_no_vectors():
+            session.tell(reason, "warn")
+            return None
         drop(self._search)
-        self._search = session.submit(
+        embedder = vectors.embedder if vectors is not None else ""
+        if is_diverse(session.query) and not self._order:  # from before a restart
+            self._order, self._embedder = session.query.given, embedder
+        known = self._order if self._embedder == embedder else ()
+        self._search = job = session.submit(
             review_work.diverse,
             session.project,
-            session.scorer.known_vectors,
-            random.getrandbits(32),
+            vectors,
+            np.array(known, np.int64),
+            cut=len(known) == MOST_KEPT,
             title="Finding a varied set of rows",
             lane="reads",
             first=True,
         )
-        return self._search
+        job.finished.connect(lambda ids: self._keep(ids, embedder))
+        return job
+
+    def _keep(self, ids: IdArray, embedder: str) -> None:
+        found = tuple(ids.tolist())
+        if self._embedder != embedder or not set(found) <= set(self._order):
+            self._order, self._embedder = found, embedder
 
     def _rows(self) -> RowQuery:
         """The rows that are shown, or all where they were chosen one by one: those are no queue."""
@@ -85,6 +117,23 @@ class StartReview(QObject):
         else:
             session.set_query(query)
         session.rowsFocusAsked.emit()
+        self.ask_digits()
+
+    # --- which label a digit means --------------------------------------------------------------------------
+
+    def ask_digits(self) -> None:
+        """Ask in the first review what digits mean: by rank "2" is another label from row to row."""
+        settings = self._session.settings
+        known = settings["digit_keys_asked"] or settings["digit_keys"] == "fixed"
+        if not self._asked and not known and len(self._session.labels) > 1:
+            self._asked = True
+            answers = [(DIGIT_KEYS[how], partial(self.choose_digits, how)) for how in ("rank", "fixed")]
+            self._session.ask(DIGITS_QUESTION, answers)
+
+    def choose_digits(self, how: str) -> None:
+        """Let digits choose labels by "rank", or "fixed" ones, from now on."""
+        self._session.change_setting("digit_keys_asked", True)
+        self._session.change_setting("digit_keys", how)
 
     # --- offering it ---------------------------------------------------------------------------------------
 
@@ -122,4 +171,5 @@ class StartReview(QObject):
     def _forget(self) -> None:
         drop(self._search)
         self._search = self._scoring = None
+        self._order, self._embedder = (), ""
         self._scored_first = self._offered = False

@@ -64,17 +64,19 @@ class StatusBar(QStatusBar):
         label.setAccessibleName(name)
         return label
 
-    def set_counts(self, counts: Counts | None, *, found: int | None = None) -> None:
+    def set_counts(self, counts: Counts | None, *, found: int | None = None, scored: int = 0) -> None:
         """Show how many rows there are, labelled and scored; nothing without a project.
 
-        ``found``: how many of them the filters leave; None: there is no filter.
+        ``found``: how many of them the filters leave; None: there is no filter. ``scored``: by now, where
+        that is more than was counted.
         """
         shown = "" if found is None else f"{found:,} of "
-        self.counts.setText(
-            f"{shown}{plural(counts.rows, 'row')}    {counts.labelled:,} labelled    {counts.scored:,} scored"
-            if counts
-            else ""
-        )
+        parts: tuple[str, ...] = ()
+        if counts is not None:
+            by_now = max(scored, counts.scored)
+            rows = f"{shown}{plural(counts.rows, 'row')}"
+            parts = (rows, f"{counts.labelled:,} labelled", f"{by_now:,} scored")
+        self.counts.setText("    ".join(parts))
         none = counts.states[RowState.NONE] if counts else 0
         self.counts.setToolTip(f"{none:,} of the labelled rows as “none of these”" if none else "")
 

@@ -96,11 +96,11 @@ def read_labels(path: Path, *, progress: Progress) -> list[tuple[Label, int]]:
     return [(label, 0) for label in read_labels(path)]
 
 
-def write_labels(path: Path, labels: tuple[Label, ...], *, progress: Progress) -> None:
+def write_labels(path: Path, labels: tuple[Label, ...], *, replace: bool = False, progress: Progress) -> None:
     """Write labels to a file."""
     from sce_desktop.tasks.tables import write_labels
 
-    write_labels(path, labels)
+    write_labels(path, labels, overwrite=replace)
 
 
 def column_labels(project: Project, column: int, *, progress: Progress) -> list[tuple[Label, int]]:

@@ -223,8 +223,8 @@ class Tuner(QObject):
         session.versionsChanged.emit()
         session.historyChanged.emit()  # what led to it leads nowhere now
 
-    def export(self, version: ModelVersion, folder: Path) -> Job | None:
-        """Write the model of a version as a model folder."""
+    def export(self, version: ModelVersion, folder: Path, replace_it: bool = False) -> Job | None:
+        """Write the model of a version as a model folder; ``replace_it``: in the place of another one."""
         session = self._session
         if session.project is None:
             return None
@@ -235,6 +235,7 @@ class Tuner(QObject):
             replace(session.scorer.choice(), model=version.base, baselines=()),
             version,
             folder,
+            force=replace_it,
             title=f"Exporting {version.name}",
             lane="models",
         )

@@ -184,13 +184,14 @@ def export(
     version: ModelVersion,
     folder: Path,
     *,
+    force: bool = False,
     progress: Progress,
 ) -> None:
-    """Write the model of a version as a model folder."""
+    """Write the model of a version as a model folder; with ``force`` in the place of another one."""
     from sce_desktop.tasks.card import version_card
     from sce_desktop.tasks.replaceable import check_tuned
 
-    check_tuned(folder, version.base)
+    check_tuned(folder, version.base, force=force)
     shelf.open(choice, progress=progress)
     progress.check()
     model = shelf.version_model(project, version)

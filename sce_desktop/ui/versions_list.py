@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.comparison import recorded
 from sce_desktop.core.types import ModelVersion
-from sce_desktop.ui.dialog_parts import ask_folder, flat_list, open_dialog
+from sce_desktop.ui.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
 from sce_desktop.ui.icons import icon
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, font, px, set_role
@@ -46,6 +46,7 @@ class VersionsPane(QWidget):
     """Follows the tuner; ``chosen`` tells which versions are selected, two at most."""
 
     chosen = Signal(object)  # versions
+    baseChosen = Signal()  # the base model alone, though there are versions
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,7 +115,7 @@ class VersionsPane(QWidget):
                 (version.name, when(version.created_at), f"{version.train_rows:,}", short_result(version)),
                 version.title,
             )
-        self._add(0, used == 0, (Path(scorer.base).name, "", "", "as it was"), scorer.base)
+        self._add(0, used == 0, (Path(scorer.base).name, "", "", "base model"), scorer.base)
         for place in range(self.list.topLevelItemCount()):
             item = self.list.topLevelItem(place)
             if item is not None and item.data(0, _VERSION) in kept:
@@ -155,7 +156,9 @@ class VersionsPane(QWidget):
     @Slot()
     def _on_selected(self) -> None:
         self._show_buttons()
-        if len(self.selected) <= 2:
+        if self.list.selectedItems() and not self.selected and self._session.tuner.versions:
+            self.baseChosen.emit()
+        elif len(self.selected) <= 2:
             self.chosen.emit(self.selected)
 
     # --- what is done --------------------------------------------------------------------------------------
@@ -179,7 +182,16 @@ class VersionsPane(QWidget):
             return
         (version,) = self.selected
         export, name = self._session.tuner.export, version.title.replace(" ", "-")
-        ask_folder(self, f"Folder for {version.title}", lambda folder: export(version, Path(folder) / name))
+
+        def chosen(folder: str) -> None:
+            ask_replace(
+                self,
+                Path(folder) / name,
+                lambda place, replace: export(version, place, replace),
+                what="model folder",
+            )
+
+        ask_folder(self, f"Folder for {version.title}", chosen)
 
     @Slot()
     def ask_delete(self) -> None:

@@ -78,7 +78,7 @@ def duration(seconds: float) -> str:
 
 def share_done(job: Job) -> str:
     """How much of its current stage a job has done: "40 %"; empty where nobody knows."""
-    return f"{100 * min(1.0, job.done / job.total):.0f} %" if job.total else ""
+    return f"{min(100, 100 * job.done // job.total)} %" if job.total else ""  # 100 % is all of it
 
 
 def step_text(job: Job) -> str:

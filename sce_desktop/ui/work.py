@@ -5,6 +5,7 @@ Importing torch, pandas or SQLAlchemy takes from half a second to many; in the l
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from sce_desktop.core.types import (
     TablePreview,
     VectorCache,
 )
+from sce_desktop.core.words import plural
 from sce_desktop.store.query import RowQuery
 from sce_desktop.tasks.models import MAIN_ALIAS, NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
@@ -36,7 +38,10 @@ if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
     from sce_desktop.tasks.vectors import KnownVectors
 
+log = logging.getLogger(__name__)
+
 SAMPLE_TEXT_COLUMN = "message"
+_TOLD_PROBLEMS = 3  # of a repair; the log has them all
 SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
 
 
@@ -265,14 +270,34 @@ def open_project(path: Path, *, progress: Progress) -> Project:
     return Project.open(path)
 
 
+def repair_project(path: Path, copy: Path, *, replace: bool = False, progress: Progress) -> Project:
+    """Make a new project at ``copy`` of what can be read at ``path`` and open it; warn of what came back."""
+    from sce_desktop.store.project import Project
+
+    report = Project.repair_file(path, copy, progress, overwrite=replace)
+    for problem in report.problems:
+        log.info("Repair of %s: %s", path.name, problem)
+    counts = (
+        plural(report.rows, "row"),
+        plural(report.annotations, "annotation"),
+        plural(report.scores, "prediction"),
+    )
+    progress.warn(f"Recovered: {', '.join(counts)}.")
+    for problem in report.problems[:_TOLD_PROBLEMS]:
+        progress.warn(problem)
+    if len(report.problems) > _TOLD_PROBLEMS:
+        progress.warn("More is in the log.")
+    return Project.open(copy)
+
+
 def close_project(project: Project, *, progress: Progress) -> None:
     """Bring ``project`` into one file again, which may take a while after a long import."""
     project.close()
 
 
-def backup(project: Project, copy: Path, *, progress: Progress) -> None:
-    """Copy ``project`` while it is in use."""
-    project.backup(copy, progress)
+def backup(project: Project, copy: Path, *, replace: bool = False, progress: Progress) -> None:
+    """Copy ``project`` while it is in use; ``replace`` what is there."""
+    project.backup(copy, progress, overwrite=replace)
 
 
 def build_search_index(project: Project, *, progress: Progress) -> None:
@@ -363,6 +388,7 @@ def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, p
         columns=choices.columns,
         excel_safe=choices.excel_safe,
         note=choices.note,
+        overwrite=choices.replace,
         progress=progress,
     )
 

@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, store, window, finetune, epochs, review, edits (these if none is named), and
-findings, queues, which need ``--data``, the folder of labelled sets.
+Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits (these if none is
+named), repair, and findings, queues, which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import argparse
 import os
 from pathlib import Path
 
-PARTS = ("embed", "score", "import", "store", "window", "finetune", "epochs", "review", "edits")
+PARTS = ("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits")
 DATA_PARTS = ("findings", "queues")
+OWN_PARTS = ("repair",)  # run when they are named
 
 
 def main() -> None:
     """Run the parts that were asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS + DATA_PARTS))
+    parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS + OWN_PARTS + DATA_PARTS))
     parser.add_argument("--model", default="sce-mini", help="name or folder of the model to score with")
     parser.add_argument(
         "--labels", type=int, nargs="+", default=[4, 10, 50, 200], help="label counts to score"
@@ -25,6 +26,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="of one measurement (embed, score)")
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
+    parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
@@ -34,6 +36,7 @@ def main() -> None:
     parser.add_argument(
         "--review-labels", type=int, default=200, help="labels of the project (store, review)"
     )
+    parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
@@ -45,14 +48,13 @@ def main() -> None:
         "--vectors", type=Path, help="file that keeps text vectors for the next time (findings, queues)"
     )
     args = parser.parse_args()
-    if wrong := set(args.parts) - set(PARTS + DATA_PARTS):
-        parser.error(
-            f"no part is named {', '.join(sorted(wrong))}; there are {', '.join(PARTS + DATA_PARTS)}"
-        )
+    known = PARTS + OWN_PARTS + DATA_PARTS
+    if wrong := set(args.parts) - set(known):
+        parser.error(f"no part is named {', '.join(sorted(wrong))}; there are {', '.join(known)}")
     if args.data is None and set(args.parts) & set(DATA_PARTS):
         parser.error("findings and queues need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from tests.benchmarks import edits, embed, epochs, review, score, store, tables, window
+    from tests.benchmarks import edits, embed, encodings, epochs, repair, review, score, store, tables, window
     from tests.benchmarks.measure import machine
 
     print(machine())
@@ -63,6 +65,8 @@ def main() -> None:
             score.run(model=args.model, label_counts=args.labels, seconds=args.seconds)
         elif part == "import":
             tables.run(rows=args.rows)
+        elif part == "encodings":
+            encodings.run(files=args.files)
         elif part == "store":
             store.run(rows=args.review_rows, labels=args.review_labels)
         elif part in DATA_PARTS:
@@ -71,6 +75,8 @@ def main() -> None:
             review.run(rows=args.review_rows, labels=args.review_labels)
         elif part == "edits":
             edits.run(rows=args.review_rows)
+        elif part == "repair":
+            repair.run(rows=args.repair_rows)
         elif part == "epochs":
             epochs.run()
         elif part == "finetune":

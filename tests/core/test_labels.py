@@ -8,6 +8,7 @@ from sce_desktop.core.labels import (
     check_scorable,
     clean_labels,
     distinct_labels,
+    label_key,
     look_alikes,
     meaningless,
     merged_names,
@@ -60,6 +61,42 @@ def test_look_alikes_by_case_spaces_and_unicode_form() -> None:
     assert look_alikes(names) == [("Billing", "billing ", "BILLING"), ("Caf\u00e9", "Cafe\u0301")]
     assert look_alikes(["Straße", "STRASSE"]) == [("Straße", "STRASSE")]
     assert look_alikes(SEPARATORS) == []
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        ("2", "2.0"),
+        ("2", "2,0", "2.00"),
+        ("-1", "-1.0"),
+        ("late", "late\u200b", "Late\ufeff"),
+        ("la\u00adte", "late"),
+        ("very late", "very\u00a0late", "very  late"),
+    ],
+)
+def test_look_alikes_by_how_a_number_is_written_and_by_what_nobody_sees(group: tuple[str, ...]) -> None:
+    assert look_alikes(["other", *group]) == [group]
+
+
+def test_other_numbers_do_not_look_alike() -> None:
+    assert look_alikes(["2", "2.5", "20", "2.01", "v2.0", "2.0.0", "02", "1,000", "1"]) == []
+
+
+def test_one_rule_tells_labels_apart() -> None:
+    assert label_key(" A\n") == label_key("A") != label_key("a")
+    assert [label.name for label in distinct_labels(["A ", "B", "A", "\u200b", " A", "b"])] == [
+        "A ",
+        "B",
+        "b",
+    ]
+
+
+@pytest.mark.parametrize("text", ["half \ud83d", "Caf\udce9"])
+def test_half_a_character_is_no_label(text: str) -> None:
+    for label in (Label(text), Label("a", text), Label("a", synonyms=("b", text)), Label("a", shortcut=text)):
+        with pytest.raises(UserError, match="not valid UTF-8") as caught:
+            clean_labels([label, Label("c")])
+        str(caught.value).encode()
 
 
 def test_names_without_meaning() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,64 @@ def test_no_file(tmp_path: Path) -> None:
         read_labels(tmp_path / "missing.txt")
     with pytest.raises(UserError):
         read_labels(tmp_path)
+
+
+def test_lines_of_json(tmp_path: Path) -> None:
+    content = '"a, b"\n\n{"name": "b", "description": "about b", "synonyms": ["c"]}\n{"label": "d"}\n'
+    for name in ("a.jsonl", "a.ndjson"):
+        assert labels(tmp_path, content, name) == (
+            Label("a, b"),
+            Label("b", "about b", ("c",)),
+            Label("d"),
+        )
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_labels_that_doccano_exported(tmp_path: Path, name: str) -> None:
+    exported = [
+        {"id": 1, "text": "Late", "prefix_key": None, "suffix_key": "l", "background_color": "#209cee"},
+        {"id": 2, "text": "Rude", "prefix_key": "ctrl", "suffix_key": "r", "text_color": "#ffffff"},
+    ]
+    content = json.dumps(exported) if name == "a.json" else "\n".join(map(json.dumps, exported))
+    assert labels(tmp_path, content, name) == (
+        Label("Late", colour="#209cee", shortcut="l"),
+        Label("Rude", shortcut="Ctrl+R"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.json", r'["half \ud83d"]', "not valid UTF-8"),
+        ("a.json", r'[{"name": "a", "description": "\udc00"}]', "not valid UTF-8"),
+        ("a.jsonl", r'{"name": "a", "synonyms": ["\ud83d"]}', "not valid UTF-8"),
+        ("a.json", r'{"a \ud83d": "b"}', "not valid UTF-8"),
+        ("a.json", '["a", ' + "[" * 600 + "]" * 600 + "]", "among its labels"),
+        ("a.json", "[" * 6000 + "]" * 6000, "too deeply"),
+        ("a.json", '{"a":' * 6000 + "1" + "}" * 6000, "too deeply"),
+        ("a.jsonl", "[" * 6000 + "]" * 6000, "too deeply"),
+        ("a.json", '{"a": "x", "a": "y"}', "“a” is there twice"),
+        ("a.json", '[{"name": "x", "name": "y"}]', "“name” is there twice"),
+        ("a.jsonl", '"a"\n5\n', "no list of labels"),
+        ("a.jsonl", '"a"\nb\n', "no valid JSON"),
+        ("a.txt", "\u200b\n\ufeff\n", "no label"),
+        ("a.csv", "name,description\n\u200b,b\n", "no name"),
+    ],
+)
+def test_odd_files_are_refused_with_a_sentence(tmp_path: Path, name: str, content: str, said: str) -> None:
+    with pytest.raises(UserError, match=said) as caught:
+        labels(tmp_path, content, name)
+    str(caught.value).encode()
+    assert len(str(caught.value)) < 250
+
+
+def test_synonyms_nested_too_deeply_are_one_text(tmp_path: Path) -> None:
+    (found,) = labels(tmp_path, "name,synonyms\na," + "[" * 6000 + "\n", "a.csv")
+    assert found.synonyms == ("[" * 6000,)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.json", "a.jsonl"])
+def test_an_empty_gzip_file_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(gzip.compress(b""))
+    with pytest.raises(UserError):
+        read_labels(tmp_path / name)

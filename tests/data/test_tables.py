@@ -91,9 +91,9 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     ],
 )
 def test_the_ending_tells_text_from_json(tmp_path: Path, name: str, kind: str) -> None:
-    content = '{"a":"x"}\n' if kind == "jsonl" else "a\nx\n"
+    content = '{"text":"x"}\n' if kind == "jsonl" else "text\nx\n"
     result = read_bytes(tmp_path, content, name)
-    assert (result.table.kind, result.columns, result.rows) == (kind, ("a",), [("x",)])
+    assert (result.table.kind, result.columns, result.rows) == (kind, ("text",), [("x",)])
 
 
 def test_the_content_tells_workbooks_and_parquet(tmp_path: Path) -> None:

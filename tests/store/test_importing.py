@@ -15,6 +15,7 @@ from sce_desktop.core.types import Cell, Decision
 from sce_desktop.store import importing, schema
 from sce_desktop.store.database import connect
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
 from sce_desktop.store.rows import ImportReport
 from tests.store.conftest import fill
 
@@ -315,3 +316,18 @@ def test_cells_can_be_asked_for_in_sql(project: Project) -> None:
         found = connection.execute(sa.select(schema.rows.c.id).where(country == "DE")).scalars().all()
         empty = connection.execute(sa.select(schema.rows.c.id).where(country.is_(None))).scalars().all()
     assert (found, empty) == ([1], [2])
+
+
+@pytest.mark.parametrize("text_columns", [(1,), (1, 2)])
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff", "\u2060 ", "\0", "\u00ad", "\ufe0f\u200d", " \u200b\n"])
+def test_invisible_texts_are_blank(project: Project, text: str, text_columns: Sequence[int]) -> None:
+    report = project.add_rows(
+        COLUMNS,
+        [[("1", text, ""), ("2", "seen", ""), ("3", text, "\u200b")]],
+        text_columns=text_columns,
+        source={},
+    )
+    assert (report.blank, report.duplicates, project.blank_count()) == (2, 0, 2)
+    assert [row.blank for row in project.rows([1, 2, 3])] == [True, False, True]
+    assert project.row_ids(RowQuery(blank=False)).tolist() == [2]
+    assert project.rows([1])[0].cells == ("1", text, "")

@@ -87,7 +87,10 @@ def test_names_may_be_exchanged(project: Project) -> None:
     assert [(label.id, label.name) for label in second.labels] == [(a.id, "b"), (b.id, "a")]
 
 
-@pytest.mark.parametrize("names", [("complaint", "x", "complaint"), ("a", " "), ("",)])
+@pytest.mark.parametrize(
+    "names",
+    [("complaint", "x", "complaint"), ("a", " "), ("",), ("A", "A "), ("\nA", "B", "A"), ("a", "\u200b")],
+)
 def test_equal_and_empty_names_are_refused(project: Project, names: tuple[str, ...]) -> None:
     before = project.set_labels([Label("a"), Label("b")])
     with pytest.raises(UserError, match=r"is there twice|has no name"):
@@ -101,6 +104,14 @@ def test_names_that_only_look_alike_are_kept_as_typed(project: Project) -> None:
     label_set = project.label_set()
     assert label_set is not None
     assert [label.name for label in label_set.labels] == names
+
+
+def test_a_name_with_other_spaces_is_the_same_label(project: Project) -> None:
+    (label, _) = project.set_labels([Label("Late"), Label("b")]).labels
+    project.set_labels([Label("b")])
+    assert [one.id for one in project.set_labels([Label("b"), Label("Late ")]).labels][1] == label.id
+    with pytest.raises(UserError, match="not valid UTF-8"):
+        project.set_labels([Label("half \ud83d")])
 
 
 def test_one_id_for_two_labels_is_a_bug(project: Project) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import Decision, RowMarks
 from sce_desktop.store import first_format, migrations, placing, schema
 from sce_desktop.store.project import Project
+from sce_desktop.store.query import RowQuery
+from sce_desktop.store.rows import hash_text
 
 FIRST_ROWS = """
     INSERT INTO label_sets VALUES (1, 'Labels', 1,
@@ -82,6 +84,34 @@ def test_migrated_first_format_equals_a_new_project(path: Path, tmp_path: Path) 
     Project.open(path).close()
     Project.create(tmp_path / "new.sce").close()
     assert shape_of(path) == shape_of(tmp_path / "new.sce")
+
+
+def test_rows_of_invisible_characters_become_blank(path: Path) -> None:
+    make_first(path)
+    with closing(sqlite3.connect(path)) as plain:
+        for row_id, text in enumerate(["\u200b", "seen", "\u200b", "seen", "\ufeff\0"], start=3):
+            hashed = hash_text(text)
+            plain.execute("INSERT INTO rows VALUES (?, ?, 1, 0, ?, '[\"r\"]')", (row_id, hashed, text))
+            plain.execute("INSERT INTO scores VALUES (1, ?, 0, 1.0, 1.0, NULL, x'0000803f')", (row_id,))
+        plain.execute("UPDATE runs SET scored = 6")
+        plain.execute("INSERT INTO imports VALUES (2, '{}', 5, 0, 2, 7, '2026-01-01T00:00:00.000+00:00')")
+        plain.commit()
+    with Project.open(path) as project:
+        assert [row.blank for row in project.rows(range(1, 8))] == [
+            False,
+            True,
+            True,
+            False,
+            True,
+            False,
+            True,
+        ]
+        assert project.row_ids(RowQuery(blank=True)).tolist() == [2, 3, 5, 7]
+        assert [(one.rows, one.blank, one.duplicates) for one in project.imports()] == [(2, 1, 0), (5, 3, 1)]
+        assert (project.blank_count(), project.duplicate_count()) == (4, 1)
+        assert sorted(project.scores(1, range(1, 8))) == [1, 4, 6]
+        assert project.runs()[0].scored == 3
+        assert project.verify() == []
 
 
 def test_format_3_knows_no_whole_table_whatever_its_models_are_called(
@@ -190,3 +220,44 @@ def test_no_update_without_room_for_the_copy(path: Path, monkeypatch: pytest.Mon
     with pytest.raises(UserError, match="cannot be written"):
         Project.open(path)
     assert version(path) == FORMAT
+
+
+@pytest.mark.parametrize("steps", range(len(NOW)))
+def test_older_project_can_be_looked_at_without_being_changed(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    make_first(path)
+    engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=sa.NullPool)
+    with engine.begin() as connection:
+        for step in NOW[:steps]:
+            step(connection)
+        connection.exec_driver_sql(f"PRAGMA user_version={steps + 1}")
+    before = path.read_bytes()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with Project.open(path, read_only=True, older=True) as project:
+        assert (project.path, project.row_count(), project.read_only) == (path, 2, True)
+        assert project.annotations([1])[1].decision is Decision.LABEL
+        assert project.verify() == []
+        project.backup(path.with_name("backup.sce"))
+        assert len(list(temporary.iterdir())) == 1
+    assert list(temporary.iterdir()) == []
+    assert path.read_bytes() == before
+    with Project.open(path.with_name("backup.sce")) as backup:
+        assert backup.verify() == []
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["backup.sce", "survey.sce", "temporary"]
+
+
+def test_older_project_that_is_damaged_leaves_no_copy(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_first(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
+        plain.execute("UPDATE imports SET last_row_id = 1000000000")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with pytest.raises(DamagedProject, match="imports do not fit"):
+        Project.open(path, read_only=True, older=True)
+    assert list(temporary.iterdir()) == []

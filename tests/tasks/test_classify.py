@@ -196,7 +196,7 @@ def test_cancel_leaves_what_was_there(tmp_path: Path, after: int) -> None:
     output = tmp_path / "out.csv"
     output.write_text("sce_label\nolder result", encoding="utf-8")
     with pytest.raises(Cancelled):
-        classify(table, output, batch_rows=50, progress=StoppingProgress(after))
+        classify(table, output, batch_rows=50, progress=StoppingProgress(after), force=True)
     assert output.read_text(encoding="utf-8") == "sce_label\nolder result"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
@@ -211,11 +211,10 @@ def test_an_older_result_is_replaced_and_nothing_else(tmp_path: Path, ending: st
     first = output.read_bytes()
     for content in (b"id,text,mine\n1,damage,true\n", b"not a table \x00\xff", b'{"id": 1, "mine": true}\n'):
         output.write_bytes(content)
-        with pytest.raises(UserError, match="is there already and no result of classify"):
+        with pytest.raises(UserError, match="already exists and is not an earlier result"):
             classify(table, output)
         assert output.read_bytes() == content
-    output.unlink()
-    classify(table, output)
+    classify(table, output, force=True)
     if ending != "xlsx":  # which says when it was written
         assert output.read_bytes() == first
 
@@ -225,7 +224,7 @@ def test_an_export_is_no_result_unless_of_one(tmp_path: Path) -> None:
     table, output = table_of(tmp_path, "id,text\n1,damage\n"), tmp_path / "out.csv"
     output.write_text(f"{exported},sce_label\n1,damage,damage,hand,0,0,,,damage\n", encoding="utf-8")
     before = output.read_bytes()
-    with pytest.raises(UserError, match="no result of classify"):
+    with pytest.raises(UserError, match="not an earlier result"):
         classify(table, output)
     assert output.read_bytes() == before
     output.unlink()

@@ -112,7 +112,7 @@ def test_a_model_that_is_asked_about_the_screen_alone_goes_on_later(project: Pro
     assert show() == 3
     progress = RecordingProgress()
     score_project(project, models[1:], first_ids=np.asarray([1]), first_only=("llm",), progress=progress)
-    assert progress.reports[-1][:2] == (1, 1)
+    assert progress.reports[-1][:2] == (4, 4)  # three were scored before
     assert show(only=()) == SCORED
     assert len(slow.scored) == SCORED
 
@@ -235,15 +235,31 @@ def test_a_project_open_elsewhere_is_refused(project: Project) -> None:
         score_project(second, [named(FakeModel())], progress=SilentProgress())
 
 
-def test_progress_counts_over_all_models(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_counts_the_rows_of_each_model_as_the_project_does(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 10)
     progress = RecordingProgress()
     models = [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")]
     score_project(project, models, progress=progress)
-    done = [done for done, _, _ in progress.reports]
-    assert done == sorted(done)
-    assert next(number for number in done if number) == 10  # and before it that something begins
-    assert progress.reports[-1] == (2 * SCORED, 2 * SCORED, "scoring with near")
+    for stage in ("scoring with SCE", "scoring with near"):
+        done = [done for done, total, said in progress.reports if (total, said) == (SCORED, stage)]
+        assert done == sorted(done)
+        assert done[:2] == [0, 10]
+        assert done[-1] == SCORED
+    assert {stage for *_, stage in progress.reports} == {"scoring with SCE", "scoring with near"}
+
+
+def test_progress_goes_on_from_what_was_scored_before(project: Project) -> None:
+    with pytest.raises(Cancelled):
+        score_project(project, [named(FakeModel())], progress=StoppingProgress(4))
+    run = project.active_run("sce")
+    assert run is not None
+    assert 0 < run.scored < SCORED
+    progress = RecordingProgress()
+    score_project(project, [named(FakeModel())], progress=progress)
+    assert progress.reports[0] == (run.scored, SCORED, "scoring with SCE")
+    assert progress.reports[-1] == (SCORED, SCORED, "scoring with SCE")
 
 
 def test_the_screen_is_scored_and_told_model_by_model_before_the_rest(project: Project) -> None:

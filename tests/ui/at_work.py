@@ -194,7 +194,7 @@ def _suggest(scene: Scene) -> Job:
 
 def _copy(scene: Scene) -> Job:
     scene.folder.joinpath("copy.sce").write_text(OLD, encoding="utf-8")
-    job = scene.session.save_copy(scene.folder / "copy.sce")
+    job = scene.session.save_copy(scene.folder / "copy.sce", True)
     assert job is not None
     return job
 

@@ -304,6 +304,36 @@ def test_cancel_keeps_nothing(qtbot: QtBot, panel: FineTunePanel, method: FakeMe
     assert panel.result.sentence.text() == EMPTY
 
 
+def test_the_base_model_says_what_it_is_and_which_versions_there_are(
+    qtbot: QtBot, panel: FineTunePanel, project: Project
+) -> None:
+    session, result = panel._session, panel.result
+    panel.versions.select(None)
+    assert result.sentence.text() == EMPTY  # there is no version yet
+    label_enough(qtbot, panel)
+    first = made(qtbot, panel)
+    assert result.title.text().startswith(first.name)
+    panel.versions.select(None)
+    assert result.title.isVisible()
+    assert result.title.text() == "sce-mini, the base model"
+    assert result.sentence.text() == (
+        "The model before any fine-tuning. It is in use. "
+        "One fine-tuned version exists, version 1: select it to see its results."
+    )
+    assert not result.use_button.isVisible()
+    session.scorer.use_version(first.id, score=False)
+    qtbot.waitUntil(lambda: "Not in use: version 1 is." in result.sentence.text())
+    assert result.title.text() == "sce-mini, the base model"  # what is selected stays selected
+    second = make_version(project)
+    session.versionsChanged.emit()
+    qtbot.waitUntil(lambda: "2 fine-tuned versions exist, version 2 is the newest" in result.sentence.text())
+    panel.versions.select(second)
+    assert result.title.text().startswith("version 2")
+    panel.versions.list.selectAll()  # the base model among them: that is compared with anyway
+    assert "version 1 and version 2" in result.title.text()
+    settle(qtbot, session)
+
+
 def test_a_failure_is_told_and_the_version_in_use_stays(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
 ) -> None:

@@ -335,3 +335,26 @@ def test_lane_tells_of_every_change(qtbot: QtBot, lane: Lane) -> None:
     with qtbot.waitSignals([lane.jobSubmitted, lane.idle]):
         lane.submit(double, 1, title="Watched").detach()
     assert states == [JobState.RUNNING, JobState.FINISHED]
+
+
+def test_the_last_report_is_shown_while_the_thread_is_in_a_long_batch(qtbot: QtBot, lane: Lane) -> None:
+    """Held back as it came too soon after the one before, it must not wait for the next one."""
+    go_on = threading.Event()
+
+    def work(*, progress: Progress) -> None:
+        for done in (1, 2, 3):
+            progress.report(done, 4, stage="batches")
+        go_on.wait()
+        progress.report(4, 4, stage="batches")
+
+    told: list[int] = []
+    job = lane.submit(work, title="Work")
+    job.progressed.connect(lambda done, _total, _stage: told.append(done))
+    try:
+        qtbot.waitUntil(lambda: job.done == 3)
+    finally:
+        go_on.set()
+    with qtbot.waitSignal(job.ended):
+        pass
+    assert told == sorted(told)
+    assert job.done == 4

@@ -92,7 +92,7 @@ def test_forty_labels_named_by_letters_get_no_key_that_is_taken(keymap: Keymap) 
         ("Ctrl+Z", "“Undo”"),
         ("Space", "pressing a button"),
         ("s", "“Skip”"),
-        ("3", "the label button of that place"),
+        ("3", "the label buttons"),
         ("Ctrl+Alt+Q", "the menus"),
         ("d", "the label “Damaged”"),
         ("x", ""),

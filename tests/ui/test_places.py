@@ -70,7 +70,7 @@ def test_a_project_opens_where_it_was_closed(
 
 
 def test_a_choice_of_very_many_rows_is_not_kept_in_part(tmp_path: Path) -> None:
-    many = tuple(range(1, places._MOST_ROWS + 2))
+    many = tuple(range(1, places.MOST_KEPT + 2))
     kept = Places(tmp_path / "places.json")
     kept.keep(tmp_path / "p.sce", RowQuery(among=many, given=many, order=RowOrder.GIVEN), 7)
     assert kept.of(tmp_path / "p.sce") == (RowQuery(), 7)

@@ -471,7 +471,7 @@ def test_an_llm_as_the_model_makes_no_vectors(
     assert session.runs[0].scored == 4
     with qtbot.waitSignal(session.told) as told:
         session.show_similar(1)
-    assert "no LLM" in told.args[0]
+    assert "an LLM makes none" in told.args[0]
 
 
 def test_a_baseline_that_is_none_is_told_and_left_out(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -10,17 +14,20 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.queues import DEFAULT_QUEUE
 from sce_desktop.core.types import Decision
+from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
+from sce_desktop.store.vector_cache import VectorCache
+from sce_desktop.tasks.vectors import KnownVectors
 from sce_desktop.ui.filter_bar import FilterBar
 from sce_desktop.ui.keys_dialog import KeysDialog
 from sce_desktop.ui.main_window import MainWindow
 from sce_desktop.ui.queries import order_name
-from sce_desktop.ui.review_work import NO_VECTORS
+from sce_desktop.ui.review_work import NO_VECTORS, NOT_READY
 from sce_desktop.ui.rows_view import RowsView
 from sce_desktop.ui.session import Session
-from sce_desktop.ui.start_review import NOTHING_OPEN, READY
+from sce_desktop.ui.start_review import DIGITS_QUESTION, NOTHING_OPEN, READY
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, settle
 from tests.ui.test_whole_window import LOADED_MS, click, the, whole  # noqa: F401
 
 
@@ -38,9 +45,12 @@ def test_the_first_scoring_leads_to_the_default_queue(
     window.tool_bar.focus_search()
     click(qtbot, window.strip.button)
     qtbot.waitUntil(lambda: order_name(session.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
-    first = session.query.given[0]
+    drawn = session.query.given
+    first = drawn[0]
     qtbot.waitUntil(lambda: session.current_row == first and table.currentIndex().row() == 0)
     assert table.hasFocus()
+    assert window.strip.text.text() == DIGITS_QUESTION
+    click(qtbot, window.strip.button)  # by rank, as it is
     assert window.strip.isHidden()
     QTest.keyClick(table, Qt.Key.Key_1)
     assert session.current_row == session.query.given[1]
@@ -50,14 +60,13 @@ def test_the_first_scoring_leads_to_the_default_queue(
     qtbot.waitUntil(lambda: len(the(window, RowsView).model.ids) > 1 and session.lanes.reads.busy is False)
     QTest.keyClick(table, Qt.Key.Key_Q)
     qtbot.waitUntil(lambda: order_name(session.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
-    assert first not in session.query.given
+    assert session.query.given == drawn[1:]  # a decision takes its row out and leaves the order as it was
     qtbot.waitUntil(lambda: session.current_row == session.query.given[0])
-    before = session.query.given
     QTest.keyClick(table, Qt.Key.Key_J)
     (entry,) = (a for a in window.menus.all_actions() if a.text() == "Start &reviewing")
-    entry.trigger()  # once more: another draw, from its top
-    qtbot.waitUntil(lambda: session.query.given != before, timeout=LOADED_MS)
+    entry.trigger()  # once more: the same order, from its top
     qtbot.waitUntil(lambda: session.current_row == session.query.given[0])
+    assert session.query.given == drawn[1:]
     job = session.scorer.score()
     assert job is not None
     qtbot.waitUntil(lambda: session.scorer.job is None, timeout=LOADED_MS)
@@ -71,22 +80,129 @@ def test_without_vectors_the_reason_is_told(
     open_in(qtbot, session, make_project(labels=LABELS))
     with qtbot.waitSignal(session.told) as told:
         session.review.begin()
-    assert told.args == [NO_VECTORS, "warn"]
+    assert told.args == [NOT_READY, "warn"]  # nothing is loaded yet
+    session.scorer.ready = True
+    with qtbot.waitSignal(session.told) as told:
+        session.review.begin()
+    assert told.args == [NO_VECTORS, "warn"]  # an LLM is
     assert session.query == RowQuery()
 
 
-def test_where_all_is_answered_it_says_so(
-    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from sce_desktop.ui import review_work
+@pytest.fixture
+def vectors(session: Session, tmp_path: Path) -> Iterator[VectorCache]:
+    """Text vectors as a loaded model has them; none is there yet."""
+    with VectorCache(tmp_path / "v.db") as cache:
+        session.scorer.shelf.known_vectors = KnownVectors("e", cache)
+        yield cache
 
-    open_in(qtbot, session, make_project(labels=LABELS))
-    session.decide([1, 2, 4, 5], Decision.NONE)
-    monkeypatch.setattr(review_work, "diverse", lambda *_, progress: [])
-    with qtbot.waitSignal(session.told) as told:
-        session.review.begin()
-    assert told.args[0] == NOTHING_OPEN
+
+def opened(qtbot: QtBot, session: Session, path: Path, *, scored: int) -> Project:
+    with Project.open(path) as project:
+        if scored:
+            give_scores(project, [0] * scored, finish=False)
+    return open_in(qtbot, session, path)
+
+
+def read_all(cache: VectorCache, count: int, embedder: str = "e") -> None:
+    drawn = np.random.default_rng(1).random((count, 4), dtype=np.float32)
+    cache.put(embedder, [f"Text {n}" for n in range(count)], drawn)
+
+
+TEXTS = tuple(f"Text {n}" for n in range(12))
+
+
+@pytest.mark.parametrize(
+    ("scored", "cached", "decided", "reason"),
+    [
+        (12, True, range(1, 13), NOTHING_OPEN),  # all are scored and none is open
+        (12, False, range(1, 13), NOTHING_OPEN),
+        (0, False, (), "Nothing is scored yet: score the rows first."),
+        (2, False, (1, 2), "These rows are not scored yet: wait until they are, or score them."),  # early
+        (
+            12,
+            False,
+            (1,),
+            "This model has no text vectors of these rows on this computer: score the rows first.",
+        ),
+    ],
+)
+def test_the_true_reason_is_told_why_no_queue_can_be_shown(
+    qtbot: QtBot,
+    session: Session,
+    make_project: MakeProject,
+    vectors: VectorCache,
+    scored: int,
+    cached: bool,
+    decided: Sequence[int],
+    reason: str,
+) -> None:
+    opened(qtbot, session, make_project(texts=TEXTS, labels=LABELS), scored=scored)
+    if cached:
+        read_all(vectors, 12)
+    session.decide(list(decided), Decision.NONE)
+    bar = FilterBar(session)
+    qtbot.addWidget(bar)
+    choose = next(a for a in bar.order_menu().actions() if a.text().startswith("Diverse"))
+    choose.setEnabled(True)
+    for begin in (session.review.begin, choose.trigger):
+        with qtbot.waitSignal(session.told) as told:
+            begin()
+        assert told.args[0].startswith(reason)
     settle(qtbot, session)
+
+
+def begin(qtbot: QtBot, session: Session) -> tuple[int, ...]:
+    found = session.review.find_diverse()
+    assert found is not None
+    with qtbot.waitSignal(found.ended):
+        found.finished.connect(session.review._on_diverse)
+    return session.query.given
+
+
+def test_the_queue_keeps_its_order_until_something_changes_it(
+    qtbot: QtBot, session: Session, make_project: MakeProject, vectors: VectorCache
+) -> None:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    project = opened(qtbot, session, path, scored=12)
+    read_all(vectors, 12)
+    first = begin(qtbot, session)
+    assert sorted(first) == list(range(1, 13))
+    assert first != tuple(range(1, 13))  # varied, not as they came
+    assert begin(qtbot, session) == first  # nothing was decided
+    session.set_query(RowQuery())
+    assert begin(qtbot, session) == first  # nor where another order was shown in between
+    session.decide([first[0], first[5]], Decision.NONE)
+    left = tuple(row for row in first if row not in (first[0], first[5]))
+    assert begin(qtbot, session) == left
+    session.undo()
+    assert begin(qtbot, session) == first  # who takes a decision back finds the row where it was
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    project = open_in(qtbot, session, path)
+    assert begin(qtbot, session) == first  # after a restart, too
+    more = [(str(n), f"Text {n}") for n in range(12, 16)]
+    project.add_rows(("ref", "text"), [more], text_columns=[1], source={})
+    read_all(vectors, 16)
+    assert sorted(begin(qtbot, session)) == list(range(1, 17))  # new rows take part
+    session.scorer.shelf.known_vectors = KnownVectors("another", vectors)
+    read_all(vectors, 16, "another")
+    session.decide([1], Decision.NONE)
+    assert sorted(begin(qtbot, session)) == list(range(2, 17))
+    settle(qtbot, session)
+
+
+def test_a_random_order_is_drawn_once(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
+    bar = FilterBar(session)
+    qtbot.addWidget(bar)
+    open_in(qtbot, session, make_project(texts=TEXTS, labels=LABELS))
+    drawn = []
+    for name in ("Random", "Shortest text", "Random"):
+        next(a for a in bar.order_menu().actions() if a.text() == name).trigger()
+        drawn.append(session.query)
+        settle(qtbot, session)
+    assert drawn[0] == drawn[2] != drawn[1]
+    assert drawn[0].seed
 
 
 def test_the_menu_marks_the_queue_to_begin_with_and_the_sheet_has_its_key(

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import UserError, already_there
 from sce_desktop.core.progress import Progress
-from sce_desktop.ml import folders
+from sce_desktop.ml import catalog, folders
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.pretrain.average import averaged, save_member
 from sce_desktop.ml.pretrain.build import Builder
@@ -25,6 +25,7 @@ from sce_desktop.ml.pretrain.sets import Material, read_material
 from sce_desktop.ml.pretrain.state import clear_state, load_state, save_state
 from sce_desktop.ml.pretrain.train import Trainer, summary
 
+_TRAINING = "training.json"
 _log = logging.getLogger(__name__)
 
 
@@ -37,15 +38,18 @@ class Trained:
     validation: dict[str, dict[str, float]]  # accuracy in per cent by set, last look
 
 
-def run(config_path: Path, out: Path, *, progress: Progress, resume: bool = True) -> Trained:
+def run(
+    config_path: Path, out: Path, *, progress: Progress, resume: bool = True, force: bool = False
+) -> Trained:
     """Train as ``config_path`` says and write the model folder ``out``, with ``training.json`` in it.
 
     The unfinished state lies beside ``out``; Ctrl+C keeps it. Raises UserError for a bad configuration,
-    missing sets or models, and a loss that is no longer finite.
+    missing sets or models, a loss that is no longer finite, and, unless ``force``, where ``out`` is a model
+    that was made otherwise.
     """
     started = time.monotonic()
     config = read_config(config_path)
-    folders.check_free(out, folders.CONFIG, folders.SCE_TYPE)  # not only after hours of training
+    _check_replaceable(out, force=force)  # not only after hours of training
     base = config_path.resolve().parent
     work = out.parent / f".{out.name}.training"
     if not resume and work.exists():
@@ -85,6 +89,16 @@ def run(config_path: Path, out: Path, *, progress: Progress, resume: bool = True
     _write(model.cpu(), out, config, traces | {"calibration": calibrated}, result)
     shutil.rmtree(work, ignore_errors=True)
     return result
+
+
+def _check_replaceable(out: Path, *, force: bool) -> None:
+    folders.check_free(out, folders.CONFIG, folders.SCE_TYPE)
+    if not (out / folders.CONFIG).is_file():
+        return
+    catalog.check_not_installed(out)
+    made = (out / _TRAINING).is_file() and not folders.read_json(out / folders.CONFIG).get("corrected")
+    if not made and not force:
+        raise already_there(out, "was not made by pretrain")
 
 
 def _train(trainer: Trainer, work: Path, fingerprint: str, progress: Progress) -> bool:
@@ -130,9 +144,9 @@ def _write(
         "torch": torch.__version__,
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
     }
-    aside = out / "training.json.part"
+    aside = out / f"{_TRAINING}.part"
     aside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-    aside.replace(out / "training.json")
+    aside.replace(out / _TRAINING)
 
 
 def _fingerprint(config: PretrainConfig, builder: Builder) -> str:
