@@ -29,7 +29,7 @@ _CHUNK_ROWS = 1000
 _CHUNK_CELLS = 1_000_000
 _TOLD = 3  # sheets and cells named in one sentence
 _BLANK_ROWS = 100  # so many that follow each other are told one by one
-_MANY_CELLS = 20_000_000
+_MANY_CELLS = 500_000_000
 _MANY_UNNAMED = 1000  # columns
 _SPARSE = 100  # times more space than cells
 
@@ -76,7 +76,8 @@ class ExcelTable(Table):
             extent = self._book.extent(candidate)
             if extent.cells:
                 return candidate, extent
-        raise UserError(f"{self.path.name} has no filled cell in it: choose a sheet with a header row.")
+        where = f"The sheet “{name}” of {self.path.name}" if name is not None else self.path.name
+        raise UserError(f"{where} has no filled cell in it: choose a sheet with a header row.")
 
     def _first_text(self) -> int:
         """Return the first row with a text in it: not that of a formula without a saved result."""

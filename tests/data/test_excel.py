@@ -96,8 +96,12 @@ def test_the_sheet_and_the_header_row_can_be_chosen(tmp_path: Path) -> None:
     assert (result.columns, result.rows) == (("id", "text"), [("1", "x")])
     assert read(path, sheet="Third").columns == ("only",)
     assert read(path, sheet="Über uns", header_row=0).rows == [("Report", None), ("id", "text"), ("1", "x")]
-    for options in ({"sheet": "Missing"}, {"sheet": "Empty"}, {"header_row": 9}):
-        with pytest.raises(UserError):
+    for options, said in (
+        ({"sheet": "Missing"}, "no sheet “Missing”, but “Empty”, “Über uns”, “Third”"),
+        ({"sheet": "Empty"}, "The sheet “Empty” of book.xlsx has no filled cell"),
+        ({"header_row": 9}, "no header in row 9"),
+    ):
+        with pytest.raises(UserError, match=said):
             read(path, **options)  # type: ignore[arg-type]
 
 
