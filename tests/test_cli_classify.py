@@ -370,11 +370,11 @@ def test_a_column_without_a_gold_label(
     ("more", "labels", "told"),
     [
         ([], ["Late", "late", "damaged", "Damaged"], "add --merge-labels"),
-        (["--merge-labels"], ["late", "damaged"], "Counted as one label, 'late': 'Late'."),
+        (["--merge-labels"], ["late", "damaged"], "Counted as one label, “late”: “Late”."),
         (
             ["--merge-labels", "--label", "Late", "--label", "damaged"],
             ["Late", "damaged"],
-            "label, 'Late': 'late'",
+            "label, “Late”: “late”",
         ),
     ],
 )

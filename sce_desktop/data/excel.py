@@ -32,7 +32,7 @@ _HEAD_ROWS = 30  # tell what the header may be
 _CHUNK_CELLS = 1_000_000
 _TOLD = 3  # sheets and cells named in one sentence
 _BLANK_ROWS = 100  # so many that follow each other are told one by one
-_MANY_CELLS = 20_000_000
+_MANY_CELLS = 500_000_000
 _MANY_UNNAMED = 1000  # columns
 _SPARSE = 100  # times more space than cells
 
@@ -61,7 +61,7 @@ class ExcelTable(Table):
             self._book = _open(path)
             self.sheets = self._book.sheets
             self._sheet, self._extent = self._choose(options.sheet)
-            header_row = self._extent.first_row if options.header_row is None else options.header_row
+            header_row = self._first_text() if options.header_row is None else options.header_row
             self._header_row = header_row
             self.options = TableOptions(sheet=self._sheet, header_row=header_row)
             self.columns = self._read_header(header_row)
@@ -83,7 +83,13 @@ class ExcelTable(Table):
             extent = self._book.extent(candidate)
             if extent.cells:
                 return candidate, extent
-        raise UserError(f"{self.path.name} has no filled cell in it: choose a sheet with a header row.")
+        where = f"The sheet “{name}” of {self.path.name}" if name is not None else self.path.name
+        raise UserError(f"{where} has no filled cell in it: choose a sheet with a header row.")
+
+    def _first_text(self) -> int:
+        """Return the first row with a text in it: not that of a formula without a saved result."""
+        rows = self._book.rows(self._sheet)
+        return next((number for number, cells in rows if any(cells.values())), self._extent.first_row)
 
     def _read_header(self, header_row: int) -> tuple[str, ...]:
         if header_row == 0:

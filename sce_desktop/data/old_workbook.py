@@ -57,13 +57,13 @@ class OldWorkbook:
 
 
 class _panicking:  # noqa: N801 - used like a function
-    """Turns a panic of calamine's (no Exception, and no error of the user's program) into `DamagedError`."""
+    """Turns what calamine gives up on into `DamagedError`: by a panic (no Exception) or a long duration."""
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        if kind is not None and kind.__name__ == "PanicException":
+        if kind is not None and (kind.__name__ == "PanicException" or issubclass(kind, OverflowError)):
             raise DamagedError("calamine gave up") from None
 
 

@@ -59,8 +59,14 @@ def merge_alike(project: Project, *, progress: Progress) -> None:
 def tell_merged(merged: Mapping[str, str], progress: Progress) -> None:
     """Say which names of labels count as one (`core.labels.merged_names`)."""
     for stays in dict.fromkeys(merged.values()):
-        others = ", ".join(repr(name) for name, into in merged.items() if into == stays != name)
-        progress.warn(f"Counted as one label, {stays!r}: {others}.")
+        others = ", ".join(_shown(name) for name, into in merged.items() if into == stays != name)
+        progress.warn(f"Counted as one label, {_shown(stays)}: {others}.")
+
+
+def _shown(name: str) -> str:
+    """Return a name in quotation marks, with what nobody sees in it written out."""
+    seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    return f"“{seen}”"
 
 
 def tell_unmerged(names: Iterable[str], progress: Progress) -> None:

@@ -96,8 +96,12 @@ def test_the_sheet_and_the_header_row_can_be_chosen(tmp_path: Path) -> None:
     assert (result.columns, result.rows) == (("id", "text"), [("1", "x")])
     assert read(path, sheet="Third").columns == ("only",)
     assert read(path, sheet="Über uns", header_row=0).rows == [("Report", None), ("id", "text"), ("1", "x")]
-    for options in ({"sheet": "Missing"}, {"sheet": "Empty"}, {"header_row": 9}):
-        with pytest.raises(UserError):
+    for options, said in (
+        ({"sheet": "Missing"}, "no sheet “Missing”, but “Empty”, “Über uns”, “Third”"),
+        ({"sheet": "Empty"}, "The sheet “Empty” of book.xlsx has no filled cell"),
+        ({"header_row": 9}, "no header in row 9"),
+    ):
+        with pytest.raises(UserError, match=said):
             read(path, **options)  # type: ignore[arg-type]
 
 
@@ -183,6 +187,13 @@ def test_formulas_without_a_saved_result_are_told_and_their_rows_kept(tmp_path: 
         (4, "B4"),
     ]
     assert "a formula without a saved result, read as empty" in result.table.problems[1].message
+
+
+def test_a_formula_without_a_result_is_no_header(tmp_path: Path) -> None:
+    path = xlsx(tmp_path / "a.xlsx", "<row><c><f>TODAY()</f></c></row>" + cells(A2="text", A3="x"))
+    result = read(path)
+    assert (result.table.options.header_row, result.columns, result.rows) == (2, ("text",), [("x",)])
+    assert [(p.line, p.message.partition(":")[0]) for p in result.table.problems] == [(1, "A1")]
 
 
 def test_texts_in_every_form_that_a_file_may_have(tmp_path: Path) -> None:

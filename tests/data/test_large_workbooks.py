@@ -142,6 +142,19 @@ def test_ods_that_repeats_without_end(tmp_path: Path, row: str) -> None:
         read(ods(tmp_path / "a.ods", ods_row(("text", 1)), row))
 
 
+def test_a_part_that_lies_about_its_size(tmp_path: Path) -> None:
+    plain = ods(tmp_path / "plain.ods", ods_row(("text", 1)), ods_row(("good", 1)))
+    assert read(plain).rows == [("good",)]
+    with zipfile.ZipFile(plain, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("styles.xml", b"x" * 5_000_000)
+    content = plain.read_bytes()
+    size = (5_000_000).to_bytes(4, "little")
+    assert content.count(size) == 2
+    (tmp_path / "a.ods").write_bytes(content.replace(size, (500).to_bytes(4, "little")))
+    with pytest.raises(UserError, match="damaged"):
+        read(tmp_path / "a.ods")
+
+
 def test_xls_with_a_cell_where_no_sheet_has_one(tmp_path: Path) -> None:
     table = [(0, 0, "text"), (1, 0, "good")]
     assert read(xls(tmp_path / "a.xls", table)).rows == [("good",)]

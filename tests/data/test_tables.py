@@ -154,7 +154,7 @@ def test_a_header_without_end_is_refused(tmp_path: Path, name: str) -> None:
 
     columns = [f"c{place}" for place in range(MAX_COLUMNS + 1)]
     write_table(tmp_path / name, columns, [[["x"] * len(columns)]])
-    with pytest.raises(UserError, match=r"has 32,769 columns, more than the 32,768"):
+    with pytest.raises(UserError, match=r"(32,769 columns, )?more than (the )?32,768"):
         open_table(tmp_path / name)
 
 

@@ -94,6 +94,8 @@ class Fuzz:
         lines = [line.strip() for line in said.splitlines()]
         last = lines[-1] if lines else ""
         kind = " ".join([word, last.partition(":")[0], *(line for line in lines if line.startswith("File "))])
+        if word in ("slow", "hangs", "killed"):  # nobody knows where
+            kind += Path(name).suffix
         if kind in self._seen:  # the same fault again
             return
         self._seen.add(kind)

@@ -9,7 +9,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.labels import MOST_VALUES, column_labels, merge_labels
+from sce_desktop.tasks.labels import MOST_VALUES, column_labels, merge_labels, tell_merged
 
 
 @pytest.fixture
@@ -70,3 +70,9 @@ def test_a_label_that_goes_cannot_take_over(project: Project) -> None:
     assert b is not None
     with pytest.raises(ValueError, match="must stay"):
         merge_labels(project, {a: b, b: a}, progress=SilentProgress())
+
+
+def test_merged_names_are_told_with_what_nobody_sees_in_them() -> None:
+    progress = SilentProgress()
+    tell_merged(dict.fromkeys(("late", "Late", "late\u200b"), "late"), progress)
+    assert progress.warnings == [r"Counted as one label, “late”: “Late”, “late\u200b”."]
