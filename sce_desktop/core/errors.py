@@ -10,6 +10,10 @@ class UserError(Exception):
     """
 
 
+class LeftInLog(UserError):  # noqa: N818 - an outcome, too
+    """A project could not be brought into its one file when it was closed; what was to be done is done."""
+
+
 def already_there(path: object, why: str = "") -> UserError:
     """Return the failure that ``path`` exists, ``why`` it cannot be replaced unasked, and how to ask."""
     reason = f" and {why}" if why else ""
