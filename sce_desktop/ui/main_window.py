@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import (
     QCloseEvent,
     QDesktopServices,
@@ -372,11 +372,11 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         self.resize(1280, 800)
-        if geometry := self._state.value("geometry"):
+        if isinstance(geometry := self._state.value("geometry"), QByteArray):  # the file may hold anything
             self.restoreGeometry(geometry)
-        if docks := self._state.value("docks"):
+        if isinstance(docks := self._state.value("docks"), QByteArray):
             self.restoreState(docks, _STATE_VERSION)
-        if zones := self._state.value("zones"):
+        if isinstance(zones := self._state.value("zones"), QByteArray):
             self.workspace.restoreState(zones)
 
     def _save(self) -> None:
