@@ -37,6 +37,7 @@ from sce_desktop.ui.docks import PanelDock
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, dropped_file, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.labels_panel import LabelsPanel
+from sce_desktop.ui.lost_project import LostProject
 from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
 from sce_desktop.ui.palette import CommandPalette
@@ -91,6 +92,10 @@ class MainWindow(QMainWindow):
         self.tool_bar = ToolBar(session, parts.run_bar(session))
         self.addToolBar(self.tool_bar)
         self.menus = Menus(self, session, theme)
+
+        self.lost = LostProject(session, self)
+        self.lost.watch.lost.connect(lambda _: self.status.set_saved("Not saved"))
+        self.lost.watch.back.connect(lambda: self.status.set_saved("Saved"))
 
         self.tool_bar.exportAsked.connect(self.ask_export)
         self.start_page.openAsked.connect(self.ask_open)
@@ -391,10 +396,22 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
+        if not self.lost.asks():
+            self._close()
+
+    def _close(self) -> None:
         self._save()
         self.setEnabled(False)
         self._session.tell("Finishing…")
         self._session.shut_down()
+
+    def close_unasked(self) -> None:
+        """Close the window as the system wants it: what needs an answer is done without one."""
+        self.lost.watch.blockSignals(True)
+        if self._settled:
+            self.close()
+        else:
+            self._close()
 
     @Slot()
     def _on_settled(self) -> None:
