@@ -17,7 +17,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.errors import DamagedProject, LeftInLog, UserError
 from sce_desktop.store import search
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.stored import Malformed, read_json
@@ -230,13 +230,13 @@ class Database:
         """Bring everything into the one file, give the file lock back. Harmless when repeated.
 
         Raises:
-            UserError: There is no room for that, or the disk failed. Nothing is lost: what was written lies
+            LeftInLog: There is no room for that, or the disk failed. Nothing is lost: what was written lies
                 in the log beside the file, and opening brings it in.
         """
         if self._closed:
             return
         lost, brought_in = self.lost(), False
-        failure: UserError | None = None
+        failure: LeftInLog | None = None
         try:
             self._readers.dispose()
             if self._writer is not None:
@@ -253,9 +253,10 @@ class Database:
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             _LOG.warning("%s was not brought into one file: %s", self.path.name, error)
             if not lost and error_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                failure = UserError(
-                    f"There is no room to close {self.path.name}, or its disk failed: make room and open it "
-                    f"again. Nothing is lost, but leave {self.path.name}-wal beside it until then."
+                failure = LeftInLog(
+                    f"There is too little room to bring {self.path.name} into one file, or its disk failed. "
+                    f"All is saved, but leave {self.path.name}-wal beside it: with more room, opening the "
+                    "project and closing it brings both together."
                 )
         finally:
             self._closed = True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
@@ -107,7 +109,7 @@ def import_table(
         ours_at=our_columns(table.columns) if take_back else None,
     )
     text_at = find_columns(carried.columns, text_columns, progress, hint=hint)
-    with temporary_beside(project_path.resolve()) as aside:
+    with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
         with Project.create(aside, name=project_path.stem) as project:
             batches = carried.passing(table.batches(progress=progress))
             _add(project, table, carried.columns, batches, text_at, progress)
@@ -124,6 +126,18 @@ def import_table(
                 merge_alike(project, progress=Unreported(progress))
         put_in_place(aside, project_path, overwrite=overwrite)
     return Project.open(project_path)
+
+
+@contextmanager
+def _whole(project_path: Path) -> Iterator[None]:
+    """Let a project that could not be brought into one file count as not made: the file alone is renamed."""
+    try:
+        yield
+    except LeftInLog as error:
+        raise UserError(
+            f"There is no room for {project_path}: free some space or choose another disk. "
+            "No project was made."
+        ) from error
 
 
 def _has_lists(project: Project, place: int | None, lists: bool | None, progress: Progress) -> bool:
@@ -190,8 +204,14 @@ def append_table(
         and_then=annotate if annotated else None,
     )
     if gold_column is not None and as_gold:
-        found = _has_lists(project, gold_column, lists, progress)
-        keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
+        try:
+            found = _has_lists(project, gold_column, lists, progress)
+            keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
+        except UserError as error:  # what it advises is about this table, half of which is done
+            progress.warn(
+                f"The rows are added, but their gold labels are not ({str(error).split(':')[0]}). "
+                "Do not add the table again."
+            )
     return report
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import (
     QCloseEvent,
     QDesktopServices,
@@ -38,6 +38,7 @@ from sce_desktop.ui.drops import Drops
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.labels_panel import LabelsPanel
+from sce_desktop.ui.lost_project import LostProject
 from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
 from sce_desktop.ui.palette import CommandPalette
@@ -94,6 +95,10 @@ class MainWindow(QMainWindow):
         self.tool_bar = ToolBar(session, parts.run_bar(session))
         self.addToolBar(self.tool_bar)
         self.menus = Menus(self, session, theme)
+
+        self.lost = LostProject(session, self)
+        self.lost.watch.lost.connect(lambda _: self.status.set_saved("Not saved"))
+        self.lost.watch.back.connect(lambda: self.status.set_saved("Saved"))
 
         self.tool_bar.exportAsked.connect(self.ask_export)
         self.start_page.openAsked.connect(self.ask_open)
@@ -374,11 +379,11 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         self.resize(1280, 800)
-        if geometry := self._state.value("geometry"):
+        if isinstance(geometry := self._state.value("geometry"), QByteArray):  # the file may hold anything
             self.restoreGeometry(geometry)
-        if docks := self._state.value("docks"):
+        if isinstance(docks := self._state.value("docks"), QByteArray):
             self.restoreState(docks, _STATE_VERSION)
-        if zones := self._state.value("zones"):
+        if isinstance(zones := self._state.value("zones"), QByteArray):
             self.workspace.restoreState(zones)
 
     def _save(self) -> None:
@@ -393,10 +398,22 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
+        if not self.lost.asks():
+            self._close()
+
+    def _close(self) -> None:
         self._save()
         self.setEnabled(False)
         self._session.tell_of_program("Finishing…")
         self._session.shut_down()
+
+    def close_unasked(self) -> None:
+        """Close the window as the system wants it: what needs an answer is done without one."""
+        self.lost.watch.blockSignals(True)
+        if self._settled:
+            self.close()
+        else:
+            self._close()
 
     @Slot()
     def _on_settled(self) -> None:
