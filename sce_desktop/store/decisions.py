@@ -190,7 +190,10 @@ def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
         "SELECT row_id, unsure, flag, note FROM marks WHERE row_id IN (SELECT value FROM json_each(?))",
         (json_ids(row_ids),),
     )
-    return {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
+    marks = {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
+    if not all(type(mark.note) is str for mark in marks.values()):
+        raise Malformed("a note in it is not a text")
+    return marks
 
 
 def set_marks(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, get_args
 
-from sce_desktop.core.types import ModelKind, Origin
+from sce_desktop.core.types import Decision, ModelKind, Origin
 from sce_desktop.store import schema
 from sce_desktop.store.damaged import DamagedFile
 from sce_desktop.store.pages import Value
@@ -247,6 +247,7 @@ class Salvage:
 
 
 def _with_known_origin(record: Record) -> None:
+    _check(record["decision"] in set(Decision))
     if record["origin"] not in set(Origin):
         record["origin"] = Origin.IMPORTED.value
 

@@ -297,7 +297,7 @@ def test_bad_best_labels_are_computed_again(damaged: Path) -> None:
             "SELECT row_id, top, confidence, margin FROM scores ORDER BY row_id"
         ).fetchall()
         plain.execute("UPDATE scores SET top = 1 - top WHERE row_id % 3 = 0")
-        plain.execute("UPDATE scores SET confidence = 7 WHERE row_id % 100 = 1")
+        plain.execute("UPDATE scores SET confidence = 0.123 WHERE row_id % 100 = 1")
     with Project.open(damaged) as project:
         (problem,) = project.verify()
     assert "scores of run 1 (sce) do not follow from its probabilities" in problem
