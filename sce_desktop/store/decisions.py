@@ -141,7 +141,7 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     records = raw(connection).execute(_FETCH, (json_ids(row_ids),))
     for row_id, kind, origin, decided_at, queue, listed in records:
         decision, label_ids = _DECISIONS.get(kind), tuple[int, ...]()
-        if decision is None or origin not in _ORIGINS:
+        if decision is None or origin not in _ORIGINS or not type(decided_at) is type(queue) is str:
             raise Malformed("an annotation in it makes no sense")
         if listed:
             if places is None:
