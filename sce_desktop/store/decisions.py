@@ -141,7 +141,7 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     records = raw(connection).execute(_FETCH, (json_ids(row_ids),))
     for row_id, kind, origin, decided_at, queue, listed in records:
         decision, label_ids = _DECISIONS.get(kind), tuple[int, ...]()
-        if decision is None or origin not in _ORIGINS:
+        if decision is None or origin not in _ORIGINS or not type(decided_at) is type(queue) is str:
             raise Malformed("an annotation in it makes no sense")
         if listed:
             if places is None:
@@ -190,7 +190,10 @@ def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
         "SELECT row_id, unsure, flag, note FROM marks WHERE row_id IN (SELECT value FROM json_each(?))",
         (json_ids(row_ids),),
     )
-    return {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
+    marks = {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
+    if not all(type(mark.note) is str for mark in marks.values()):
+        raise Malformed("a note in it is not a text")
+    return marks
 
 
 def set_marks(

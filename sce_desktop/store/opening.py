@@ -132,8 +132,9 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
                 with database.write(durable=True, foreign_keys=False) as connection:
                     migrations.migrate(connection, version)
             database.use_wal()
-        with database.read() as connection:
-            contents.check(raw(connection))
+        if version < migrations.schema_version():
+            with database.read() as connection:
+                contents.check(raw(connection))
         if lock is not None:
             importing.drop_unfinished(database)
         undo.pop_all()
@@ -204,7 +205,9 @@ def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool, older
     with known_failures(path), contextlib.closing(connect(path, parameters)) as plain:
         version = _identify(plain, path)
         _check_schema(plain, path, version)
-        if version < migrations.schema_version():
+        if version == migrations.schema_version():
+            contents.check(plain)
+        else:
             if read_only_reason is None:
                 _keep_copy(plain, path, version)
             elif not older:
