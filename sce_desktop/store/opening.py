@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.store import importing, migrations, schema, search
+from sce_desktop.store import coders, importing, migrations, schema, search
 from sce_desktop.store.database import Database, connect, error_code, known_failures, sync_folder
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.sql import now
@@ -80,6 +80,7 @@ def open_existing(path: Path, *, read_only: bool) -> Database:
                     migrations.migrate(connection, version)
             database.use_wal()
             importing.drop_unfinished(database)
+            coders.drop_unfinished(database)
         with database.read() as connection:
             _check_tables(connection, path)
         undo.pop_all()

@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, store, window, finetune, epochs, review, edits (these if none is named), and
-findings, queues, which need ``--data``, the folder of labelled sets.
+Parts: embed, score, import, store, window, finetune, epochs, review, edits, adding (these if none is named),
+and findings, queues, which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-PARTS = ("embed", "score", "import", "store", "window", "finetune", "epochs", "review", "edits")
+PARTS = ("embed", "score", "import", "store", "window", "finetune", "epochs", "review", "edits", "adding")
 DATA_PARTS = ("findings", "queues")
 
 
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
     parser.add_argument(
-        "--review-rows", type=int, default=100_000, help="rows of the project (store, review, edits)"
+        "--review-rows", type=int, default=100_000, help="rows of the project (store, review, edits, adding)"
     )
     parser.add_argument(
         "--review-labels", type=int, default=200, help="labels of the project (store, review)"
@@ -52,7 +52,7 @@ def main() -> None:
     if args.data is None and set(args.parts) & set(DATA_PARTS):
         parser.error("findings and queues need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from tests.benchmarks import edits, embed, epochs, review, score, store, tables, window
+    from tests.benchmarks import adding, edits, embed, epochs, review, score, store, tables, window
     from tests.benchmarks.measure import machine
 
     print(machine())
@@ -71,6 +71,8 @@ def main() -> None:
             review.run(rows=args.review_rows, labels=args.review_labels)
         elif part == "edits":
             edits.run(rows=args.review_rows)
+        elif part == "adding":
+            adding.run(rows=args.review_rows)
         elif part == "epochs":
             epochs.run()
         elif part == "finetune":
