@@ -50,9 +50,11 @@ def check(plain: sqlite3.Connection) -> None:
         read_labels(active[0])
     elif label_set_id is not None:
         raise Malformed("its label set is missing")
+    # An import that broke off leaves rows that nobody has seen, and what came with them (`staging`).
+    (unseen,) = plain.execute("SELECT max(id) FROM rows").fetchone()
     for table in ("annotations", "annotation_labels", "marks"):
         (greatest,) = _ends(plain, f"SELECT max(row_id) FROM {table}")
-        if greatest is not None and not (isinstance(greatest, int) and greatest <= last):
+        if greatest is not None and not (isinstance(greatest, int) and greatest <= max(last, unseen or 0)):
             raise Malformed(f"table {table} is about rows that do not exist")
     (greatest,) = _ends(plain, "SELECT max(label_id) FROM annotation_labels")
     if not isinstance(greatest, int | None):

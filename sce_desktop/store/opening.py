@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
-from sce_desktop.store import contents, formats, importing, migrations, schema
+from sce_desktop.store import coders, contents, formats, importing, migrations, schema
 from sce_desktop.store.damaged import looks_like_project
 from sce_desktop.store.database import Database, connect, error_code, known_failures, raw
 from sce_desktop.store.lock import FileLock
@@ -137,6 +137,7 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
                 contents.check(raw(connection))
         if lock is not None:
             importing.drop_unfinished(database)
+            coders.drop_unfinished(database)
         undo.pop_all()
     return database
 

@@ -14,6 +14,7 @@ from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.placing import check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.store.query import RowState
+from sce_desktop.store.staging import StagedRows
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
 from sce_desktop.tasks.columns import (
@@ -183,15 +184,13 @@ def append_table(
         check_gold(project, table.columns[gold_column])
     carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
     batches = carried.passing(table.batches(progress=progress))
-    before = project.row_count()
 
-    def annotate() -> None:
+    def annotate(staged: StagedRows) -> None:
         assert gold_column is not None
         found = has_lists(table.columns[gold_column], carried.cells, lists, progress)
         kept = project.label_set()
-        labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
-        new = project.row_ids()[before:]
-        carried.keep(project, new, labels, multi_label=multi_label or found, lists=found)
+        labels = kept.labels if kept is not None else ()
+        carried.keep(staged, staged.row_ids, labels, multi_label=found, lists=found)
 
     annotated = gold_column is not None and not as_gold
     report = _add(
@@ -223,7 +222,7 @@ def _add(
     text_columns: Sequence[int],
     progress: Progress,
     *,
-    and_then: Callable[[], object] | None = None,
+    and_then: Callable[[StagedRows], object] | None = None,
 ) -> ImportReport:
     report = project.add_rows(
         columns,
