@@ -48,6 +48,7 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.settings_dialog import SettingsDialog
 from sce_desktop.ui.start_page import StartPage
 from sce_desktop.ui.status_bar import StatusBar
+from sce_desktop.ui.tab_order import step
 from sce_desktop.ui.theme import Mode, Theme
 from sce_desktop.ui.tool_bar import ToolBar
 from sce_desktop.ui.workspace import Workspace
@@ -210,6 +211,10 @@ class MainWindow(QMainWindow):
         panel = self.workspace.labels
         if isinstance(panel, LabelsPanel):
             panel.merge_selected()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go where the eye goes."""
+        return step(self, forward=forward)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take a file, or say why it cannot be opened."""
