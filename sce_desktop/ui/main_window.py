@@ -91,6 +91,7 @@ class MainWindow(QMainWindow):
         self.docks = {part.title: self._dock(part) for part in (*parts.docks, _JOBS)}
         self.docks[_JOBS.title].build()  # it notes what happens before it is looked at
         self._docks_of_project: list[PanelDock] = []  # to be shown again with the next project
+        self._front = ""  # which of them was seen
         self.tool_bar = ToolBar(session, parts.run_bar(session))
         self.addToolBar(self.tool_bar)
         self.menus = Menus(self, session, theme)
@@ -265,11 +266,28 @@ class MainWindow(QMainWindow):
         if on:
             for dock in self._docks_of_project:
                 dock.show()
+            if self._front:
+                self.docks[self._front].raise_()
         else:
-            shown = [dock for dock in self.docks.values() if dock.part.project and not dock.isHidden()]
-            self._docks_of_project = shown
-            for dock in shown:
+            shown = [dock for dock in self.docks.values() if not dock.isHidden()]
+            self._front = self._in_front() or self._front
+            if self._front != _JOBS.title and any(dock.part.project for dock in shown):
+                going = shown  # that of the jobs too: it would be what the next project opens on
+            else:
+                going = [dock for dock in shown if dock.part.project]
+            self._docks_of_project = going
+            for dock in going:
                 dock.hide()
+
+    def _in_front(self) -> str:
+        """The panel below that is seen; empty where there is none."""
+        return next((title for title, dock in self.docks.items() if dock.seen), "")
+
+    @Slot()
+    def close_panels(self) -> None:
+        """Close all panels below."""
+        for dock in self.docks.values():
+            dock.hide()
 
     @Slot()
     def _show_counts(self) -> None:
@@ -367,6 +385,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if docks := self._state.value("docks"):
             self.restoreState(docks, _STATE_VERSION)
+        self._front = title if (title := str(self._state.value("front", ""))) in self.docks else ""
         if zones := self._state.value("zones"):
             self.workspace.restoreState(zones)
 
@@ -374,6 +393,7 @@ class MainWindow(QMainWindow):
         self._state.setValue("geometry", self.saveGeometry())
         self._state.setValue("docks", self.saveState(_STATE_VERSION))
         self._state.setValue("zones", self.workspace.saveState())
+        self._state.setValue("front", self._in_front())
         self._state.sync()
 
     def closeEvent(self, event: QCloseEvent) -> None:
