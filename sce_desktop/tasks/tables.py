@@ -11,6 +11,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
+from sce_desktop.data.guess import gold_like
 from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
@@ -41,6 +42,11 @@ def preview_table(
     if progress is not None:
         progress.check()
     return tables.preview_table(path, options or TableOptions(), rows)
+
+
+def gold_columns(preview: TablePreview) -> frozenset[int]:
+    """Return the places of columns that look like gold labels; see `data.guess.gold_like`."""
+    return gold_like(preview.columns, preview.rows, preview.label_column)
 
 
 def import_table(
