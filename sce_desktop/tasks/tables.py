@@ -10,6 +10,7 @@ from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
+from sce_desktop.data.guess import gold_like
 from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.placing import check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project
@@ -53,6 +54,11 @@ def preview_table(
     if progress is not None:
         progress.check()
     return tables.preview_table(path, options or TableOptions(), rows)
+
+
+def gold_columns(preview: TablePreview) -> frozenset[int]:
+    """Return the places of columns that look like gold labels; see `data.guess.gold_like`."""
+    return gold_like(preview.columns, preview.rows, preview.label_column)
 
 
 def import_table(

@@ -94,6 +94,7 @@ class ImportDialog(ProjectDialog):
 
         self.model = PreviewModel(self)
         self.table = QTableView()
+        self.table.setTabKeyNavigation(False)
         self.table.setAccessibleName("Preview of the table")
         self.table.setModel(self.model)
         self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
