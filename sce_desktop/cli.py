@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import logging
 import os
 import sys
@@ -90,7 +91,10 @@ def _run(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # whoever read our output has seen enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives until the end
         return EXIT_DONE
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            name = Path(str(error.filename)).name
+            return _fail(f"The name {name[:40]}… is too long: choose a shorter one.", EXIT_WRONG)
         log.exception("This is a bug.")
         raise
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
@@ -14,7 +15,7 @@ from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
 from sce_desktop.data.tables import Table, open_table
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.rows import Shape
-from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_problems
+from sce_desktop.tasks.columns import ModelColumns, beside, find_columns, tell_reading, typed_cells
 from sce_desktop.tasks.models import (
     MAIN_ALIAS,
     Baseline,
@@ -103,15 +104,17 @@ def classify_table(
     ]
     names = beside(table.columns, [name for columns in ours for name in columns.header], progress)
     work = _Work(loaded.models, ours, labels, multi_label, timed, progress)
+    work.keep_types = output.suffix.lower() == ".jsonl"
     write_table(
         output,
         [*table.columns, *names],
         work.classified(table, texts_at, batch_rows),
         delimiter=table.options.delimiter or ",",
         excel_safe=excel_safe,
+        types=table.types,
         progress=Unreported(progress),
     )
-    tell_problems(table.problems, table.problem_count, progress)
+    tell_reading(table, progress)
     if work.cut:
         most = loaded.models[0].model.max_tokens
         progress.warn(
@@ -168,6 +171,7 @@ class _Work:
     blank: int = 0
     cut: int = 0
     model_seconds: float = 0.0
+    keep_types: bool = False  # for a writer that takes values other than texts
 
     def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
         """Yield all rows of ``table`` with the models' cells behind the original ones."""
@@ -175,14 +179,17 @@ class _Work:
         unscored: list[OutCell] = [cell for columns in self.columns for cell in columns.blank]
         for batch in table.batches(size):
             texts = [shape.text_of(cells) for cells in batch]
-            scored = [place for place, text in enumerate(texts) if text.strip()]
+            scored = [place for place, text in enumerate(texts) if not is_blank(text)]
             if not self.rows:
                 wanted = [texts[place] for place in scored]
                 tell_time(self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress)
             results = self._results([texts[place] for place in scored], len(batch), table.estimated_rows)
-            rows: list[list[OutCell]] = [[*cells, *unscored] for cells in batch]
+            original: Sequence[Sequence[OutCell]] = batch
+            if self.keep_types:
+                original = [typed_cells(cells) for cells in batch]
+            rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
             for place, cells in zip(scored, results, strict=True):
-                rows[place] = [*batch[place], *cells]
+                rows[place] = [*original[place], *cells]
             self.rows += len(batch)
             self.blank += len(batch) - len(scored)
             self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])

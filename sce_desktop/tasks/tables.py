@@ -12,14 +12,16 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
 from sce_desktop.data.labels_file import read_labels, write_labels
+from sce_desktop.store.opening import MOST_NAME, check_name
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
-from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_lists, tell_problems
+from sce_desktop.tasks.columns import cells_of, find_column, find_columns, has_lists, tell_reading
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.progress import Unreported
 
 __all__ = [
+    "MOST_NAME",
     "append_table",
     "export_table",
     "import_table",
@@ -79,6 +81,7 @@ def import_table(
         UserError: The table or a column is not right, the project exists already, or the disk is full.
         Cancelled: The user stopped; there is no project.
     """
+    check_name(project_path)
     if project_path.exists():
         raise UserError(f"{project_path} exists already: choose another name or add the table to it.")
     table = tables.open_table(table_path, options or TableOptions())
@@ -90,6 +93,11 @@ def import_table(
         gold_at=None if as_gold else gold_at,
         ours_at=our_columns(table.columns) if take_back else None,
     )
+    if gold_at is not None and gold_at >= len(carried.columns):
+        raise UserError(
+            f"“{table.columns[gold_at]}” is one of the columns of an earlier export, which are taken back as "
+            "annotations: choose another column of labels, or import those columns as data."
+        )
     text_at = find_columns(carried.columns, text_columns, progress)
     aside = project_path.with_name(f".{project_path.name}.{uuid.uuid4().hex[:8]}.partial")
     try:
@@ -98,7 +106,9 @@ def import_table(
             _add(project, table, carried.columns, batches, text_at, progress)
             found = _has_lists(project, gold_at, lists, progress)
             multi_label = multi_label or found
-            carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=found)
+            carried.keep(
+                project, project.row_ids(), labels, multi_label=multi_label, lists=found, progress=progress
+            )
             if as_gold and gold_at is not None:
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
         _rename(aside, project_path)
@@ -167,7 +177,7 @@ def append_table(
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
         new = project.row_ids()[before:]
-        carried.keep(project, new, labels, multi_label=multi_label or found, lists=found)
+        carried.keep(project, new, labels, multi_label=multi_label or found, lists=found, progress=progress)
 
     annotated = gold_column is not None and not as_gold
     report = _add(
@@ -183,6 +193,11 @@ def append_table(
         found = _has_lists(project, gold_column, lists, progress)
         keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
     return report
+
+
+def _types(table: tables.Table, width: int) -> dict[str, str]:
+    """Return what to remember of the types of the first columns, where a format has other than texts."""
+    return {} if table.types is None else {"types": table.types.picked(range(width)).to_text()}
 
 
 def _add(
@@ -205,11 +220,12 @@ def _add(
             "encoding": table.options.encoding,
             "delimiter": table.options.delimiter,
             "sheet": table.options.sheet,
+            **_types(table, len(columns)),
         },
         progress=Unreported(progress),
         and_then=and_then,
     )
-    tell_problems(table.problems, table.problem_count, progress)
+    tell_reading(table, progress)
     if not report.rows:
         progress.warn("The table has no rows.")
     if report.blank:
