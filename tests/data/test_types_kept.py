@@ -64,6 +64,14 @@ def test_numbers_keep_their_digits(tmp_path: Path) -> None:
     assert (tmp_path / "b.jsonl").read_text() == f"{line}\n{line}\n"
 
 
+def test_numbers_of_any_length_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(f'{{"a": {"7" * 10_000}}}\n{{"a": 1}}\n')
+    table = open_table(tmp_path / "a.jsonl")
+    (rows,) = table.batches()
+    write_table(tmp_path / "b.jsonl", table.columns, [[as_read(row, row.types) for row in rows]])  # type: ignore[attr-defined]
+    assert (tmp_path / "b.jsonl").read_text() == (tmp_path / "a.jsonl").read_text()
+
+
 @pytest.mark.parametrize("cell", ["[1", "1\n2", "abc", "", "[" * 5000, None])
 def test_what_is_no_json_is_written_as_text(tmp_path: Path, cell: str | None) -> None:
     write_table(tmp_path / "a.jsonl", ["a"], [[as_read([cell], "j")]])
