@@ -33,7 +33,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     objects=st.lists(
         st.dictionaries(st.sampled_from(["a", "b", "text", "c d"]), VALUES), min_size=1, max_size=6

@@ -128,7 +128,7 @@ VALUES = (
 )
 
 
-@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(objects=st.lists(st.dictionaries(st.sampled_from(["text", "a", "b"]), VALUES), min_size=1, max_size=5))
 def test_any_objects_through_a_project(tmp_path: Path, objects: list[dict[str, Any]]) -> None:
     objects = [{"text": "first"}, *objects]
