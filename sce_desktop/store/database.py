@@ -310,8 +310,10 @@ class Database:
             raise RuntimeError("the project is closed")
 
     def _engine(self, parameters: str, *, begin: str, cache: str) -> sa.Engine:
+        path = self.path
+
         def creator() -> sqlite3.Connection:
-            plain = connect(self.path, parameters)
+            plain = connect(path, parameters)
             if found := self._file.problem(ours=True):  # this is of another file than the others are
                 plain.close()
                 raise UserError(lost_sentence(self.path, found))

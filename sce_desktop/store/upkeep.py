@@ -17,7 +17,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Origin
 from sce_desktop.store import contents, label_sets, rows, runs, schema, search
 from sce_desktop.store.database import Database, known_failures, raw
-from sce_desktop.store.placing import new_file
+from sce_desktop.store.placing import check_name, new_file
 from sce_desktop.store.sql import last_row_id
 
 _BACKUP_PAGES: Final = 2_000  # 8 MB between two looks at cancel
@@ -30,6 +30,7 @@ def backup(database: Database, copy: Path, progress: Progress, *, overwrite: boo
     UserError if ``copy`` exists, or, with ``overwrite``, is open or the project itself; it is replaced only
     when the copy is complete and was read again.
     """
+    check_name(copy)
     with contextlib.suppress(FileNotFoundError):  # the project may be gone: then there is all the more reason
         if copy.samefile(database.path):
             raise UserError("A backup must be another file than the project: choose another name.")

@@ -54,6 +54,7 @@ def test_rows_that_are_alike_share_a_record(project: Project) -> None:
 
 def test_an_import_that_breaks_off_leaves_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "_BATCH_ROWS", 2)
+    monkeypatch.setattr(importing, "_PART_ROWS", 2)
     add(project, [typed("jtj")])
     with pytest.raises(Cancelled):
         project.add_rows(COLUMNS, [[typed("jt-")] * 10], text_columns=[1], source={}, progress=CancelAfter(3))

@@ -142,6 +142,7 @@ DERIVED = {"runs": "scores"}  # what is worth nothing without it
         "annotations",
         "audit_rows",
         "audits",
+        "cell_types",
         "coders",
         "imports",
         "ix_annotation_labels_label_id",

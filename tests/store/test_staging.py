@@ -497,8 +497,8 @@ def test_parts_are_small_while_people_decide(filled: Project, monkeypatch: pytes
     sizes: list[int] = []
     insert = importing._insert_some
 
-    def noting(database: Any, fields: list[Any]) -> int:
-        sizes.append(insert(database, fields))
+    def noting(database: Any, fields: list[Any], rows: Any) -> int:
+        sizes.append(insert(database, fields, rows))
         return sizes[-1]
 
     monkeypatch.setattr(importing, "_insert_some", noting)
