@@ -108,8 +108,11 @@ class Dialect:
         unclosed: list[int] = []
         plain = quoted = position = 0
         line = without_end(lines[index])
+        delimiter, quote = self.delimiter, self.quote
         while True:
-            opening = self._opening(line, position)
+            opening = position if quote and line.startswith(quote, position) else -1
+            if self.spaces and opening < 0:
+                opening = self._opening(line, position)
             if opening >= 0:
                 closing = self._closing(lines, index, opening + 1)
                 if closing is None and not complete:
@@ -126,6 +129,14 @@ class Dialect:
                 plain += 1
                 if closing is None or closing[0] != index:
                     unclosed.append(index)
+            if not self.escapes:
+                at = line.find(delimiter, position)
+                if at < 0:
+                    cells.append(line[position:])
+                    return Record(cells, index + 1, tuple(unclosed), plain, quoted)
+                cells.append(line[position:at])
+                position = at + 1
+                continue
             found = self._plain(lines, index, position, complete=complete)
             if found is None:
                 return None
@@ -136,18 +147,22 @@ class Dialect:
             line = without_end(lines[index])
 
     def _opening(self, line: str, position: int) -> int:
-        """Return where the quote of a cell that begins at ``position`` is, -1 if it opens with none."""
-        if not self.quote:
-            return -1
-        if self.spaces:
-            while line.startswith((" ", "\t"), position) and not line.startswith(self.delimiter, position):
-                position += 1
-        return position if line.startswith(self.quote, position) else -1
+        """Return where the quote of a cell is that begins at ``position`` with spaces, -1 if it has none."""
+        while line.startswith((" ", "\t"), position) and not line.startswith(self.delimiter, position):
+            position += 1
+        return position if self.quote and line.startswith(self.quote, position) else -1
 
     def _closing(self, lines: Sequence[str], index: int, position: int) -> tuple[int, int, int] | None:
         """Find the first quote that is not doubled: its line, its place, and where its cell ends (or -1)."""
         for number in range(index, len(lines)):
             line = lines[number]
+            if not self.escapes:  # the quick way, which most cells allow
+                at = line.find(self.quote, position)
+                if at >= 0 and not line.startswith(self.quote, at + 1):
+                    return number, at, self._cell_end(line, at + 1)
+                if at < 0:
+                    position = 0
+                    continue
             for found in self._quotes.finditer(line, position):
                 if found.group()[0] == self.quote and (found.end() - found.start()) % 2:
                     return number, found.end() - 1, self._cell_end(line, found.end())
@@ -160,17 +175,16 @@ class Dialect:
             while line.startswith((" ", "\t"), position) and not line.startswith(self.delimiter, position):
                 position += 1
         rest = line[position : position + 1]
+        if rest == self.delimiter:
+            return position
         ends = rest in ("", "\n") or (rest == "\r" and not line[position:].strip("\r\n"))
-        return position if ends or rest == self.delimiter else -1
+        return position if ends else -1
 
     def _plain(
         self, lines: Sequence[str], index: int, position: int, *, complete: bool
     ) -> tuple[str, int, int] | None:
-        """Return (cell, line, where the next cell begins or -1); None if more lines are needed."""
+        """Return (cell, line, where the next cell begins or -1) with escapes; None: more lines are needed."""
         line = without_end(lines[index])
-        if not self.escapes:
-            at = line.find(self.delimiter, position)
-            return (line[position:], index, -1) if at < 0 else (line[position:at], index, at + 1)
         parts: list[str] = []
         while True:
             for found in self._ends.finditer(line, position):

@@ -28,8 +28,6 @@ from sce_desktop.data.csv_grammar import (
     without_end,
 )
 from sce_desktop.data.dialects import Found, find_style, known_style
-from sce_desktop.data.doubts import encoding_doubt
-from sce_desktop.data.encodings import guess_encoding
 from sce_desktop.data.excel_safe import PREFIX, unprotect
 from sce_desktop.data.headers import (
     PlainText,
@@ -59,18 +57,13 @@ class CsvTable(Table):
     def __init__(self, path: Path, options: TableOptions) -> None:
         super().__init__(path)
         size = file_size(path)
-        guess = guess_encoding(path, size) if options.encoding is None else None
-        self.encodings = guess.ranked if guess is not None else ()
-        encoding = options.encoding or self.encodings[0]
+        encoding = self._find_encoding(size, options.encoding)
         self._source = TextSource(path, size, encoding)
         blocks = list(islice(self._source.blocks(self._problem), _SAMPLE_BLOCKS))
         complete = len(blocks) < _SAMPLE_BLOCKS
         sample = [line for block in blocks for line in block.lines]
         if not any(map(str.strip, sample)):
             raise UserError(f"{path.name} holds only blank lines: choose a table with a header line.")
-        if guess is not None and guess.rival:
-            self.doubts += (encoding_doubt(guess.raw, guess.line, encoding, guess.rival),)
-
         found, header_row = self._find_out(sample, options, complete=complete)
         self._dialect = found.style.cut_at(valid_delimiter(found.delimiter or _NO_DELIMITER))
         if found.style.quote:

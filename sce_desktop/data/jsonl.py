@@ -22,7 +22,6 @@ from sce_desktop.core.words import gigabytes
 from sce_desktop.data.json_document import find_rows, lists_in
 from sce_desktop.data.json_values import DECODER, JsonText, Number, Repeating, text_of, valid
 from sce_desktop.data.reader import Cells, Table
-from sce_desktop.data.sniff import detect_encodings
 from sce_desktop.data.text_source import MAX_LINE, TextSource, file_size
 
 _CHUNK = 1000  # rows
@@ -51,8 +50,7 @@ class JsonTable(Table):
     def __init__(self, path: Path, options: TableOptions) -> None:
         super().__init__(path)
         size = file_size(path)
-        self.encodings = detect_encodings(path, size) if options.encoding is None else ()
-        encoding = options.encoding or self.encodings[0]
+        encoding = self._find_encoding(size, options.encoding)
         self.options = TableOptions(encoding=encoding)
         self._source = TextSource(path, size, encoding)
         self._parsed: tuple[Sequence[Any], bool] | None = None  # for the first pass alone

@@ -10,6 +10,8 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, Doubt, TableOptions, TableProblem
 from sce_desktop.core.words import plural
 from sce_desktop.data.column_types import ColumnTypes
+from sce_desktop.data.doubts import encoding_doubt
+from sce_desktop.data.encodings import guess_encoding
 
 Cells = tuple[Cell, ...]
 
@@ -82,6 +84,16 @@ class Table(ABC):
     @abstractmethod
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
         """Yield some rows and which fraction of the file has been read by then (0: unknown)."""
+
+    def _find_encoding(self, size: int, chosen: str | None) -> str:
+        """Return the encoding of a text file, which is guessed unless it was chosen; doubts are told."""
+        if chosen is not None:
+            return chosen
+        guess = guess_encoding(self.path, size)
+        self.encodings = guess.ranked
+        if guess.rival:
+            self.doubts += (encoding_doubt(guess.raw, guess.line, guess.ranked[0], guess.rival),)
+        return guess.ranked[0]
 
     def _forget_problems(self) -> None:
         self.problem_count = 0

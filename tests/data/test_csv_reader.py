@@ -288,3 +288,17 @@ def test_what_the_csv_module_writes_is_read_exactly(
     path.write_bytes(buffer.getvalue().encode())
     result = read(path, encoding="utf-8", delimiter=delimiter, header_row=1)
     assert result.rows == rows
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1", "1 cell, expected 3. Missing cells were left empty."),
+        ("1,2", "2 cells, expected 3. Missing cells were left empty."),
+        ("1,2,3,4", "4 cells, expected 3. Extra cells were joined to the last column."),
+        ("1,2,3,,", "5 cells, expected 3. Extra cells are empty and were left out."),
+    ],
+)
+def test_ragged_records_are_told_in_numbers(tmp_path: Path, line: str, message: str) -> None:
+    result = read_bytes(tmp_path, f"a,b,c\n1,2,3\n{line}\n", delimiter=",")
+    assert [(problem.line, problem.message) for problem in result.table.problems] == [(3, message)]

@@ -75,6 +75,14 @@ def test_two_readings_that_remain_are_told_with_the_line_that_differs(tmp_path: 
     assert not chosen.table.doubts
 
 
+def test_lines_of_json_are_told_too(tmp_path: Path) -> None:
+    line = "Na lince mi ochotně a rychle poradili, nechal krabici na dešti"
+    content = "".join(f'{{"id": {number}, "text": "{line}"}}\n' for number in range(4))
+    result = read_bytes(tmp_path, content.encode("iso8859-2"), "a.jsonl")
+    assert result.rows[0] == ("0", line)
+    assert [doubt.flag for doubt in result.table.doubts] == ["--encoding cp1250"]
+
+
 def test_the_other_reading_is_among_the_encodings_on_offer(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("text\nAboneliğimi iptal edin\nşifre\nSiparişim yok\n".encode("cp1254"))
     preview = preview_table(tmp_path / "a.csv")
