@@ -11,6 +11,7 @@ from typing import Any, Final
 from sce_desktop.core.types import CellType
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
+_SIMPLE: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|true|false")
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -98,6 +99,8 @@ def _value(cell: str | None) -> str | None:
     """Return a cell as JSON if it is JSON on one line; a project changed outside may hold anything."""
     if cell is None or "\n" in cell or "\r" in cell:
         return cell
+    if _SIMPLE.fullmatch(cell):
+        return JsonText(cell)
     try:
         DECODER.decode(cell)  # which makes no numbers: those may have thousands of digits
     except (ValueError, RecursionError):
