@@ -149,9 +149,13 @@ def make_application() -> QApplication:
 
 
 def _close_on_signals(window: MainWindow) -> None:
-    """Let Ctrl+C in the terminal and a polite kill close the window as its button does."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: window.close())
+    """Let Ctrl+C in the terminal, a polite kill and the terminal's end close the window in good order."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)  # the terminal was closed that the program was started from
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        numbers.append(hangup)
+    for number in numbers:
+        signal.signal(number, lambda *_: window.close_unasked())
     timer = QTimer(window, interval=_SIGNALS_MS)
     timer.timeout.connect(lambda: None)
     timer.start()

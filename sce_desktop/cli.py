@@ -29,7 +29,7 @@ from sce_desktop.commands import (
     pretrain,
     project,
 )
-from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.errors import Cancelled, LeftInLog, UserError
 
 EXIT_DONE, EXIT_BUG, EXIT_WRONG, EXIT_STOPPED = 0, 1, 2, 130
 _COMMANDS = (gui, classify, evaluate, finetune, pretrain, paper_data, flops, models, project, doctor)
@@ -88,6 +88,9 @@ def _run(args: argparse.Namespace) -> int:
             code: int = args.run(args, progress)
             sys.stdout.flush()
         return code
+    except LeftInLog as error:  # whoever does the same again would do it twice
+        log.warning("%s", error)
+        return _fail(str(error), EXIT_DONE)
     except UserError as error:
         log.warning("%s", error)
         return _fail(str(error), EXIT_WRONG)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,9 @@ from typing import Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.temporary import temporary_beside
+
+_log = logging.getLogger(__name__)
 
 Value = str | int | float | bool
 
@@ -152,7 +155,10 @@ class Settings:
         settings = cls(file or paths.settings_file())
         try:
             raw = json.loads(settings.file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except FileNotFoundError:
+            return settings
+        except (OSError, ValueError, RecursionError) as error:
+            _log.warning("%s is ignored, it cannot be understood: %s", settings.file, error)
             return settings
         for key, value in raw.items() if isinstance(raw, dict) else ():
             if key not in _BY_KEY:
@@ -186,16 +192,11 @@ class Settings:
         )
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", dir=self.file.parent, prefix=self.file.name, delete=False
-            ) as temporary:
-                try:
-                    temporary.write(text)
-                    temporary.flush()
-                    os.fsync(temporary.fileno())
-                except BaseException:
-                    Path(temporary.name).unlink()
-                    raise
-            Path(temporary.name).replace(self.file)
+            with temporary_beside(self.file) as aside:
+                with aside.open("w", encoding="utf-8") as stream:
+                    stream.write(text)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                aside.replace(self.file)
         except OSError as error:
             raise UserError(f"The settings cannot be written to {self.file}: {error.strerror}.") from error

@@ -7,6 +7,8 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -408,3 +410,32 @@ def test_a_link_is_what_it_leads_to(tmp_path: Path) -> None:
     assert check_output(link, ours=lambda: True)
     assert check_output(link, force=True)
     assert not check_output(tmp_path / "free.csv")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_folder_that_is_write_protected_is_told(scene: Scene) -> None:
+    """Not that something should be checked whether it exists."""
+    folder = scene.folder / "protected"
+    folder.mkdir()
+    folder.chmod(0o555)
+    commands = [
+        FILES[name][1](scene, str(folder / FILES[name][0]))
+        for name in ("project create", "project backup", "project repair", "project export")
+    ]
+    code = "import sys; from sce_desktop import cli; [cli.main(eval(one)) for one in sys.argv[1:]]"
+    command = [sys.executable, "-c", code, *map(repr, commands)]
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("as root, permissions can only be tested with setpriv")
+        dropped = "-dac_override,-dac_read_search"
+        command = ["setpriv", f"--inh-caps={dropped}", f"--bounding-set={dropped}", *command]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
+    finally:
+        folder.chmod(0o755)
+    told = result.stderr.splitlines()
+    assert [line.split(str(folder))[1].split(" ", 1)[1] for line in told] == [
+        *["cannot be written: its folder is write-protected. Choose another folder."] * 3,
+        "cannot be written (permission denied): close it elsewhere or choose another folder.",
+    ]
+    assert list(folder.iterdir()) == []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,13 @@ def test_defaults_are_allowed_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "\x00", '{"threads": "many", "cache_megabytes": 7, "theme": "pink"}']
+    "text",
+    [
+        *("", "{", "[]", "\x00", "[" * 200_000, '{"a":' * 200_000, "3"),
+        '{"threads": "many", "cache_megabytes": 7, "theme": "pink"}',
+        '{"threads": NaN, "theme": ["dark"], "model": {"a": 1}}',
+    ],
+    ids=lambda text: text[:20],
 )
 def test_a_bad_file_means_defaults(tmp_path: Path, text: str) -> None:
     file = tmp_path / "settings.json"
@@ -61,3 +68,23 @@ def test_an_unwritable_folder_is_told(tmp_path: Path) -> None:
     settings["threads"] = 2
     with pytest.raises(UserError, match="cannot be written"):
         settings.save()
+
+
+def test_a_file_that_is_none_or_no_text_is_ignored_and_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "settings.json"
+    for make in (lambda: file.write_bytes(bytes(range(256))), lambda: (file.unlink(), file.mkdir())):
+        make()
+        with caplog.at_level(logging.WARNING):
+            assert Settings.load(file)["theme"] == "system"
+        assert f"{file} is ignored, it cannot be understood" in caplog.text
+        caplog.clear()
+    settings = Settings.load(file)
+    settings["threads"] = 2
+    with pytest.raises(UserError, match="cannot be written"):
+        settings.save()
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.json"]
+    with caplog.at_level(logging.WARNING):
+        Settings.load(tmp_path / "missing.json")
+    assert caplog.text.count("missing.json") == 0

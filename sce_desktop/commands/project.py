@@ -151,8 +151,12 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def _index(project: Project, progress: Progress, done: str) -> None:
+    """Build the search index; what is ``done`` stays done where that fails, and is not to be done again."""
     with options.if_stopped(f"{done}; its search index is built when it is next needed."):
-        project.build_search_index(progress)
+        try:
+            project.build_search_index(progress)
+        except UserError as error:
+            progress.warn(f"{done}. {error}")
 
 
 def score(args: argparse.Namespace, progress: Progress) -> int:

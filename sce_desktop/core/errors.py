@@ -26,6 +26,10 @@ class DamagedProject(UserError):  # noqa: N818 - what it is about
         )
 
 
+class LeftInLog(UserError):  # noqa: N818 - an outcome, too
+    """A project could not be brought into its one file when it was closed; what was to be done is done."""
+
+
 def already_there(path: object, why: str = "") -> UserError:
     """Return the failure that ``path`` exists, ``why`` it cannot be replaced unasked, and how to ask."""
     reason = f" and {why}" if why else ""

@@ -45,6 +45,8 @@ from sce_desktop.data.text_source import Block, TextSource, file_size
 
 _NO_DELIMITER = "\U0010ffff"  # is assigned to no character: every line is one cell
 _SAMPLE_BLOCKS = 3
+_ESCAPED_QUOTE = '\\"'
+_ESCAPE_TOLD = "A backslash before a quote was read as plain text: it may be an escape."
 
 csv.field_size_limit(2**31 - 1)  # the default of 131,072 characters is less than a long text
 
@@ -186,6 +188,8 @@ class CsvTable(Table):
             for at in record.unclosed:
                 message = f"A quote opened on line {first + at} is never closed: it was read as plain text."
                 self._problem(first + at, message)
+            if record.plain and _ESCAPED_QUOTE in lines[index] and not self._dialect.escapes:
+                self._problem(first + index, _ESCAPE_TOLD)
             self._add(record.cells, lines, index, record.end, first, rows)
             index = record.end
         if PREFIX in "".join(lines):

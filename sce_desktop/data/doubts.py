@@ -60,22 +60,22 @@ def _style_words(style: Style, other: Style) -> str:
     return " and ".join(words).replace(" and with ", " and ")
 
 
-def header_doubt(line: int, text: str, taken: int, columns: int) -> Doubt:
-    """A later line than that of the header looks like one."""
+def header_doubt(line: int, text: str, taken: int, columns: int, *, kind: str = "line") -> Doubt:
+    """A later line (or row of a sheet, by its ``kind``) than that of the header looks like one."""
     return Doubt(
-        f"Line {line:,} (“{_shown(text)}”) looks like the header, with {columns:,} columns; "
-        f"line {taken:,} was used.",
-        f"Use line {line:,} as header",
+        f"{kind.capitalize()} {line:,} (“{_shown(text)}”) looks like the header, with {columns:,} columns; "
+        f"{kind} {taken:,} was used.",
+        f"Use {kind} {line:,} as header",
         "header_row",
         line,
         f"--header-row {line}",
     )
 
 
-def no_header_doubt(line: int, text: str) -> Doubt:
+def no_header_doubt(line: int, text: str, *, kind: str = "line") -> Doubt:
     """The header looks like a row."""
     return Doubt(
-        f"Line {line:,} (“{_shown(text)}”) was used as the header, but it looks like a row.",
+        f"{kind.capitalize()} {line:,} (“{_shown(text)}”) was used as the header, but it looks like a row.",
         "Read it as a row",
         "header_row",
         0,

@@ -22,9 +22,8 @@ _SAMPLE = 1 << 14  # bytes of lines with other than ASCII: chardet's models look
 # What tables come in, in the field, by Python's names and by how widely each is used beside the others.
 _LEGACY = {
     "cp1252": 1.0,
-    **dict.fromkeys(
-        ("cp1250", "iso8859-2", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"), 0.97
-    ),
+    **dict.fromkeys(("cp1250", "iso8859-2", "cp1251", "cp1253", "cp1254"), 0.97),
+    **dict.fromkeys(("cp1255", "cp1256", "cp1257", "cp1258"), 0.97),
     **dict.fromkeys(("cp874", "cp932", "cp949", "gb18030", "big5", "euc-jp"), 0.97),
     **dict.fromkeys(("iso8859-5", "iso8859-7", "koi8-r", "koi8-u", "cp866"), 0.92),
     **dict.fromkeys(("mac-roman", "cp850", "cp852"), 0.92),
@@ -226,6 +225,8 @@ def _is_misplaced(before: str, character: str, after: str, *, latin: bool) -> bo
         return True
     if kind.startswith("M"):
         return not before.isalpha() and not unicodedata.combining(before)
+    if character == "¶":
+        return before.isalpha() or after.isalpha()
     if not character.isalpha() or character in "ªº":
         return before.isalpha() and after.isalpha() and character not in _IN_WORDS
     if character.isupper() and (before.islower() or (before.isupper() and after.islower())):

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 from xml.parsers import expat
@@ -19,6 +20,7 @@ from xml.parsers import expat
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, TableOptions
+from sce_desktop.data.headers import doubt_of_sheet
 from sce_desktop.data.old_workbook import OldWorkbook
 from sce_desktop.data.reader import Cells, Table
 from sce_desktop.data.text_source import file_size, reading
@@ -26,6 +28,7 @@ from sce_desktop.data.xlsx import Xlsx
 from sce_desktop.data.xlsx_xml import DamagedError, Extent, column_letters
 
 _CHUNK_ROWS = 1000
+_HEAD_ROWS = 30  # tell what the header may be
 _CHUNK_CELLS = 1_000_000
 _TOLD = 3  # sheets and cells named in one sentence
 _BLANK_ROWS = 100  # so many that follow each other are told one by one
@@ -63,6 +66,10 @@ class ExcelTable(Table):
             self.options = TableOptions(sheet=self._sheet, header_row=header_row)
             self.columns = self._read_header(header_row)
             self._refuse_sparse()
+            if options.header_row is None:
+                head = islice(self._book.rows(self._sheet), _HEAD_ROWS)
+                doubt = doubt_of_sheet([(number, self._in_order(cells)) for number, cells in head])
+                self.doubts = (doubt,) if doubt is not None else ()
         before = 1 if header_row else 0
         self.estimated_rows = max(self._extent.rows - before, 0)
 

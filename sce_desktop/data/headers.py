@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sce_desktop.core.types import Doubt
+from sce_desktop.core.types import Cell, Doubt
 from sce_desktop.data.csv_grammar import Style, without_end
 from sce_desktop.data.doubts import delimiter_doubt, header_doubt, line_doubt, no_header_doubt
 from sce_desktop.data.guess import names_a_column
@@ -96,6 +96,24 @@ def _header_below(sample: Sample, first: int, *, any_delimiter: bool) -> tuple[i
     return None
 
 
+def doubt_of_sheet(rows: Sequence[tuple[int, Sequence[Cell]]]) -> Doubt | None:
+    """Return the doubt about the header of a sheet, if there is one: ``rows`` are its first, with numbers."""
+    filled = [(number, [cell or "" for cell in cells]) for number, cells in rows]
+    if len(filled) < 2:
+        return None
+    (first, header), *below = filled
+    named = sum(map(bool, header))
+    for place, (number, cells) in enumerate(below[:-1]):
+        later = [row for _, row in below[place + 1 :]]
+        if sum(map(bool, cells)) > max(1, 2 * named) and _is_header(cells):
+            if not looks_like_a_row(cells, later):
+                return header_doubt(number, " | ".join(cells), first, len(cells), kind="row")
+            break
+    if looks_like_a_row(header, [cells for _, cells in below]):
+        return no_header_doubt(first, " | ".join(header), kind="row")
+    return None
+
+
 def _header_after(sample: Sample, first: int) -> tuple[int, int] | None:
     """Return (line, columns) of a header after one title that happens to be cut into as many cells."""
     filled = (number for number, line in enumerate(sample.lines, start=1) if without_end(line))
@@ -115,7 +133,7 @@ def looks_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
     for place, name in enumerate(header):
         cells = [row[place].strip() for row in rows if place < len(row) and row[place].strip()]
         name = name.strip()
-        if not cells or not name:
+        if not cells or not name or re.fullmatch(r"(19|20)\d\d", name):  # years are names of columns
             continue
         if names_a_column(name):
             for_header += 3

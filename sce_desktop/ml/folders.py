@@ -134,7 +134,7 @@ def known_sha256(file: Path) -> str:
     try:
         known = json.loads(memory.read_text(encoding="utf-8"))
         *seen, sha = known[str(file)]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         known, seen, sha = {}, [], ""
     if seen == state:
         return str(sha)

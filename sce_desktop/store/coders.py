@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import Final
 
 import numpy as np
 import sqlalchemy as sa
@@ -13,48 +15,101 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import label_key
 from sce_desktop.core.types import USER, ChangeKind, Coder, IdArray, Origin
 from sce_desktop.store import history, schema
-from sce_desktop.store.database import raw
+from sce_desktop.store.database import Database, raw
 from sce_desktop.store.label_sets import active_ids, active_set
-from sce_desktop.store.sql import insert, last_row_id, now
+from sce_desktop.store.sql import insert, is_seen, last_row_id, now
 
 Answer = frozenset[int | str]
 """Ids of labels in use, and names of others as they were written; nothing: none of these."""
+_PART: Final = 500  # answers in one transaction, which a decision may have to wait for
 _coders = schema.coders
 _said = schema.other_annotations
 
 
 def add(
-    connection: sa.Connection, name: str, source: str, answers: Mapping[int, str | Sequence[str] | None]
+    database: Database,
+    name: str,
+    source: str,
+    answers: Mapping[int, str | Sequence[str] | None],
+    *,
+    replaces: int | None = None,
 ) -> Coder:
-    """Keep what a coder answered. See `Project.add_coder`."""
+    """Keep what a coder answered. See `Project.add_coder`.
+
+    The answers come in short transactions, as somebody may be deciding; until the last one the coder is
+    removed and has no name, so that nobody knows of it. Opening a project removes what broke off.
+    """
     if not name.strip():
         raise UserError("The coder has no name: give one.")
-    if any(coder.name == name for coder in every(connection)):
-        raise UserError(f"There is a coder {name!r} already: choose another name, or remove that one first.")
-    last = connection.execute(sa.select(last_row_id())).scalar_one()
+    with database.read() as connection:
+        _check_name(connection, name, replaces)
+        last = connection.execute(sa.select(last_row_id())).scalar_one()
+        known = _wordings(connection)
     if not answers or not (min(answers) >= 1 and max(answers) <= last):
         raise ValueError("no such row")
-    known = _wordings(connection)
-    coder_id = insert(connection, _coders, name=name, source=source, created_at=now(), removed=False)
-    records = []
-    for row_id, said in answers.items():
-        words = [said or ""] if said is None or isinstance(said, str) else list(said) or [""]
-        records += [
-            (coder_id, int(row_id), word, known.get(label_key(word))) for word in dict.fromkeys(words)
-        ]
-    raw(connection).executemany(
-        "INSERT INTO other_annotations (coder_id, row_id, label, label_id) VALUES (?, ?, ?, ?)", records
-    )
-    action = history.begin(connection, ChangeKind.CODER, f"Add answers of {name}")
-    history.record_removal(connection, action, _coders, coder_id)
-    return _get(connection, coder_id)
+    with database.write() as connection:
+        coder_id = insert(connection, _coders, name="", source=source, created_at=now(), removed=True)
+    records = [
+        (coder_id, int(row_id), word, known.get(label_key(word)))
+        for row_id, said in answers.items()
+        for word in dict.fromkeys([said or ""] if said is None or isinstance(said, str) else said or [""])
+    ]
+    try:
+        for start in range(0, len(records), _PART):
+            with database.write_part() as connection:
+                raw(connection).executemany(
+                    "INSERT INTO other_annotations (coder_id, row_id, label, label_id) VALUES (?, ?, ?, ?)",
+                    records[start : start + _PART],
+                )
+        with database.write(durable=True) as connection:
+            _check_name(connection, name, replaces)
+            if replaces is not None:
+                remove(connection, replaces)
+            is_it = _coders.c.id == coder_id
+            connection.execute(_coders.update().where(is_it).values(name=name, removed=False))
+            action = history.begin(connection, ChangeKind.CODER, f"Add answers of {name}")
+            history.record_removal(connection, action, _coders, coder_id)
+    except BaseException:
+        with contextlib.suppress(UserError):  # the disk may be full: then opening the project removes it
+            _drop(database, coder_id)
+        raise
+    with database.read() as connection:
+        return _get(connection, coder_id)
+
+
+def _check_name(connection: sa.Connection, name: str, replaces: int | None) -> None:
+    there = sa.select(_coders.c.id).where(_coders.c.name == name, _coders.c.removed == sa.false())
+    if connection.execute(there.where(_coders.c.id != (replaces or 0))).first() is not None:
+        raise UserError(f"There is a coder {name!r} already: choose another name, or remove that one first.")
+
+
+def drop_unfinished(database: Database) -> None:
+    """Remove coders whose answers did not come to their end. Not while some are on their way."""
+    with database.read() as connection:
+        left = connection.execute(sa.select(_coders.c.id).where(_coders.c.name == "")).scalars().all()
+    for coder_id in left:
+        _drop(database, coder_id)
+
+
+def _drop(database: Database, coder_id: int) -> None:
+    some = sa.select(_said.c.row_id).where(_said.c.coder_id == coder_id).limit(_PART)
+    part = _said.delete().where(_said.c.coder_id == coder_id, _said.c.row_id.in_(some))
+    removed = 1
+    while removed:
+        with database.write_part() as connection:
+            removed = connection.execute(part).rowcount
+    with database.write() as connection:
+        connection.execute(_coders.delete().where(_coders.c.id == coder_id))
 
 
 def remove(connection: sa.Connection, coder_id: int) -> None:
     """Remove a coder and all answers, undoably. KeyError if there is none."""
-    coder = _get(connection, coder_id)
-    connection.execute(_coders.update().where(_coders.c.id == coder_id).values(removed=True))
-    action = history.begin(connection, ChangeKind.CODER, f"Remove answers of {coder.name}")
+    is_it = (_coders.c.id == coder_id) & (_coders.c.removed == sa.false())
+    name = connection.execute(sa.select(_coders.c.name).where(is_it)).scalar()
+    if name is None:
+        raise KeyError(coder_id)
+    connection.execute(_coders.update().where(is_it).values(removed=True))
+    action = history.begin(connection, ChangeKind.CODER, f"Remove answers of {name}")
     history.record_removal(connection, action, _coders, coder_id)
 
 
@@ -140,11 +195,11 @@ def disagreements(connection: sa.Connection, coder_ids: Sequence[int]) -> IdArra
 
 def _own_answers(connection: sa.Connection, origin: Origin | None) -> dict[int, Answer]:
     decided, labelled = schema.annotations.c, schema.annotation_labels.c
-    none = sa.select(decided.row_id).where(decided.decision == "none")
+    none = sa.select(decided.row_id).where(decided.decision == "none", is_seen(decided.row_id))
     listed = sa.func.group_concat(labelled.label_id)
     found = (
         sa.select(labelled.row_id, listed)
-        .where(labelled.label_id.in_(active_ids()))
+        .where(labelled.label_id.in_(active_ids()), is_seen(labelled.row_id))
         .group_by(labelled.row_id)
     )
     if origin is not None:

@@ -5,8 +5,9 @@ At opening what is small, and the greatest numbers by which arrays are made; the
 
 from __future__ import annotations
 
+import math
 import sqlite3
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
@@ -49,10 +50,15 @@ def check(plain: sqlite3.Connection) -> None:
         read_labels(active[0])
     elif label_set_id is not None:
         raise Malformed("its label set is missing")
-    for table in ("annotations", "marks"):
-        (greatest,) = plain.execute(f"SELECT max(row_id) FROM {table}").fetchone()
-        if greatest is not None and greatest > last:
+    # An import that broke off leaves rows that nobody has seen, and what came with them (`staging`).
+    (unseen,) = plain.execute("SELECT max(id) FROM rows").fetchone()
+    for table in ("annotations", "annotation_labels", "marks"):
+        (greatest,) = _ends(plain, f"SELECT max(row_id) FROM {table}")
+        if greatest is not None and not (isinstance(greatest, int) and greatest <= max(last, unseen or 0)):
             raise Malformed(f"table {table} is about rows that do not exist")
+    (greatest,) = _ends(plain, "SELECT max(label_id) FROM annotation_labels")
+    if not isinstance(greatest, int | None):
+        raise Malformed("an annotation in it has a label that is none")
     for run_id, kind, labels, scored in plain.execute("SELECT id, kind, labels, scored FROM runs").fetchall():
         _check_run(plain, run_id, kind, len(read_labels(labels)), scored, last)
 
@@ -117,10 +123,26 @@ def _check_run(
 ) -> None:
     if kind not in get_args(ModelKind) or not 0 <= scored <= last:
         raise Malformed("a run in it makes no sense")
-    of_run = "FROM scores WHERE run_id = ?1"
-    greatest, least, best = plain.execute(
-        f"SELECT (SELECT max(row_id) {of_run}), (SELECT min(top) {of_run}), (SELECT max(top) {of_run})",
-        (run_id,),
-    ).fetchone()
-    if greatest is not None and (greatest > last or least < 0 or best > labels + _NEAR):
+    # Each is the end of an index, where SQLite puts texts and bytes after all numbers.
+    ends = ["max(row_id)", "max(top)", "min(top)"]
+    ends += [f"{end}({column})" for column in ("confidence", "margin") for end in ("min", "max")]
+    of_run = (f"(SELECT {end} FROM scores WHERE run_id = {run_id:d})" for end in ends)
+    found = _ends(plain, f"SELECT {', '.join(of_run)}")
+    if found[0] is None:
+        return
+    if not all(isinstance(number, int | float) for number in found):
+        raise Malformed("predictions in it are no numbers")
+    greatest, best, least, *probabilities = found
+    if greatest > last or least < 0 or best > labels + _NEAR:
         raise Malformed("predictions in it do not fit its rows and labels")
+    if not all(map(math.isfinite, probabilities)):
+        raise Malformed("predictions in it are no numbers")
+
+
+def _ends(plain: sqlite3.Connection, statement: str) -> tuple[Any, ...]:
+    """Return the one record of a statement; (None,) where an index that it needs is damaged."""
+    try:
+        found: tuple[Any, ...] = plain.execute(statement).fetchone()
+    except sqlite3.DatabaseError:
+        return (None,)
+    return found

@@ -50,8 +50,7 @@ class DamagedFile:
         entries = self._known.required | self._known.optional
         for entry in sorted(entries, key=lambda entry: (entry.name not in shapes(), entry)):
             self._walk(entry)
-        if any(self.broken[name] for name in (*shapes(), _PAIRS_INDEX, _DECISIONS_INDEX)):
-            self._take_strays()
+        self._take_strays()
 
     @property
     def version(self) -> int:
@@ -232,8 +231,10 @@ class DamagedFile:
 
     def _take_strays(self) -> None:
         """Give the pages that nothing leads to to the table that their records look like."""
-        free = self._pages.free_pages()
-        wanted = [shape for shape in shapes().values() if self.broken[shape.table] and shape.table != _PAIRS]
+        free, sure = self._pages.free_pages()
+        # Every page of a sound file belongs somewhere. Where the list of free pages is lost, what was deleted
+        # long ago may be among them: then only what is missing is taken.
+        wanted = [s for s in shapes().values() if (sure or self.broken[s.table]) and s.table != _PAIRS]
         for number in range(2, self._pages.count + 1):
             if number % _CHECKED == 0:
                 self._progress.report(number, self._pages.count, stage="Looking for pages")
@@ -247,9 +248,10 @@ class DamagedFile:
                 continue
             cells = [cell for cell in self._sample(number) if cell]
             kinds = Counter(cell.kinds for cell in cells)
-            if kind != TABLE_LEAF and kinds["ii"] and self.broken[_PAIRS]:
+            if kind != TABLE_LEAF and kinds["ii"] and (sure or self.broken[_PAIRS]):
                 if not (self.broken["ix_rows_blank"] and {p[0] for p in self._numbers(number)} == {1}):
                     self._strays[_PAIRS_INDEX].append(number)
+                    self.broken[_PAIRS] += not (self.broken[_PAIRS] or self.broken[_PAIRS_INDEX])
                 continue
             if kind != TABLE_LEAF and kinds["ti"]:
                 self._strays[_DECISIONS_INDEX].append(number)
@@ -262,6 +264,7 @@ class DamagedFile:
             best = max(fits, key=lambda table: fits[table], default="")
             if best and fits[best] and not (best == "audit_rows" and self._is_index_of_scores(cells)):
                 self._strays[best].append(number)
+                self.broken[best] += sure and not self.broken[best]
 
     def _is_index_of_scores(self, cells: list[Cell]) -> bool:
         """Whether triples of numbers are run, row and record: a sample's rows are in no order."""

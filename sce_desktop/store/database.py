@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +19,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.errors import DamagedProject, LeftInLog, UserError
 from sce_desktop.store import search
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.stored import Malformed, read_json
@@ -31,6 +33,7 @@ _READER_CACHE: Final = "-16384"  # KiB
 _WRITER_CACHE: Final = "-65536"  # KiB: holds the inner pages of the indexes while a million rows come in
 _LOG_PAGES: Final = 1_000  # of the write-ahead log, about: more are brought into the file
 _LOG_BYTES: Final = 4_096 * _LOG_PAGES
+_LATELY_S: Final = 5.0
 _LEAST_ROOM: Final = 1_000_000  # bytes; with less a disk counts as full
 _MOST_LOG_PAGES: Final = 16 * _LOG_PAGES  # where nobody calls `Database.shorten_log`
 
@@ -55,6 +58,7 @@ class Database:
         self.read_only_reason = read_only_reason
         self.import_lock = threading.Lock()  # rows of one import at a time
         self._closed = False
+        self._durable_at = -math.inf  # when something durable was written last
         self._lock = lock
         self._turns = _Turns()
         self._shortening = threading.Lock()  # one file is left only by who is alone with it
@@ -105,13 +109,16 @@ class Database:
                 self._held.connection = outer
 
     @contextlib.contextmanager
-    def write(self, *, durable: bool = False, foreign_keys: bool = True) -> Iterator[sa.Connection]:
+    def write(
+        self, *, durable: bool = False, foreign_keys: bool = True, checkpoint: bool = True
+    ) -> Iterator[sa.Connection]:
         """Give the writing connection for one transaction; an exception undoes all of it.
 
         Args:
             durable: It must survive a power cut once this returns. Without, it survives a crash of the
                 program, and a power cut may take the last moments, never the file.
             foreign_keys: Leave out only where no record can refer to what is removed: it is faster.
+            checkpoint: Leave out where `shorten_log` is called afterwards: nobody then waits for that.
 
         Raises:
             UserError: The project is read-only, the disk is full, another program writes to the file, or the
@@ -131,7 +138,7 @@ class Database:
             for name, value in (
                 ("synchronous", "FULL" if durable else "NORMAL"),
                 ("foreign_keys", "ON" if foreign_keys else "OFF"),
-                ("wal_autocheckpoint", _MOST_LOG_PAGES if durable else _LOG_PAGES),
+                ("wal_autocheckpoint", _MOST_LOG_PAGES if durable or not checkpoint else _LOG_PAGES),
             ):
                 if connection.info.get(name) != value:
                     raw(connection).execute(f"PRAGMA {name}={value}")
@@ -144,6 +151,28 @@ class Database:
             finally:
                 self._file.remember()
                 self._writing = False
+            if durable:
+                self._durable_at = time.monotonic()
+
+    @contextlib.contextmanager
+    def write_part(self, *, foreign_keys: bool = True) -> Iterator[sa.Connection]:
+        """Give the writing connection for one of many short transactions, between which others have theirs.
+
+        The log is shortened when it is over, and not by it: nobody waits for that.
+        """
+        with self.write(foreign_keys=foreign_keys, checkpoint=False) as connection:
+            yield connection
+        self.shorten_log(_LOG_BYTES if self.people_decide else 4 * _LOG_BYTES)
+
+    @property
+    def people_decide(self) -> bool:
+        """Whether something durable has been written lately: who writes in parts takes smaller ones then."""
+        return time.monotonic() - self._durable_at < _LATELY_S
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for a turn to write: who writes in parts may end this one early."""
+        return self._turns.awaited
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
@@ -201,13 +230,13 @@ class Database:
         if found:
             raise UserError(lost_sentence(self.path, found))
 
-    def shorten_log(self) -> None:
-        """Bring what was written into the file, if the log has become long; nobody waits for that meanwhile.
+    def shorten_log(self, least: int = _LOG_BYTES) -> None:
+        """Bring what was written into the file, if the log has ``least`` bytes; nobody waits meanwhile.
 
         Left to SQLite, the writer does it in the middle of a decision, which then takes ten times as long. As
         there, a disk that is full is no failure: what was written is safe in the log.
         """
-        if self._writer is None or self._log_size() < _LOG_BYTES or self.lost():
+        if self._writer is None or self._log_size() < least or self.lost():
             return
         try:
             with self._shortening:
@@ -230,13 +259,13 @@ class Database:
         """Bring everything into the one file, give the file lock back. Harmless when repeated.
 
         Raises:
-            UserError: There is no room for that, or the disk failed. Nothing is lost: what was written lies
+            LeftInLog: There is no room for that, or the disk failed. Nothing is lost: what was written lies
                 in the log beside the file, and opening brings it in.
         """
         if self._closed:
             return
         lost, brought_in = self.lost(), False
-        failure: UserError | None = None
+        failure: LeftInLog | None = None
         try:
             self._readers.dispose()
             if self._writer is not None:
@@ -253,9 +282,10 @@ class Database:
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             _LOG.warning("%s was not brought into one file: %s", self.path.name, error)
             if not lost and error_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                failure = UserError(
-                    f"There is no room to close {self.path.name}, or its disk failed: make room and open it "
-                    f"again. Nothing is lost, but leave {self.path.name}-wal beside it until then."
+                failure = LeftInLog(
+                    f"There is too little room to bring {self.path.name} into one file, or its disk failed. "
+                    f"All is saved, but leave {self.path.name}-wal beside it: with more room, opening the "
+                    "project and closing it brings both together."
                 )
         finally:
             self._closed = True
@@ -310,6 +340,11 @@ class _Turns:
         self._changed = threading.Condition()
         self._waiting: list[object] = []
         self._owner: int | None = None
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits behind the one who has the turn."""
+        return len(self._waiting) > 1
 
     def __enter__(self) -> None:
         if self._owner == threading.get_ident():

@@ -25,7 +25,7 @@ from sce_desktop.store import history, schema
 from sce_desktop.store.database import raw
 from sce_desktop.store.label_sets import active_ids, active_set
 from sce_desktop.store.query import RowState
-from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, json_ids
+from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, is_seen, json_ids
 from sce_desktop.store.stored import Malformed
 
 _annotations = schema.annotations
@@ -45,10 +45,10 @@ class Answers(NamedTuple):
     label_ids: IdArray
 
 
-_FETCH = """
+_FETCH = f"""
     SELECT row_id, decision, origin, decided_at, queue,
         (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
-    FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?))"""
+    FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?)) AND row_id <= {LAST_ROW}"""
 _FIRST_OPEN = """
     SELECT value FROM json_each(?)
     WHERE NOT EXISTS (SELECT 1 FROM rows WHERE blank = 1 AND id = value) AND NOT EXISTS (
@@ -56,7 +56,6 @@ _FIRST_OPEN = """
             SELECT 1 FROM annotation_labels AS l JOIN labels ON labels.id = label_id AND active
             WHERE l.row_id = a.row_id)))
     LIMIT 1"""
-_IMPORT = "Import annotations"
 _MARKS = (
     "INSERT INTO marks (row_id, unsure, flag, note) VALUES (?, ?, ?, ?) ON CONFLICT (row_id)"
     " DO UPDATE SET unsure = excluded.unsure, flag = excluded.flag, note = excluded.note"
@@ -118,7 +117,10 @@ def store(
 def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -> None:
     """Make rows undecided again; ``join``: an action to go on with, if it is still the newest one."""
     decided = fetch_ids(
-        connection, sa.select(_annotations.c.row_id).where(_annotations.c.row_id.in_(id_list(row_ids)))
+        connection,
+        sa.select(_annotations.c.row_id).where(
+            _annotations.c.row_id.in_(id_list(row_ids)), is_seen(_annotations.c.row_id)
+        ),
     )
     if not len(decided):
         return
@@ -141,7 +143,7 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     records = raw(connection).execute(_FETCH, (json_ids(row_ids),))
     for row_id, kind, origin, decided_at, queue, listed in records:
         decision, label_ids = _DECISIONS.get(kind), tuple[int, ...]()
-        if decision is None or origin not in _ORIGINS:
+        if decision is None or origin not in _ORIGINS or not type(decided_at) is type(queue) is str:
             raise Malformed("an annotation in it makes no sense")
         if listed:
             if places is None:
@@ -166,10 +168,10 @@ def first_open(connection: sa.Connection, row_ids: Ids) -> int | None:
 def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:
     """Return the answers about ``row_ids``, about every row if None; labels out of use are left out."""
     of, about = _labels_of.c, _annotations.c
-    labelled = sa.select(of.row_id, of.label_id).where(of.label_id.in_(active_ids()))
+    labelled = sa.select(of.row_id, of.label_id).where(of.label_id.in_(active_ids()), is_seen(of.row_id))
     code = sa.case((about.decision == Decision.NONE.value, NO_LABEL), else_=SKIPPED)
     bare = sa.select(about.row_id, code).where(
-        about.decision.in_((Decision.NONE.value, Decision.SKIPPED.value))
+        about.decision.in_((Decision.NONE.value, Decision.SKIPPED.value)), is_seen(about.row_id)
     )
     if row_ids is not None:
         labelled = labelled.where(of.row_id.in_(id_list(row_ids)))
@@ -187,10 +189,14 @@ def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:
 def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
     """Return the marks of ``row_ids`` by row; a row without any is absent."""
     found = raw(connection).execute(
-        "SELECT row_id, unsure, flag, note FROM marks WHERE row_id IN (SELECT value FROM json_each(?))",
+        "SELECT row_id, unsure, flag, note FROM marks WHERE row_id IN (SELECT value FROM json_each(?))"
+        f" AND row_id <= {LAST_ROW}",
         (json_ids(row_ids),),
     )
-    return {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
+    marks = {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
+    if not all(type(mark.note) is str for mark in marks.values()):
+        raise Malformed("a note in it is not a text")
+    return marks
 
 
 def set_marks(
@@ -248,7 +254,7 @@ def _described(
     """Return what an action that stores ``annotations`` is, and what menus call it before its count."""
     first = annotations[0] if annotations else None
     if imported or first is None or first.origin is Origin.IMPORTED:
-        return ChangeKind.IMPORT, _IMPORT
+        return ChangeKind.IMPORT, history.IMPORTED
     kind = ChangeKind.BULK if first.origin is Origin.BULK else ChangeKind.DECIDE
     what = "Decide"
     if all((a.decision, a.label_ids) == (first.decision, first.label_ids) for a in annotations):
@@ -264,14 +270,15 @@ def _described(
 
 
 def _counted(what: str, count: int) -> str:
-    return what if count == 1 or what == _IMPORT else f"{what}, {plural(count, 'row')}"
+    return what if count == 1 or what == history.IMPORTED else f"{what}, {plural(count, 'row')}"
 
 
 def label_counts(connection: sa.Connection) -> dict[int, int]:
     """Return the number of rows annotated with each label in use, by label id; 0 is told too."""
     counts: dict[int, int] = dict.fromkeys(connection.execute(active_ids()).scalars(), 0)
-    label_id = _labels_of.c.label_id
-    statement = sa.select(label_id, sa.func.count()).where(label_id.in_(active_ids())).group_by(label_id)
+    label_id, seen = _labels_of.c.label_id, is_seen(_labels_of.c.row_id)
+    statement = sa.select(label_id, sa.func.count()).where(label_id.in_(active_ids()), seen)
+    statement = statement.group_by(label_id)
     counts.update((id_, count) for id_, count in connection.execute(statement))
     return counts
 
@@ -297,7 +304,8 @@ def state_counts(connection: sa.Connection) -> dict[RowState, int]:
 def has_bare(connection: sa.Connection) -> bool:
     """Return whether a row was decided as none or skipped, and not by hand."""
     bare = (_annotations.c.decision != Decision.LABEL.value) & (_annotations.c.origin != Origin.HAND.value)
-    return connection.execute(sa.select(_annotations.c.row_id).where(bare).limit(1)).first() is not None
+    found = sa.select(_annotations.c.row_id).where(bare, is_seen(_annotations.c.row_id)).limit(1)
+    return connection.execute(found).first() is not None
 
 
 def ids_in_state(state: RowState) -> sa.Select[Any]:
@@ -306,11 +314,12 @@ def ids_in_state(state: RowState) -> sa.Select[Any]:
         case RowState.LABELLED:
             return ids_with_labels(None)
         case RowState.NONE | RowState.SKIPPED:
-            return sa.select(_annotations.c.row_id).where(_annotations.c.decision == state.value)
+            decided = _annotations.c
+            return sa.select(decided.row_id).where(decided.decision == state.value, is_seen(decided.row_id))
         case RowState.FLAGGED:
-            return sa.select(_marks.c.row_id).where(_marks.c.flag == sa.true())
+            return sa.select(_marks.c.row_id).where(_marks.c.flag == sa.true(), is_seen(_marks.c.row_id))
         case RowState.UNSURE:
-            return sa.select(_marks.c.row_id).where(_marks.c.unsure == sa.true())
+            return sa.select(_marks.c.row_id).where(_marks.c.unsure == sa.true(), is_seen(_marks.c.row_id))
         case RowState.SEVERAL:
             return ids_with_several(active_ids())
     raise ValueError(f"{state} is not kept by row")
@@ -318,26 +327,29 @@ def ids_in_state(state: RowState) -> sa.Select[Any]:
 
 def ids_with_labels(label_ids: Sequence[int] | None) -> sa.Select[Any]:
     """Return the statement for the ids of the rows annotated with a label in use, one of ``label_ids``."""
-    statement = sa.select(_labels_of.c.row_id).where(_labels_of.c.label_id.in_(active_ids())).distinct()
+    of = _labels_of.c
+    statement = sa.select(of.row_id).where(of.label_id.in_(active_ids()), is_seen(of.row_id)).distinct()
     return statement if label_ids is None else statement.where(_labels_of.c.label_id.in_(label_ids))
 
 
 def ids_with_several(label_ids: Collection[int] | sa.Select[Any]) -> sa.Select[Any]:
     """Return the statement for the ids of the rows annotated with more than one of ``label_ids``."""
     of = _labels_of.c
-    statement = sa.select(of.row_id).where(of.label_id.in_(label_ids))
+    statement = sa.select(of.row_id).where(of.label_id.in_(label_ids), is_seen(of.row_id))
     return statement.group_by(of.row_id).having(sa.func.count() > 1)
 
 
 def ids_decided_since(moment: str) -> sa.Select[Any]:
     """Return the statement for the ids of the rows decided at ``moment`` (ISO 8601, UTC) or later."""
-    return sa.select(_annotations.c.row_id).where(_annotations.c.decided_at >= moment)
+    decided = _annotations.c
+    return sa.select(decided.row_id).where(decided.decided_at >= moment, is_seen(decided.row_id))
 
 
 def ids_with_former_labels(label_ids: Sequence[int]) -> sa.Select[Any]:
     """Return the statement for the ids of the rows that bear one of ``label_ids`` which is out of use."""
     of = _labels_of.c
-    return sa.select(of.row_id).where(of.label_id.in_(label_ids), of.label_id.not_in(active_ids())).distinct()
+    former = of.label_id.in_(label_ids) & of.label_id.not_in(active_ids())
+    return sa.select(of.row_id).where(former, is_seen(of.row_id)).distinct()
 
 
 def former_labels(connection: sa.Connection, row_ids: Ids) -> dict[int, tuple[str, ...]]:
@@ -346,7 +358,11 @@ def former_labels(connection: sa.Connection, row_ids: Ids) -> dict[int, tuple[st
     found = connection.execute(
         sa.select(_labels_of.c.row_id, label.name)
         .join(schema.labels, label.id == _labels_of.c.label_id)
-        .where(label.active == sa.false(), _labels_of.c.row_id.in_(id_list(row_ids)))
+        .where(
+            label.active == sa.false(),
+            _labels_of.c.row_id.in_(id_list(row_ids)),
+            is_seen(_labels_of.c.row_id),
+        )
         .order_by(_labels_of.c.row_id, label.id)
     )
     return {row_id: tuple(name for _, name in group) for row_id, group in groupby(found, key=itemgetter(0))}
@@ -354,7 +370,9 @@ def former_labels(connection: sa.Connection, row_ids: Ids) -> dict[int, tuple[st
 
 def ids_decided() -> sa.CompoundSelect[Any]:
     """Return the statement for the ids of the rows about which something is decided."""
-    other = sa.select(_annotations.c.row_id).where(_annotations.c.decision.in_(("none", "skipped")))
+    decided = _annotations.c
+    bare = decided.decision.in_(("none", "skipped"))
+    other = sa.select(decided.row_id).where(bare, is_seen(decided.row_id))
     return ids_with_labels(None).union_all(other)
 
 

@@ -19,13 +19,16 @@ import sqlalchemy as sa
 
 from sce_desktop.core.types import Change, ChangeKind, Label, LabelSet
 from sce_desktop.store import label_sets, schema, versions
-from sce_desktop.store.database import raw
+from sce_desktop.store.database import Database, raw
 from sce_desktop.store.sql import Ids, json_ids, now
 
 KEPT_ACTIONS: Final = 1_000
 KEPT_ROWS: Final = 1_000_000
 _TOLD_ROWS: Final = 1_000
 AS_IT_WAS: Final = "Use the model as it was"
+IMPORTED: Final = "Import annotations"
+_AHEAD: Final = 1_000_000  # more actions than there can be while rows come in
+_SWEPT: Final = 1_000  # records in one transaction, which a decision may have to wait for
 _actions = schema.actions
 
 _RECORD: Final = """
@@ -70,6 +73,63 @@ def begin(connection: sa.Connection, kind: ChangeKind, text: str, *, join: int |
     if dropped or count > KEPT_ACTIONS + KEPT_ACTIONS // 10 or rows > KEPT_ROWS:
         _forget(plain, action)
     return action
+
+
+def number_ahead(connection: sa.Connection) -> int:
+    """Return a number for an action that is to be the newest one when `add_ahead` adds it.
+
+    Until then what it keeps can be written under that number, in as many transactions as it takes.
+    """
+    numbers = "SELECT seq AS id FROM sqlite_sequence WHERE name = 'actions'"
+    numbers += " UNION ALL SELECT max(action_id) FROM row_changes"
+    (newest,) = raw(connection).execute(f"SELECT coalesce(max(id), 0) FROM ({numbers})").fetchone()
+    return int(newest) + _AHEAD
+
+
+def add_ahead(connection: sa.Connection, action: int, kind: ChangeKind, text: str, rows: int) -> None:
+    """Add the action that a number of `number_ahead` was kept for; it keeps ``rows`` rows already.
+
+    What drops out of the history by that is removed later, by `sweep`: this transaction is to be short.
+    """
+    plain = raw(connection)
+    plain.execute("DELETE FROM actions WHERE undone")
+    plain.execute(
+        "INSERT INTO actions (id, kind, text, done_at, undone, rows) VALUES (?, ?, ?, ?, 0, ?)",
+        (action, kind.value, text, now(), rows),
+    )
+    _forget_actions(plain, action)
+
+
+def sweep(database: Database) -> None:
+    """Remove what is kept for actions that are not there, in short transactions.
+
+    Not while a number of `number_ahead` is in use.
+    """
+    with database.read() as connection:
+        left = [action for (action,) in raw(connection).execute(_LEFT)]
+    for action in left:
+        removed = _SWEPT
+        while removed == _SWEPT:
+            with database.write_part() as connection:
+                removed = (
+                    raw(connection)
+                    .execute(
+                        "DELETE FROM row_changes WHERE action_id = ? AND row_id IN"
+                        " (SELECT row_id FROM row_changes WHERE action_id = ? LIMIT ?)",
+                        (action, action, _SWEPT),
+                    )
+                    .rowcount
+                )
+
+
+# From number to number, not along all records of each.
+_LEFT: Final = """
+    WITH RECURSIVE numbers (id) AS (
+        SELECT min(action_id) FROM row_changes
+        UNION ALL
+        SELECT (SELECT min(action_id) FROM row_changes WHERE action_id > numbers.id)
+        FROM numbers WHERE numbers.id IS NOT NULL)
+    SELECT id FROM numbers WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM actions)"""
 
 
 def record_rows(connection: sa.Connection, action: int, row_ids: Ids) -> int:
@@ -259,13 +319,7 @@ def _edited(before: LabelSet | None, after: LabelSet | None) -> tuple[int, ...]:
 
 def _forget(plain: sqlite3.Connection, newest: int) -> None:
     """Drop the oldest actions beyond what is kept, and all that belongs to no action any more."""
-    plain.execute(
-        "DELETE FROM actions WHERE id < ? AND id NOT IN (SELECT id FROM"
-        " (SELECT id, sum(rows) OVER newer AS held, count(*) OVER newer AS place FROM actions"
-        "  WINDOW newer AS (ORDER BY id DESC))"
-        " WHERE held <= ? AND place <= ?)",
-        (newest, KEPT_ROWS, KEPT_ACTIONS),
-    )
+    _forget_actions(plain, newest)
     plain.execute("DELETE FROM row_changes WHERE action_id < (SELECT min(id) FROM actions)")
     # What was undone lies between the newest action that was kept and the new one.
     plain.execute(
@@ -274,10 +328,21 @@ def _forget(plain: sqlite3.Connection, newest: int) -> None:
         (newest, newest),
     )
     for owner, column in _REMOVABLE.items():
+        whole = " AND name != ''" if owner is schema.coders else ""  # others are on their way: `coders.add`
         plain.execute(
-            f"DELETE FROM {owner.name} WHERE removed AND id NOT IN"
+            f"DELETE FROM {owner.name} WHERE removed{whole} AND id NOT IN"
             f" (SELECT {column} FROM actions WHERE {column} IS NOT NULL)"
         )
+
+
+def _forget_actions(plain: sqlite3.Connection, newest: int) -> None:
+    plain.execute(
+        "DELETE FROM actions WHERE id < ? AND id NOT IN (SELECT id FROM"
+        " (SELECT id, sum(rows) OVER newer AS held, count(*) OVER newer AS place FROM actions"
+        "  WINDOW newer AS (ORDER BY id DESC))"
+        " WHERE held <= ? AND place <= ?)",
+        (newest, KEPT_ROWS, KEPT_ACTIONS),
+    )
 
 
 def describe_labels(before: Sequence[Label], after: Sequence[Label]) -> str:

@@ -19,13 +19,15 @@ from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, TypedCells
-from sce_desktop.store import schema
+from sce_desktop.store import history, schema, staging
 from sce_desktop.store.database import Database, raw
 from sce_desktop.store.rows import HASH_BYTES, ImportReport, Shape, hash_text, shape
 from sce_desktop.store.sql import last_row_id, now
+from sce_desktop.store.staging import StagedRows
 
 _LOG = logging.getLogger(__name__)
-_BATCH_ROWS: Final = 5_000  # rows in one transaction, which a decision may have to wait for
+_BATCH_ROWS: Final = 5_000  # rows in one transaction
+_PART_ROWS: Final = 250  # where a decision may have to wait for it, and for what it leaves to be written
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROWS_A_STATEMENT: Final = 50  # a third faster than one by one
 _FIELDS: Final = ("text_hash", "length", "blank", "text", "cells")
@@ -41,11 +43,11 @@ def add_rows(
     text_columns: Sequence[int],
     source: dict[str, Any],
     progress: Progress,
-    and_then: Callable[[], object] | None = None,
+    and_then: Callable[[StagedRows], object] | None = None,
 ) -> ImportReport:
     """Append rows. Until all are there nobody sees any; if it breaks off, none stays.
 
-    What ``and_then`` writes is there with the rows, which it sees, or not at all.
+    What ``and_then`` says about them is seen with them, or not at all.
     """
     with database.import_lock:
         wanted = Shape(tuple(columns), tuple(text_columns))
@@ -62,19 +64,21 @@ def add_rows(
                 with database.write() as connection:
                     schema.text_hash_index.drop(connection)
             rows, blank = _insert_all(database, batches, wanted, progress)
-            report = ImportReport(rows, blank, 0)
-            if and_then is None:
-                return _finish(database, wanted, source, report, before=before)
-            with database.together():
-                report = _finish(database, wanted, source, report, before=before)
-                and_then()
-            return report
+            staged = None
+            if and_then is not None:
+                staged = StagedRows(database, progress)
+                and_then(staged)
+            progress.check()  # the last moment: from here on the import is finished
+            report = _finish(database, wanted, source, ImportReport(rows, blank, 0), staged, before=before)
         except BaseException:
             try:
                 drop_unfinished(database)
             except (UserError, sa.exc.DBAPIError) as error:  # the next opening does it; what is told is why
                 _LOG.warning("rows of an import that broke off are still there: %s", error)
             raise
+        if staged is not None:
+            history.sweep(database)
+        return report
 
 
 def drop_unfinished(database: Database) -> None:
@@ -83,11 +87,13 @@ def drop_unfinished(database: Database) -> None:
         last = connection.execute(sa.select(last_row_id())).scalar_one()
         greatest = connection.execute(sa.select(sa.func.max(_table.c.id))).scalar_one() or 0
         names = {index["name"] for index in sa.inspect(connection).get_indexes(_table.name)}
-    # Nothing refers to rows that nobody has seen. From the end, so that what is left is an import shorter.
+    if greatest > last:
+        staging.drop(database, last)
+    # Nothing refers to them any more. From the end, so that what is left is an import shorter.
     while greatest > last:
-        keep = max(last, greatest - 10 * _BATCH_ROWS)
-        with database.write(foreign_keys=False) as connection:
-            connection.execute(_types.delete().where(_types.c.first_row > last))
+        keep = max(last, greatest - (_PART_ROWS if database.people_decide else 10 * _BATCH_ROWS))
+        with database.write_part(foreign_keys=False) as connection:
+            connection.execute(_types.delete().where(_types.c.first_row > keep))
             if keep:
                 connection.execute(_table.delete().where(_table.c.id > keep))
             else:
@@ -115,28 +121,43 @@ def _check_same(present: Shape, wanted: Shape) -> None:
 
 
 def _insert_all(
-    database: Database, batches: Iterable[Sequence[Sequence[Cell]]], shape: Shape, progress: Progress
+    database: Database,
+    batches: Iterable[Sequence[Sequence[Cell]]],
+    shape: Shape,
+    progress: Progress,
 ) -> tuple[int, int]:
     """Insert all rows; return how many there were and how many of them blank."""
     rows = blank = 0
-    for batch in itertools.chain.from_iterable(map(_split, batches)):
+    for batch in itertools.chain.from_iterable(_split(database, batch) for batch in batches):
         progress.check()
         try:
             packed = _pack(batch, shape)
-            _insert(database, packed, batch)
-        except UnicodeEncodeError:  # half a character, which jsonl files can hold and SQLite cannot
-            records = (_pack_row(cells, shape, encode_basestring_ascii) for cells in batch)
-            packed = list(itertools.chain.from_iterable(records))
-            _insert(database, packed, batch)
+        except UnicodeEncodeError:
+            packed = _pack_halves(batch, shape)
+        done = 0
+        while done < len(batch):
+            try:
+                done += _insert_some(database, packed[done * len(_FIELDS) :], batch[done:])
+            except UnicodeEncodeError:
+                packed = _pack_halves(batch, shape)
         rows += len(batch)
         blank += sum(packed[_FIELDS.index("blank") :: len(_FIELDS)])
         progress.report(rows, stage="Importing rows")
-    progress.check()  # the last moment: from here on the import is finished
     return rows, blank
 
 
-def _split(batch: Sequence[Sequence[Cell]]) -> Iterator[Sequence[Sequence[Cell]]]:
-    return (batch[i : i + _BATCH_ROWS] for i in range(0, len(batch), _BATCH_ROWS))
+def _split(database: Database, batch: Sequence[Sequence[Cell]]) -> Iterator[Sequence[Sequence[Cell]]]:
+    start = 0
+    while start < len(batch):
+        size = _PART_ROWS if database.people_decide else _BATCH_ROWS
+        yield batch[start : start + size]
+        start += size
+
+
+def _pack_halves(batch: Sequence[Sequence[Cell]], shape: Shape) -> list[Any]:
+    """Do as `_pack` where a cell has half a character, which jsonl files can hold and SQLite cannot."""
+    records = (_pack_row(cells, shape, encode_basestring_ascii) for cells in batch)
+    return list(itertools.chain.from_iterable(records))
 
 
 def _pack(batch: Sequence[Sequence[Cell]], shape: Shape) -> list[Any]:
@@ -182,17 +203,21 @@ def _pack_row(cells: Sequence[Cell], shape: Shape, encode: Callable[[str], str])
     return hash_text(text), len(text), is_blank(text), text, packed
 
 
-def _insert(database: Database, fields: list[Any], batch: Sequence[Sequence[Cell]]) -> None:
-    step = _ROWS_A_STATEMENT * len(_FIELDS)
-    whole = len(fields) - len(fields) % step
-    with database.write() as connection:
+def _insert_some(database: Database, fields: list[Any], batch: Sequence[Sequence[Cell]]) -> int:
+    """Insert rows in one transaction, all or as many as there were when somebody waited; return how many."""
+    step, done = _ROWS_A_STATEMENT * len(_FIELDS), 0
+    with database.write_part() as connection:
         plain = raw(connection)
-        for start in range(0, whole, step):
-            plain.execute(_insert_statement(_ROWS_A_STATEMENT), fields[start : start + step])
-        if rest := fields[whole:]:
-            plain.execute(_insert_statement(len(rest) // len(_FIELDS)), rest)
-        if any(isinstance(cells, TypedCells) for cells in batch):
-            _insert_types(plain, batch)
+        while done < len(fields):
+            some = fields[done : done + step]
+            plain.execute(_insert_statement(len(some) // len(_FIELDS)), some)
+            done += len(some)
+            if database.awaited:
+                break
+        rows = done // len(_FIELDS)
+        if any(isinstance(cells, TypedCells) for cells in batch[:rows]):
+            _insert_types(plain, batch[:rows])
+    return rows
 
 
 def _insert_types(plain: sqlite3.Connection, batch: Sequence[Sequence[Cell]]) -> None:
@@ -213,17 +238,26 @@ def _insert_statement(rows: int) -> str:
 
 
 def _finish(
-    database: Database, shape: Shape, source: dict[str, Any], report: ImportReport, *, before: int
+    database: Database,
+    shape: Shape,
+    source: dict[str, Any],
+    report: ImportReport,
+    staged: StagedRows | None,
+    *,
+    before: int,
 ) -> ImportReport:
     """Make the rows after ``before`` visible, in one transaction with everything that is to be true then."""
     duplicates = 0
     if before:  # counted before, so that decisions need not wait for it: no rows can be added meanwhile
         with database.read() as connection:
             duplicates = _count_duplicates(raw(connection), before)
+        database.shorten_log()  # and so that little is left to be brought to the disk while they wait
     with database.write(durable=True) as connection:
         if not before:
             schema.text_hash_index.create(connection)
             duplicates = _count_duplicates(raw(connection), before)
+        if staged is not None:
+            staged.publish(connection)
         connection.execute(
             schema.project.update().values(columns=shape.columns, text_columns=shape.text_columns)
         )

@@ -17,7 +17,7 @@ from sce_desktop.core.labels import why_several
 from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, LabelSet, Origin, SwitchEffect
 from sce_desktop.store import decisions, history, label_sets, runs, schema
 from sce_desktop.store.database import raw
-from sce_desktop.store.sql import fetch_ids
+from sce_desktop.store.sql import LAST_ROW, fetch_ids, is_seen
 from sce_desktop.store.stored import Malformed
 
 _labels_of = schema.annotation_labels.c
@@ -127,7 +127,9 @@ def effect(connection: sa.Connection, label_ids: Collection[int], into_id: int |
     """Count what an edit of labels touches. ValueError if one is not in use."""
     _in_use(connection, {*label_ids} if into_id is None else {*label_ids, into_id})
     ids = _rows_with(connection, label_ids)
-    chosen = sa.select(_labels_of.row_id).where(_labels_of.label_id.in_(label_ids))
+    chosen = sa.select(_labels_of.row_id).where(
+        _labels_of.label_id.in_(label_ids), is_seen(_labels_of.row_id)
+    )
     decided = schema.annotations.c
     by_origin = dict.fromkeys(Origin, 0)
     counts = sa.select(decided.origin, sa.func.count()).where(decided.row_id.in_(chosen))
@@ -186,7 +188,7 @@ def _several(connection: sa.Connection, before: LabelSet | None, after: LabelSet
         return 0
     ids = {label.id for label in after.labels if label.id is not None}
     new = ids - {label.id for label in before.labels} if before and not before.multi_label else ids
-    of_new = _labels_of.label_id.in_(new)
+    of_new = _labels_of.label_id.in_(new) & is_seen(_labels_of.row_id)
     if connection.execute(sa.select(_labels_of.row_id).where(of_new).limit(1)).first() is None:
         return 0  # a label that nobody has given yet: no row need be looked at
     return _count(connection, decisions.ids_with_several(ids).having(sa.func.sum(of_new) > 0))
@@ -206,17 +208,19 @@ def _note(connection: sa.Connection, before: LabelSet | None, after: LabelSet, j
 
 
 def _rows_with(connection: sa.Connection, label_ids: Collection[int]) -> IdArray:
-    chosen = sa.select(_labels_of.row_id).where(_labels_of.label_id.in_(label_ids)).distinct()
-    return fetch_ids(connection, chosen.order_by(_labels_of.row_id))
+    chosen = sa.select(_labels_of.row_id).where(
+        _labels_of.label_id.in_(label_ids), is_seen(_labels_of.row_id)
+    )
+    return fetch_ids(connection, chosen.distinct().order_by(_labels_of.row_id))
 
 
 def _move(connection: sa.Connection, action: int, going: Collection[int], into_id: int) -> None:
     history.record_rows(connection, action, _rows_with(connection, going))
-    ids = ",".join(map(str, going))
+    moved = f"label_id IN ({','.join(map(str, going))}) AND row_id <= {LAST_ROW}"
     plain = raw(connection)
     plain.execute(
         "INSERT OR IGNORE INTO annotation_labels (row_id, label_id)"
-        f" SELECT row_id, ? FROM annotation_labels WHERE label_id IN ({ids})",
+        f" SELECT row_id, ? FROM annotation_labels WHERE {moved}",
         (into_id,),
     )
-    plain.execute(f"DELETE FROM annotation_labels WHERE label_id IN ({ids})")
+    plain.execute(f"DELETE FROM annotation_labels WHERE {moved}")

@@ -92,6 +92,29 @@ def set_labels(
     return label_set
 
 
+def reserve(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label, ...]:
+    """Return ``labels`` with ids and colours as `set_labels` would give them, before they are in any set.
+
+    UserError if two have the same name, or one has none.
+    """
+    check_names(labels)
+    newest_id = connection.execute(sa.select(sa.func.max(_labels.c.id))).scalar_one() or 0
+    _, known_ids = _known(connection, labels)
+    known = tuple(
+        replace(label, id=insert(connection, _labels, name=label.name, active=False) if id_ is None else id_)
+        for label, id_ in zip(labels, known_ids, strict=True)
+    )
+    return _coloured(connection, known, active_set(connection), newest_id)
+
+
+def drop_reserved(connection: sa.Connection) -> None:
+    """Forget the labels that were given an id and came into no label set."""
+    raw(connection).execute(
+        "DELETE FROM labels WHERE NOT active AND id NOT IN (SELECT label_id FROM annotation_labels)"
+        " AND id NOT IN (SELECT json_extract(l.value, '$.id') FROM label_sets, json_each(labels) AS l)"
+    )
+
+
 def use(connection: sa.Connection, set_id: int | None) -> LabelSet | None:
     """Make the label set of that id the active one (None: none); its labels bear its names again.
 
@@ -134,21 +157,27 @@ def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label
     A label without an id is the known one of the same name, so that a label typed anew brings its annotations
     back; the one used last, if there are several. Otherwise it is new.
     """
-    stored = sa.select(_labels.c.id, _labels.c.name).order_by(_labels.c.active, _labels.c.id)
-    names: dict[int, str] = dict(connection.execute(stored).all())
-    taken = {label.id for label in labels if label.id in names}
-    by_name = {label_key(name): id_ for id_, name in names.items() if id_ not in taken}
+    names, known_ids = _known(connection, labels)
     known = []
-    for label in labels:
-        label_id = label.id if label.id in names else by_name.get(label_key(label.name))
+    for label, label_id in zip(labels, known_ids, strict=True):
         if label_id is None:
-            label_id = insert(connection, _labels, name=label.name, active=True)
-        elif names[label_id] != label.name:
+            known.append(replace(label, id=insert(connection, _labels, name=label.name, active=True)))
+            continue
+        if names[label_id] != label.name:
             connection.execute(_labels.update().where(_labels.c.id == label_id).values(name=label.name))
         known.append(replace(label, id=label_id))
     in_use = {label.id for label in known}
     connection.execute(_labels.update().values(active=_labels.c.id.in_(in_use)))
     return tuple(known)
+
+
+def _known(connection: sa.Connection, labels: Sequence[Label]) -> tuple[dict[int, str], list[int | None]]:
+    """Return the names of known labels by id, and which of them each of ``labels`` is; None: a new one."""
+    stored = sa.select(_labels.c.id, _labels.c.name).order_by(_labels.c.active, _labels.c.id)
+    names: dict[int, str] = dict(connection.execute(stored).all())
+    taken = {label.id for label in labels if label.id in names}
+    by_name = {label_key(name): id_ for id_, name in names.items() if id_ not in taken}
+    return names, [label.id if label.id in names else by_name.get(label_key(label.name)) for label in labels]
 
 
 def _coloured(

@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
-from sce_desktop.store import contents, formats, importing, migrations, schema
+from sce_desktop.store import coders, contents, formats, importing, migrations, schema
 from sce_desktop.store.damaged import looks_like_project
 from sce_desktop.store.database import Database, connect, error_code, known_failures, raw
 from sce_desktop.store.lock import FileLock
@@ -132,10 +132,12 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
                 with database.write(durable=True, foreign_keys=False) as connection:
                     migrations.migrate(connection, version)
             database.use_wal()
-        with database.read() as connection:
-            contents.check(raw(connection))
+        if version < migrations.schema_version():
+            with database.read() as connection:
+                contents.check(raw(connection))
         if lock is not None:
             importing.drop_unfinished(database)
+            coders.drop_unfinished(database)
         undo.pop_all()
     return database
 
@@ -204,7 +206,9 @@ def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool, older
     with known_failures(path), contextlib.closing(connect(path, parameters)) as plain:
         version = _identify(plain, path)
         _check_schema(plain, path, version)
-        if version < migrations.schema_version():
+        if version == migrations.schema_version():
+            contents.check(plain)
+        else:
             if read_only_reason is None:
                 _keep_copy(plain, path, version)
             elif not older:

@@ -159,8 +159,8 @@ class PageFile:
         """Forget which pages belong to records that were read: they are read again."""
         self._used = bytearray(self.count + 1)
 
-    def free_pages(self) -> set[int]:
-        """Return the pages that hold nothing, as far as their list can be read; they keep what they held."""
+    def free_pages(self) -> tuple[set[int], bool]:
+        """Return the pages that hold nothing, though what they held is still there, and if that is all."""
         free: set[int] = set()
         trunk = self.number(32) if self.has_header else 0
         while 1 < trunk <= self.count and trunk not in free:
@@ -169,7 +169,7 @@ class PageFile:
             listed = min(int.from_bytes(page[4:8], "big"), self.page_size // 4 - 2)
             free.update(struct.unpack_from(f">{listed}I", page, 8))
             trunk = int.from_bytes(page[:4], "big")
-        return free
+        return free, self.has_header and len(free) == self.number(36)
 
     def _pointers(self, page: bytes, first: int, kind: int) -> tuple[int, ...]:
         header = first + (12 if kind in (TABLE_INNER, INDEX_INNER) else 8)

@@ -38,6 +38,7 @@ from sce_desktop.store.repair import RepairReport
 from sce_desktop.store.rows import ImportRecord, ImportReport
 from sce_desktop.store.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
+from sce_desktop.store.staging import StagedRows
 from sce_desktop.temporary import temporary_beside
 
 _LOG = logging.getLogger(__name__)
@@ -164,12 +165,13 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         text_columns: Sequence[int],
         source: dict[str, Any],
         progress: Progress | None = None,
-        and_then: Callable[[], object] | None = None,
+        and_then: Callable[[StagedRows], object] | None = None,
     ) -> ImportReport:
         """Append rows. Nobody sees them until all are there; if it breaks off or is cancelled, none stays.
 
-        So it is with what ``and_then`` writes about them, which sees them before all others; decisions wait
-        for it. If it fails no row stays.
+        So it is with what ``and_then`` says about them: it is handed `StagedRows`, which take labels and
+        annotations before the rows are seen. If it fails no row stays. Whoever decides meanwhile waits for a
+        small part of it at most.
 
         ``text_columns`` are 0-based places in ``columns``; ``source`` is what to remember of where the rows
         came from, anything that JSON can hold. UserError if the project's columns or text columns are others.

@@ -224,7 +224,14 @@ class DecisionMethods:
 
     # --- other coders
 
-    def add_coder(self, name: str, source: str, answers: Mapping[int, str | Sequence[str] | None]) -> Coder:
+    def add_coder(
+        self,
+        name: str,
+        source: str,
+        answers: Mapping[int, str | Sequence[str] | None],
+        *,
+        replaces: int | None = None,
+    ) -> Coder:
         """Keep what somebody else answered, beside the user's own annotations; undoable.
 
         Args:
@@ -232,13 +239,13 @@ class DecisionMethods:
             source: Where the answers came from.
             answers: By row id a label's name, several, or None for none of these. A name that is no label is
                 kept as it is, and counts as the label that bears it, as name or synonym, later on.
+            replaces: A coder who is removed in the same moment; that is an action of its own.
 
         Raises:
             UserError: The name is taken or empty.
             ValueError: There is no answer, or one about a row that there is not.
         """
-        with self._database.write(durable=True) as connection:
-            return coders.add(connection, name, source, answers)
+        return coders.add(self._database, name, source, answers, replaces=replaces)
 
     def remove_coder(self, coder_id: int) -> None:
         """Remove a coder and the answers; undoable. KeyError if there is none of that id."""

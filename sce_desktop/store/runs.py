@@ -18,9 +18,11 @@ from sce_desktop.store.database import Database, raw
 from sce_desktop.store.label_sets import parsed, to_json
 from sce_desktop.store.scored import Scored, ScoredRuns
 from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
+from sce_desktop.store.stored import Malformed
 
 _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
 _BATCH_REMOVE: Final = 5_000
+_NONES: Final = frozenset((float, type(None)))
 _ROUNDING: Final = 1e-4
 _STORED: Final = np.dtype("<f4")
 _RUN: Final = (
@@ -213,10 +215,13 @@ def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, Row
         " WHERE run_id = ? AND row_id IN (SELECT value FROM json_each(?))",
         (run_id, json_ids(row_ids)),
     )
-    return {
+    scores = {
         row_id: RowScore(_vector(blob), none, top, confidence, margin)
         for row_id, blob, none, top, confidence, margin in found
     }
+    if not _NONES.issuperset(type(score.none) for score in scores.values()):
+        raise Malformed("predictions in it are no numbers")
+    return scores
 
 
 def arrays(said: Scored) -> RunArrays:
@@ -273,6 +278,8 @@ def _count_scored(connection: sa.Connection, run_id: int, change: int) -> None:
 
 
 def _vector(blob: bytes) -> FloatArray:
+    if type(blob) is not bytes or len(blob) % _STORED.itemsize:
+        raise Malformed("predictions in it are no numbers")
     return np.frombuffer(blob, _STORED).astype(np.float32, copy=False)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, get_args
 
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.types import ModelKind, Origin
+from sce_desktop.core.types import Decision, ModelKind, Origin
 from sce_desktop.store import schema
 from sce_desktop.store.damaged import DamagedFile
 from sce_desktop.store.pages import Value
@@ -250,6 +250,7 @@ class Salvage:
 
 
 def _with_known_origin(record: Record) -> None:
+    _check(record["decision"] in set(Decision))
     if record["origin"] not in set(Origin):
         record["origin"] = Origin.IMPORTED.value
 

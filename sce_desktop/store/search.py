@@ -8,6 +8,7 @@ user types is read as a query language.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,10 @@ TABLE_SQL: Final = (
 
 PATTERN_SECONDS: Final = 5.0
 _BATCH_CHARACTERS: Final = 60_000  # a transaction that a decision may have to wait for: some ten milliseconds
+_ROOM_BESIDE: Final = 20_000_000  # bytes of the log, in which pages stand several times, and to go on with
+_WITHOUT: Final = (
+    "searching works without it, only slower. It is built when the project is next opened with enough room."
+)
 _MAX_TRIGRAMS: Final = 24
 _MAX_PATTERN: Final = 10_000  # SQLite refuses LIKE patterns above 50,000 bytes
 
@@ -47,7 +52,18 @@ def build_index(database: Database, progress: Progress) -> None:
     """Bring the index up to the last row, in short transactions; what was done stays when this is cancelled.
 
     Where SQLite was built without FTS5, searching goes on without an index.
+
+    Raises:
+        UserError: There is too little room. Searching goes on without.
     """
+    _check_room(database)
+    try:
+        _build(database, progress)
+    except UserError as error:  # what it advises is about what is done already
+        raise UserError(f"The search index was not built ({str(error).split(':')[0]}): {_WITHOUT}") from error
+
+
+def _build(database: Database, progress: Progress) -> None:
     with database.write() as connection:
         if not _has_fts5(connection):
             return
@@ -66,6 +82,22 @@ def build_index(database: Database, progress: Progress) -> None:
             start = _index_some(plain, start, end)
             connection.execute(schema.project.update().values(searchable_to=start))
         progress.report(start, end, stage="Building the search index")
+
+
+def _check_room(database: Database) -> None:
+    """Refuse where the index may not fit: half of it would take the room for what people do next."""
+    with database.read() as connection:
+        start = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
+        missing = sa.select(sa.func.coalesce(sa.func.sum(schema.rows.c.length), 0)).where(
+            schema.rows.c.id > start
+        )
+        characters = connection.execute(missing).scalar_one()
+    try:
+        free = shutil.disk_usage(database.path.parent).free
+    except OSError:
+        return
+    if characters and free < characters + _ROOM_BESIDE:
+        raise UserError(f"There is too little room for the search index: {_WITHOUT}")
 
 
 def is_made(connection: sa.Connection) -> bool:

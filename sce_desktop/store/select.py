@@ -19,7 +19,7 @@ from sce_desktop.store import conditions, decisions, rows, runs, schema
 from sce_desktop.store.label_sets import active_set
 from sce_desktop.store.query import RowOrder, RowQuery
 from sce_desktop.store.scored import ScoredRuns
-from sce_desktop.store.sql import fetch_ids, last_row_id
+from sce_desktop.store.sql import fetch_ids, is_seen, last_row_id
 
 
 def row_ids(connection: sa.Connection, query: RowQuery, scored: ScoredRuns) -> IdArray:
@@ -130,12 +130,13 @@ def _by_annotation(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]
     other_places = {Decision.NONE.value: len(places), Decision.SKIPPED.value: len(places) + 1}
     decided = schema.annotations.c
     other = sa.case(other_places, value=decided.decision).label("place")
-    parts = [sa.select(decided.row_id, other).where(decided.decision.in_(other_places))]
+    bare = decided.decision.in_(other_places)
+    parts = [sa.select(decided.row_id, other).where(bare, is_seen(decided.row_id))]
     if places:
         of_row = schema.annotation_labels.c
         first = sa.func.min(sa.case(places, value=of_row.label_id)).label("place")
-        labelled = sa.select(of_row.row_id, first).where(of_row.label_id.in_(places)).group_by(of_row.row_id)
-        parts.append(labelled)
+        labelled = sa.select(of_row.row_id, first).where(of_row.label_id.in_(places), is_seen(of_row.row_id))
+        parts.append(labelled.group_by(of_row.row_id))
     known = sa.union_all(*parts).subquery().c
     return sa.select(known.row_id).order_by(_directed(known.place, query), known.row_id)
 

@@ -39,6 +39,11 @@ def id_list(ids: Ids) -> sa.Select[Any]:
     return sa.select(values.c.value)
 
 
+def is_seen(row_id: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
+    """Return the condition that a finished import has brought a row; of others there is `staging`."""
+    return row_id <= last_row_id()
+
+
 def insert(connection: sa.Connection, table: sa.Table, **values: Any) -> int:
     """Insert one record and return its id."""
     return int(connection.execute(table.insert().values(**values)).lastrowid)

@@ -50,7 +50,7 @@ class WatchedFile:
             now = self.path.stat()
         except OSError:
             return f"was moved to {self.moved_to}" if self.moved_to else "was deleted or moved"
-        if (now.st_dev, now.st_ino) != self._handle.identity:
+        if (now.st_dev, now.st_ino) != self._handle.identity and not self._is_open(now):
             return "was replaced by another file"
         if not ours and (now.st_size, now.st_mtime_ns) != self._state:
             if now.st_size < self._state[0] or self._read_header() != self._header:
@@ -69,13 +69,17 @@ class WatchedFile:
     def moved_to(self) -> Path | None:
         """Where the file is now under another name, if the system tells: what is in it is not lost."""
         with suppress(OSError):
-            if self._handle.identity == (self.path.stat().st_dev, self.path.stat().st_ino):
+            if self._is_open(self.path.stat()):
                 return None
         with suppress(OSError):
             place = Path(f"/proc/self/fd/{self._handle.descriptor}").readlink()
             if os.path.samestat(place.stat(), os.fstat(self._handle.descriptor)):
                 return place
         return None
+
+    def _is_open(self, found: os.stat_result) -> bool:
+        """Whether that is the open file: some network drives number files anew."""
+        return os.path.samestat(found, os.fstat(self._handle.descriptor))
 
     def _look(self) -> tuple[int, int]:
         found = os.fstat(self._handle.descriptor)

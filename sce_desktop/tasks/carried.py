@@ -17,6 +17,7 @@ from sce_desktop.core.labels import distinct_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Annotation, Cell, Decision, IdArray, Label, Origin, RowMarks
 from sce_desktop.store.project import Project
+from sce_desktop.store.staging import StagedRows
 from sce_desktop.tasks.columns import beside, from_list
 from sce_desktop.tasks.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 from sce_desktop.tasks.models import MAIN_ALIAS
@@ -153,7 +154,7 @@ class CarriedAnnotations:
 
     def keep(
         self,
-        project: Project,
+        project: Project | StagedRows,
         ids: IdArray,
         labels: Sequence[Label],
         *,

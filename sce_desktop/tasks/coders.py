@@ -169,9 +169,8 @@ def keep_gold(
     more = [label for label in met if label.name not in known]
     project.set_labels([*labels, *more], multi_label=several)
     gold = gold_coder(project)
-    if gold is not None:
-        project.remove_coder(gold.id)
-    project.add_coder(GOLD, _source(project.columns[place]), answers)
+    source = _source(project.columns[place])
+    project.add_coder(GOLD, source, answers, replaces=gold.id if gold is not None else None)
 
 
 def _answers_of(project: Project, place: int, progress: Progress, *, several: bool) -> dict[int, Answer]:

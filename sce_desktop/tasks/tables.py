@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
+from sce_desktop.data.guess import gold_like
 from sce_desktop.data.labels_file import read_labels, write_labels
 from sce_desktop.store.placing import check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.store.query import RowState
+from sce_desktop.store.staging import StagedRows
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.coders import check_gold, keep_gold
 from sce_desktop.tasks.columns import (
@@ -50,6 +54,11 @@ def preview_table(
     if progress is not None:
         progress.check()
     return tables.preview_table(path, options or TableOptions(), rows)
+
+
+def gold_columns(preview: TablePreview) -> frozenset[int]:
+    """Return the places of columns that look like gold labels; see `data.guess.gold_like`."""
+    return gold_like(preview.columns, preview.rows, preview.label_column)
 
 
 def import_table(
@@ -107,7 +116,7 @@ def import_table(
         ours_at=our_columns(table.columns) if take_back else None,
     )
     text_at = find_columns(carried.columns, text_columns, progress, hint=hint)
-    with temporary_beside(project_path.resolve()) as aside:
+    with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
         with Project.create(aside, name=project_path.stem) as project:
             batches = carried.passing(table.batches(progress=progress))
             _add(project, table, carried.columns, batches, text_at, progress)
@@ -124,6 +133,18 @@ def import_table(
                 merge_alike(project, progress=Unreported(progress))
         put_in_place(aside, project_path, overwrite=overwrite)
     return Project.open(project_path)
+
+
+@contextmanager
+def _whole(project_path: Path) -> Iterator[None]:
+    """Let a project that could not be brought into one file count as not made: the file alone is renamed."""
+    try:
+        yield
+    except LeftInLog as error:
+        raise UserError(
+            f"There is no room for {project_path}: free some space or choose another disk. "
+            "No project was made."
+        ) from error
 
 
 def _has_lists(project: Project, place: int | None, lists: bool | None, progress: Progress) -> bool:
@@ -169,15 +190,13 @@ def append_table(
         check_gold(project, table.columns[gold_column])
     carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
     batches = carried.passing(table.batches(progress=progress))
-    before = project.row_count()
 
-    def annotate() -> None:
+    def annotate(staged: StagedRows) -> None:
         assert gold_column is not None
         found = has_lists(table.columns[gold_column], carried.cells, lists, progress)
         kept = project.label_set()
-        labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
-        new = project.row_ids()[before:]
-        carried.keep(project, new, labels, multi_label=multi_label or found, lists=found)
+        labels = kept.labels if kept is not None else ()
+        carried.keep(staged, staged.row_ids, labels, multi_label=found, lists=found)
 
     annotated = gold_column is not None and not as_gold
     report = _add(
@@ -190,8 +209,14 @@ def append_table(
         and_then=annotate if annotated else None,
     )
     if gold_column is not None and as_gold:
-        found = _has_lists(project, gold_column, lists, progress)
-        keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
+        try:
+            found = _has_lists(project, gold_column, lists, progress)
+            keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
+        except UserError as error:  # what it advises is about this table, half of which is done
+            progress.warn(
+                f"The rows are added, but their gold labels are not ({str(error).split(':')[0]}). "
+                "Do not add the table again."
+            )
     return report
 
 
@@ -203,7 +228,7 @@ def _add(
     text_columns: Sequence[int],
     progress: Progress,
     *,
-    and_then: Callable[[], object] | None = None,
+    and_then: Callable[[StagedRows], object] | None = None,
 ) -> ImportReport:
     report = project.add_rows(
         columns,

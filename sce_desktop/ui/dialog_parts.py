@@ -13,15 +13,19 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
+    QHeaderView,
     QLabel,
     QLineEdit,
     QMessageBox,
+    QToolButton,
+    QTreeView,
     QTreeWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.ui.fields import keep_still
+from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.theme import SPACE_L, SPACE_M, px, set_role
 
 AnyDialog = TypeVar("AnyDialog", bound=QDialog)
@@ -32,8 +36,33 @@ def open_dialog(dialog: AnyDialog) -> AnyDialog:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     if isinstance(dialog, QFileDialog):
         keep_still(dialog)
+        _dress_file_dialog(dialog)
     dialog.open()
     return dialog
+
+
+_FILE_ICONS = {
+    "backButton": "left",
+    "forwardButton": "right",
+    "toParentButton": "up",
+    "newFolderButton": "add",
+    "listModeButton": "sort",
+    "detailModeButton": "table",
+}
+
+
+def _dress_file_dialog(dialog: QFileDialog) -> None:
+    """Make Qt's own file dialog readable: in our style its icons are tiny and dark, its columns narrow."""
+    for button in dialog.findChildren(QToolButton):
+        if name := _FILE_ICONS.get(button.objectName()):
+            set_icon(button, name)
+    for tree in dialog.findChildren(QTreeView):
+        header = tree.header()
+        header.setStretchLastSection(False)
+        for column in range(header.count()):
+            mode = QHeaderView.ResizeMode
+            header.setSectionResizeMode(column, mode.ResizeToContents if column else mode.Stretch)
+        dialog.resize(max(dialog.width(), px(760)), max(dialog.height(), px(460)))
 
 
 def ask_folder(parent: QWidget, title: str, chosen: Callable[[str], object], *, at: str = "") -> None:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from sce_desktop.ui.files import dropped_file, is_project, left_out, why_not_dropped
-from sce_desktop.ui.theme import SPACE_L, SPACE_XL, font, px, set_role
+from sce_desktop.ui.theme import SPACE_XL, font, px, set_role
 
 
 class DropCue(QFrame):
@@ -39,9 +39,8 @@ class DropCue(QFrame):
         """Say what letting go does."""
         parent = self.parentWidget()
         assert parent is not None
-        edge = px(SPACE_L)
         self.words.setText(words)
-        self.setGeometry(parent.rect().adjusted(edge, edge, -edge, -edge))
+        self.setGeometry(parent.rect())
         self.show()
         self.raise_()
 

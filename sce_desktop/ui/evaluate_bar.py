@@ -32,7 +32,7 @@ class EvaluateBar(QWidget):
         self.setAccessibleName("What the figures rest on")
         self.source = ComboBox()
         self.source.setAccessibleName("Measured on")
-        self.source.setToolTip("Which decisions, or right answers, the models are measured on")
+        self.source.setToolTip("Which labels the models are measured on")
         self.source.activated.connect(self._on_source)
         self.basis = QLabel(wordWrap=True)
         self.basis.setTextFormat(Qt.TextFormat.PlainText)

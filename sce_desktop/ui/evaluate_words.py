@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.quality import LeftOut, Part, Quality
 
 SOURCES = {
-    Source.GOLD: "Right answers (gold)",
+    Source.GOLD: "Gold labels",
     Source.AUDIT: "Audit sample",
-    Source.HAND: "Your decisions",
+    Source.HAND: "Your labels",
     Source.BULK: "Accepted predictions",
-    Source.TOGETHER: "Decided together",
+    Source.TOGETHER: "Labelled in bulk",
     Source.IMPORTED: "Imported labels",
 }
 BLIND = "You decide blindly: what the models are worth is shown again when Blind mode is off."

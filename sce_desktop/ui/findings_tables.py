@@ -115,6 +115,7 @@ class SharesTable(QTableView):
         super().__init__(parent)
         self._figures = model
         self._whole = isinstance(model, SharesModel)
+        self.setTabKeyNavigation(False)
         self.setModel(model)
         self.setAccessibleName(name)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

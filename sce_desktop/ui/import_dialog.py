@@ -94,6 +94,7 @@ class ImportDialog(ProjectDialog):
 
         self.model = PreviewModel(self)
         self.table = QTableView()
+        self.table.setTabKeyNavigation(False)
         self.table.setAccessibleName("Preview of the table")
         self.table.setModel(self.model)
         self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
@@ -291,6 +292,8 @@ class ImportDialog(ProjectDialog):
     def _on_scan(self, scan: TableScan) -> None:
         self._scan = scan
         self.facts.show_scan(scan, append=self.target.append, lists=self.columns.lists)
+        if any("backslash" in problem.message for problem in scan.problems):
+            self.reading.offer_escape()
         self.columns.show_scan(scan)
         self.model.set_known(scan.known_head)
         self._show_state()

@@ -144,6 +144,7 @@ class JobsPanel(QWidget):
         self.setAccessibleName("Jobs and log")
         self.model = JobsModel(lanes, self)
         self.table = QTableView()
+        self.table.setTabKeyNavigation(False)
         self.table.setModel(self.model)
         self.table.setAccessibleName("Jobs")
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

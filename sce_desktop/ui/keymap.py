@@ -89,7 +89,7 @@ class Keymap:
         """The key of every command by its name; where the settings name one twice, the first has it."""
         try:
             own = json.loads(str(self._settings[SETTING]) or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             own = {}
         own = own if isinstance(own, dict) else {}
         chosen = {c.name: plain_key(str(own[c.name])) for c in COMMANDS if c.name in own}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import (
     QCloseEvent,
     QDesktopServices,
@@ -38,6 +38,7 @@ from sce_desktop.ui.drops import Drops
 from sce_desktop.ui.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.labels_panel import LabelsPanel
+from sce_desktop.ui.lost_project import LostProject
 from sce_desktop.ui.menus import Menus
 from sce_desktop.ui.message_strip import MessageStrip
 from sce_desktop.ui.palette import CommandPalette
@@ -48,6 +49,7 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.settings_dialog import SettingsDialog
 from sce_desktop.ui.start_page import StartPage
 from sce_desktop.ui.status_bar import StatusBar
+from sce_desktop.ui.tab_order import step
 from sce_desktop.ui.theme import Mode, Theme
 from sce_desktop.ui.tool_bar import ToolBar
 from sce_desktop.ui.work import free_path
@@ -91,9 +93,14 @@ class MainWindow(QMainWindow):
         self.docks = {part.title: self._dock(part) for part in (*parts.docks, _JOBS)}
         self.docks[_JOBS.title].build()  # it notes what happens before it is looked at
         self._docks_of_project: list[PanelDock] = []  # to be shown again with the next project
+        self._front = ""  # which of them was seen
         self.tool_bar = ToolBar(session, parts.run_bar(session))
         self.addToolBar(self.tool_bar)
         self.menus = Menus(self, session, theme)
+
+        self.lost = LostProject(session, self)
+        self.lost.watch.lost.connect(lambda _: self.status.set_saved("Not saved"))
+        self.lost.watch.back.connect(lambda: self.status.set_saved("Saved"))
 
         self.tool_bar.exportAsked.connect(self.ask_export)
         self.start_page.openAsked.connect(self.ask_open)
@@ -227,6 +234,10 @@ class MainWindow(QMainWindow):
         if isinstance(panel, LabelsPanel):
             panel.merge_selected()
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go where the eye goes."""
+        return step(self, forward=forward)
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take a file, or say why it cannot be opened."""
         self.drops.take(event)
@@ -276,11 +287,28 @@ class MainWindow(QMainWindow):
         if on:
             for dock in self._docks_of_project:
                 dock.show()
+            if self._front:
+                self.docks[self._front].raise_()
         else:
-            shown = [dock for dock in self.docks.values() if dock.part.project and not dock.isHidden()]
-            self._docks_of_project = shown
-            for dock in shown:
+            shown = [dock for dock in self.docks.values() if not dock.isHidden()]
+            self._front = self._in_front() or self._front
+            if self._front != _JOBS.title and any(dock.part.project for dock in shown):
+                going = shown  # that of the jobs too: it would be what the next project opens on
+            else:
+                going = [dock for dock in shown if dock.part.project]
+            self._docks_of_project = going
+            for dock in going:
                 dock.hide()
+
+    def _in_front(self) -> str:
+        """The panel below that is seen; empty where there is none."""
+        return next((title for title, dock in self.docks.items() if dock.seen), "")
+
+    @Slot()
+    def close_panels(self) -> None:
+        """Close all panels below."""
+        for dock in self.docks.values():
+            dock.hide()
 
     @Slot()
     def _show_counts(self) -> None:
@@ -374,17 +402,19 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         self.resize(1280, 800)
-        if geometry := self._state.value("geometry"):
+        if isinstance(geometry := self._state.value("geometry"), QByteArray):  # the file may hold anything
             self.restoreGeometry(geometry)
-        if docks := self._state.value("docks"):
+        if isinstance(docks := self._state.value("docks"), QByteArray):
             self.restoreState(docks, _STATE_VERSION)
-        if zones := self._state.value("zones"):
+        self._front = title if (title := str(self._state.value("front", ""))) in self.docks else ""
+        if isinstance(zones := self._state.value("zones"), QByteArray):
             self.workspace.restoreState(zones)
 
     def _save(self) -> None:
         self._state.setValue("geometry", self.saveGeometry())
         self._state.setValue("docks", self.saveState(_STATE_VERSION))
         self._state.setValue("zones", self.workspace.saveState())
+        self._state.setValue("front", self._in_front())
         self._state.sync()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -393,10 +423,22 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         event.ignore()
+        if not self.lost.asks():
+            self._close()
+
+    def _close(self) -> None:
         self._save()
         self.setEnabled(False)
         self._session.tell_of_program("Finishing…")
         self._session.shut_down()
+
+    def close_unasked(self) -> None:
+        """Close the window as the system wants it: what needs an answer is done without one."""
+        self.lost.watch.blockSignals(True)
+        if self._settled:
+            self.close()
+        else:
+            self._close()
 
     @Slot()
     def _on_settled(self) -> None:

@@ -174,7 +174,7 @@ class Menus(QObject):
     def _digits(self, menu: QMenu, session: Session) -> None:
         """Which label a digit means: one of two."""
         group, choices = QActionGroup(self), {}
-        for how, text in (("rank", "Digit keys by &rank"), ("fixed", "&Fixed digit keys")):
+        for how, text in (("rank", "Digit &keys by rank"), ("fixed", "&Fixed digit keys")):
             choices[how] = self._add(menu, text, partial(session.review.choose_digits, how))
             choices[how].setCheckable(True)
             group.addAction(choices[how])
@@ -196,6 +196,7 @@ class Menus(QObject):
             self._with_project.append(toggle)
         for dock in window.docks.values():
             self._add(menu, dock.part.title, dock.toggle, keys=dock.part.keys, project=dock.part.project)
+        self._add(menu, "&Close all panels", window.close_panels, keys="Ctrl+0")
         menu.addSeparator()
         group = QActionGroup(self)
         for mode, text in _THEMES:

@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.types import ModelKind
+from sce_desktop.tasks.models import default_of
 from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.icons import icon, set_icon
 from sce_desktop.ui.jobs import Job, drop
@@ -43,11 +45,17 @@ _NAME = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(QDialog):
-    """Follows the session's `ModelStore`; work that was begun here goes on when it is closed."""
+    """Follows the session's `ModelStore`; work that was begun here goes on when it is closed.
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    ``kind``: begin at a model that plays this part, the default one of it if it is in the list.
+    """
+
+    def __init__(
+        self, session: Session, parent: QWidget | None = None, *, kind: ModelKind | None = None
+    ) -> None:
         super().__init__(parent)
         self._session = session
+        self._kind = kind  # until there is one in the list, or the user has chosen another
         self._store = session.models
         self._asked: Job | None = None  # a question about a model that the dialog waits for
         self._folder = Path()  # that it asks about
@@ -58,6 +66,7 @@ class ModelsDialog(QDialog):
         self.list.header().setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.currentItemChanged.connect(self._show_chosen)
+        self.list.itemPressed.connect(self._on_pressed)
         layout = dialog_column(self)
         layout.addWidget(self.list, 1)
         layout.addLayout(self._details())
@@ -164,13 +173,31 @@ class ModelsDialog(QDialog):
         items = [self.list.topLevelItem(i) for i in range(self.list.topLevelItemCount())]
         named = [item for item in items if item is not None and item.data(0, _NAME)]
         same = next((item for item in named if item.data(0, _NAME) == chosen), None)
+        asked = self._item_of_kind(named)
         if named:
-            self.list.setCurrentItem(same or named[0])
+            self.list.setCurrentItem(asked or same or named[0])
         problems = [
             f"{one.description}: {one.problem}." for one in self._session.scorer.devices if one.problem
         ]
         self.device.setText(" ".join((f"Models run on: {self._session.scorer.device_text}.", *problems)))
         self._show_chosen()
+
+    def _item_of_kind(self, items: list[QTreeWidgetItem]) -> QTreeWidgetItem | None:
+        """The line at which the dialog begins, once it is there; the list comes in parts."""
+        if self._kind is None:
+            return None
+        kinds: dict[str, ModelKind] = {one.name: one.kind for one in self._store.available}
+        kinds |= {one.name: one.kind for one in self._store.installed}
+        found = [item for item in items if kinds.get(item.data(0, _NAME)) == self._kind]
+        if not found:
+            return None
+        default = default_of(self._kind)
+        self._kind = None
+        return next((item for item in found if item.data(0, _NAME) == default), found[0])
+
+    @Slot()
+    def _on_pressed(self) -> None:
+        self._kind = None
 
     def _heading(self, title: str) -> None:
         item = QTreeWidgetItem([title])

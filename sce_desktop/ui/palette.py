@@ -10,12 +10,14 @@ from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QHeaderView,
+    QLabel,
     QLineEdit,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from sce_desktop.ui.theme import SPACE_S, px, set_role
 
@@ -49,6 +51,7 @@ class CommandPalette(QFrame):
             for action in actions
             if action.isEnabled() and action.isVisible() and action.text() and action.menu() is None
         ]
+        self._before = QApplication.focusWidget()  # where one was
         self.field = QLineEdit(placeholderText="What do you want to do?")
         self.field.setAccessibleName("Command")
         self.field.textChanged.connect(self._filter)
@@ -67,11 +70,16 @@ class CommandPalette(QFrame):
         blank.fill(Qt.GlobalColor.transparent)
         self._no_icon = QIcon(blank)  # keeps the names in line
         self.list.itemClicked.connect(self._run)
+        self.nothing = QLabel("No command matches.", alignment=Qt.AlignmentFlag.AlignCenter)
+        self.nothing.setAccessibleName("No command matches")
+        set_role(self.nothing, "muted")
+        self.nothing.hide()
         layout = QVBoxLayout(self)
         margin = px(SPACE_S)
         layout.setContentsMargins(margin, margin, margin, margin)
         layout.addWidget(self.field)
         layout.addWidget(self.list)
+        layout.addWidget(self.nothing, 1)
         self.resize(px(460), px(340))
         self.ensurePolished()  # before the first row is measured: all rows are as high as that one
         self.list.ensurePolished()
@@ -90,7 +98,10 @@ class CommandPalette(QFrame):
             item.setForeground(1, self.palette().placeholderText())
             item.setData(0, _ACTION_ROLE, action)
             self.list.addTopLevelItem(item)
-        if (first := self.list.topLevelItem(0)) is not None:
+        first = self.list.topLevelItem(0)
+        self.list.setVisible(first is not None)
+        self.nothing.setVisible(first is None)
+        if first is not None:
             self.list.setCurrentItem(first)
 
     @Slot()
@@ -102,7 +113,11 @@ class CommandPalette(QFrame):
             action.trigger()
 
     def dismiss(self) -> None:
-        """Go away."""
+        """Go away; who has not gone elsewhere meanwhile is back where one was."""
+        focus, before = QApplication.focusWidget(), self._before
+        here = focus is None or focus is self or self.isAncestorOf(focus)
+        if here and before is not None and isValid(before) and before.isVisible():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
         self.hide()
         self.deleteLater()
 

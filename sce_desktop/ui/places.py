@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.temporary import temporary_beside
 from sce_desktop.ui.queries import without_filters
+
+_log = logging.getLogger(__name__)
 
 KEPT = 30  # projects
 MOST_KEPT = 20_000  # that are named one by one: the file is written while the window closes
@@ -79,13 +83,16 @@ class Places:
         newest = dict(list(places.items())[-KEPT:])
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            aside = self._file.with_suffix(".partial")
-            aside.write_text(json.dumps(newest, ensure_ascii=False), encoding="utf-8")
-            aside.replace(self._file)
+            with temporary_beside(self._file) as aside:
+                aside.write_text(json.dumps(newest, ensure_ascii=False), encoding="utf-8")
+                aside.replace(self._file)
 
     def _read(self) -> dict[str, Any]:
         try:
             found = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as error:
+            _log.warning("%s is ignored, it cannot be understood: %s", self._file, error)
             return {}
         return found if isinstance(found, dict) else {}

@@ -140,6 +140,10 @@ class ReadingForm(QWidget):
         with QSignalBlocker(self.header_row):
             self.header_row.setValue(found.header_row or 0)
 
+    def offer_escape(self) -> None:
+        """Show the choice of what backslashes do, which the head of the table gave no reason for."""
+        self._form.setRowVisible(self.escape, True)
+
     def show_unread(self) -> None:
         """Offer what may make a file readable that could not be read at all: another encoding."""
         self._show_rows({"encoding"})

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import logging
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from sce_desktop.temporary import temporary_beside
+
 _MOST = 12
+_MOST_NUMBER = 1e12  # of rows, or seconds since the epoch
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +35,26 @@ class RecentProject:
     @property
     def exists(self) -> bool:
         """Whether the file is still there."""
-        return Path(self.path).is_file()
+        with contextlib.suppress(OSError, ValueError):  # no path at all
+            return Path(self.path).is_file()
+        return False
+
+
+def _entry(stored: object) -> RecentProject | None:
+    """The project that was stored; None if it makes no sense, or a newer version has stored it otherwise."""
+    if not isinstance(stored, dict) or not stored.keys() <= {field.name for field in fields(RecentProject)}:
+        return None
+    path, opened_at = stored.get("path"), stored.get("opened_at")
+    counts = [stored.get(name, 0) for name in ("rows", "labelled", "scored")]
+    if not isinstance(path, str) or type(opened_at) not in (int, float):
+        return None
+    if not all(type(count) is int and 0 <= count < _MOST_NUMBER for count in counts):
+        return None
+    return RecentProject(**stored) if abs(opened_at) < _MOST_NUMBER else None  # type: ignore[arg-type]
 
 
 class RecentProjects:
-    """The list, newest first. Losing it is harmless, so failing to read or write it is silent."""
+    """The list, newest first. Losing it is harmless: failing to read it is logged, to write it silent."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -43,9 +63,15 @@ class RecentProjects:
         """Every project of the list, those whose file is gone too."""
         try:
             entries = json.loads(self._file.read_text(encoding="utf-8"))
-            return [RecentProject(**entry) for entry in entries]
-        except (OSError, ValueError, TypeError):
+        except FileNotFoundError:
             return []
+        except (OSError, ValueError, RecursionError) as error:
+            _log.warning("%s is ignored, it cannot be understood: %s", self._file, error)
+            return []
+        found = [_entry(entry) for entry in entries] if isinstance(entries, list) else [None]
+        if None in found:
+            _log.warning("%s: what cannot be understood in it is ignored", self._file)
+        return [entry for entry in found if entry is not None]
 
     def remember(self, path: Path, *, rows: int, labelled: int, scored: int) -> None:
         """Put a project in front with its state."""
@@ -60,6 +86,6 @@ class RecentProjects:
         text = json.dumps([asdict(entry) for entry in entries], ensure_ascii=False, indent=1)
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            aside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-            aside.write_text(text, encoding="utf-8")
-            aside.replace(self._file)
+            with temporary_beside(self._file) as aside:
+                aside.write_text(text, encoding="utf-8")
+                aside.replace(self._file)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -19,7 +18,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.colours import colour_of
 from sce_desktop.core.types import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.ui import rows_data, rows_text
 from sce_desktop.ui.copies_offer import CopiesOffer
@@ -32,8 +30,9 @@ from sce_desktop.ui.low_scroll import LowScroll
 from sce_desktop.ui.row_cells import OriginalCells
 from sce_desktop.ui.row_decision import DecisionBar
 from sce_desktop.ui.row_keys import RowKeys
-from sce_desktop.ui.row_labels import Bar, LabelLine, LazyLines, RowLabels
+from sce_desktop.ui.row_labels import RowLabels
 from sce_desktop.ui.row_limit import RowLimit
+from sce_desktop.ui.row_lines import label_lines
 from sce_desktop.ui.row_text import RowText, length_of
 from sce_desktop.ui.rows_data import Score
 from sce_desktop.ui.selected_rows import SelectedRows
@@ -197,6 +196,7 @@ class RowPanel(QWidget):
             self._column.setContentsMargins(px(SPACE_M), gap, px(SPACE_M), end)
             for part in (self.text, self.labels, self.decision):
                 part.set_low(low)
+            self._show_selected()
             if low:
                 self._head.insertWidget(1, self.decision.said, 1)
             else:
@@ -267,23 +267,8 @@ class RowPanel(QWidget):
     @Slot()
     def _show_labels(self) -> None:
         labels = self._session.labels
-        main = self._scores[0] if self._scores and self._scores[0].run.alias == "sce" else None
-        shares = [rows_data.shares(score, labels) for score in self._scores]
         chosen = self._annotation.label_ids if self._annotation else ()
-        titles = [_title(score) for score in self._scores]
-
-        def line(place: int) -> LabelLine:
-            label = labels[place]
-            assert label.id is not None  # it is the project's
-            bars = tuple(
-                Bar(title, float(of_label[place]), score is main)
-                for title, of_label, score in zip(titles, shares, self._scores, strict=True)
-                if not np.isnan(of_label[place])
-            )
-            key = self._label_keys.get(label.id, "")
-            return LabelLine(label.id, label.name, colour_of(label), key, bars, label.id in chosen)
-
-        self.labels.set_lines(LazyLines(line, rows_data.best_first(main, labels)), titles)
+        self.labels.set_lines(*label_lines(labels, self._scores, chosen, self._label_keys))
         self.labels.setEnabled(not self._session.read_only)
         stands = self._standing()
         names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
@@ -306,7 +291,9 @@ class RowPanel(QWidget):
     def _show_selected(self) -> None:
         """Say how many rows keys and buttons are about."""
         count = self._selected.count
-        self.many.setText(f"{count:,} rows selected: keys and buttons apply to all of them.")
+        short, rest = f"{count:,} rows selected", "keys and buttons apply to all of them."
+        self.many.setText(f"{short}: {rest}" if not self._low else f"{short}.")
+        self.many.setToolTip(f"{rest[:1].upper()}{rest[1:]}")
         self.many.setVisible(bool(count))
         self.decision.set_many(count)
 
@@ -461,8 +448,3 @@ class RowPanel(QWidget):
             return
         if mark == "note" or not self._selected.mark(mark):
             self._session.set_marks([self._row.id], **{mark: value})
-
-
-def _title(score: Score) -> str:
-    title = rows_text.run_title(score.run)
-    return f"{title} (older)" if score.stale else title

@@ -229,9 +229,9 @@ class RowsModel(QAbstractTableModel):
     @Slot(object)
     def _on_no_answer(self, error: object) -> None:
         self._find = None
-        self._session.queryFailed.emit(str(error))
         if isinstance(error, DamagedProject):
-            self._session.tell_error(error)
+            self._session.tell_error(error)  # with a way out
+        self._session.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
         self.searching.emit(False)
 
     @Slot()

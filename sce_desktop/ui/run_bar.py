@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
-from sce_desktop.core.types import model_title
+from sce_desktop.core.types import ModelKind, model_title
 from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.baselines import chosen_baselines
 from sce_desktop.ui.choices import DEVICES
@@ -21,9 +21,9 @@ from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_S, chip_width, px, set_role
 from sce_desktop.ui.words import menu_text
 
-SIMILARITY = "similarity"
+SIMILARITY: ModelKind = "similarity"
 MOST_VERSIONS = 8  # the newest ones; the Fine-tune panel has all
-LLM = "llm"
+LLM: ModelKind = "llm"
 _MODEL = 280  # pixels for the model at most: a folder's name may be of any length
 _SIMILARITY_SHOWS = "Also show which label's wording is most similar to the text: to compare with"
 _LLM_SHOWS = "Also show what a language model answers when asked for the label: slow, to compare with"
@@ -225,7 +225,7 @@ class RunBar(QWidget):
         if not names:
             get = QAction("Get an LLM…", menu)
             set_icon(get, "import", "muted")
-            get.triggered.connect(self._manage)
+            get.triggered.connect(self._get_llm)
             menu.addAction(get)
         menu.addSeparator()
         self._add_manager(menu)
@@ -255,6 +255,12 @@ class RunBar(QWidget):
         from sce_desktop.ui.models_dialog import ModelsDialog
 
         open_dialog(ModelsDialog(self._session, self.window()))
+
+    @Slot()
+    def _get_llm(self) -> None:
+        from sce_desktop.ui.models_dialog import ModelsDialog
+
+        open_dialog(ModelsDialog(self._session, self.window(), kind=LLM))
 
     def _choice(
         self, menu: QMenu, group: QActionGroup, text: str, checked: bool, do: Callable[..., Any]

@@ -328,6 +328,19 @@ class Session(Edits):
         job.finished.connect(lambda _: self.tell(f"The project was copied to {path}."))
         return job
 
+    def save_as(self, path: Path, replace: bool = False) -> Job | None:
+        """Write all of the open project to ``path``, also when its file is lost, and go on there."""
+        if self.project is None:
+            return None
+        job = self.submit(work.backup, self.project, path, replace=replace, title=f"Saving {path.name}")
+
+        def go_on() -> None:
+            self._places.keep(path, self.query, self.current_row, self.folded)
+            self.open_project(path)
+
+        job.finished.connect(go_on)
+        return job
+
     def shut_down(self) -> None:
         """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
         self._closing = True

@@ -40,6 +40,7 @@ class Edits(QObject):
     historyChanged = Signal()  # something else would be undone or done again now
     thresholdChanged = Signal()
     changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
+    lostSeen = Signal()  # an edit was refused because the project's file is not there any more
     rowAsked = Signal(object)  # show this row, and clear the filters that hide it
 
     project: Project | None
@@ -320,7 +321,12 @@ class Edits(QObject):
             return True
         if self.read_only:
             self.tell(self.why_not(), "warn")
-        return self.read_only
+            return True
+        if self.project is not None and (found := self.project.lost()):
+            self.tell(f"{self.project.path.name} {found}: nothing can be saved in it. Save as…", "warn")
+            self.lostSeen.emit()
+            return True
+        return False
 
 
 def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:

@@ -156,6 +156,7 @@ QStatusBar QLabel {{ color: {t.muted}; }}
 QProgressBar {{ background: {t.line}; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }}
 QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 
+QFileDialog QToolButton {{ padding: {px(3)}px; min-height: 0; }}
 QWidget[role="dock"] {{ background: {t.pane}; border-bottom: 1px solid {t.line}; }}
 QWidget[role="dock"] > QToolButton {{ padding: 0; min-height: 0; }}
 QTabWidget::pane {{ border: none; border-top: 1px solid {t.line}; background: {t.pane}; }}

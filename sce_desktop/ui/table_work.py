@@ -38,13 +38,11 @@ class ExportFacts:
 
 def look(path: Path, options: TableOptions, *, progress: Progress) -> Look:
     """Read the head of the table at ``path``."""
-    from sce_desktop.data.guess import gold_like
     from sce_desktop.tasks.carried import our_columns
-    from sce_desktop.tasks.tables import preview_table
+    from sce_desktop.tasks.tables import gold_columns, preview_table
 
     preview = preview_table(path, options, progress=progress)
-    gold = gold_like(preview.columns, preview.rows, preview.label_column)
-    return Look(preview, our_columns(preview.columns), gold)
+    return Look(preview, our_columns(preview.columns), gold_columns(preview))
 
 
 def scan(

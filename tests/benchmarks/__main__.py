@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
-Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits (these if none is
-named), repair, and findings, queues, which need ``--data``, the folder of labelled sets.
+Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
+is named), repair, and findings, queues, which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import argparse
 import os
 from pathlib import Path
 
-PARTS = ("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits")
+PARTS = (
+    *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
+    "adding",
+)
 DATA_PARTS = ("findings", "queues")
 OWN_PARTS = ("repair",)  # run when they are named
 
@@ -31,7 +34,7 @@ def main() -> None:
     parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
     parser.add_argument(
-        "--review-rows", type=int, default=100_000, help="rows of the project (store, review, edits)"
+        "--review-rows", type=int, default=100_000, help="rows of the project (store, review, edits, adding)"
     )
     parser.add_argument(
         "--review-labels", type=int, default=200, help="labels of the project (store, review)"
@@ -54,7 +57,19 @@ def main() -> None:
     if args.data is None and set(args.parts) & set(DATA_PARTS):
         parser.error("findings and queues need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from tests.benchmarks import edits, embed, encodings, epochs, repair, review, score, store, tables, window
+    from tests.benchmarks import (
+        adding,
+        edits,
+        embed,
+        encodings,
+        epochs,
+        repair,
+        review,
+        score,
+        store,
+        tables,
+        window,
+    )
     from tests.benchmarks.measure import machine
 
     print(machine())
@@ -77,6 +92,8 @@ def main() -> None:
             edits.run(rows=args.review_rows)
         elif part == "repair":
             repair.run(rows=args.repair_rows)
+        elif part == "adding":
+            adding.run(rows=args.review_rows)
         elif part == "epochs":
             epochs.run()
         elif part == "finetune":

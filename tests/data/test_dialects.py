@@ -58,6 +58,14 @@ def test_backslash_escapes_are_found_and_told(tmp_path: Path, content: str, rows
     assert "was read with backslash escapes as “" in result.table.doubts[0].sentence
 
 
+def test_escapes_far_below_are_told_by_line(tmp_path: Path) -> None:
+    content = "id,text\n" + '1,"plain, as it is"\n' * 50_000 + '2,"She said \\"never again\\", then left"\n'
+    result = read_bytes(tmp_path, content)
+    assert "backslash before a quote" in result.table.problems[0].message
+    assert set(result.problem_lines) == {50_002}
+    assert read_bytes(tmp_path, content, escape="\\").rows[-1] == ("2", 'She said "never again", then left')
+
+
 def test_escapes_can_be_refused_and_demanded(tmp_path: Path) -> None:
     plain = read_bytes(tmp_path, QUOTED, escape="")
     assert plain.rows[0] == ("1", '"She said \\"never again\\"', ' then left",neg')

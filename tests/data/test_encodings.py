@@ -136,10 +136,16 @@ def test_the_choice_wins_over_the_guess(tmp_path: Path) -> None:
     assert read_bytes(tmp_path, b"id,text\n" + noise, encoding="cp437").columns[0] == "id"
 
 
+CONTENTS = [
+    b"id,text\n1,plain\n",
+    "id,text\n1,für\n".encode(),
+    "id,text\n1,für\n".encode("utf-8-sig"),
+    b"id,text\r1,\xfc\r",
+]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "UTF16", "utf-16-le", "utf-16-be", "utf-32", "utf_32_be"])
-@pytest.mark.parametrize(
-    "content", [b"id,text\n1,plain\n", "id,text\n1,für\n".encode(), b"id,text\r1,\xfc\r"]
-)
+@pytest.mark.parametrize("content", CONTENTS)
 def test_utf16_is_refused_where_it_cannot_be(tmp_path: Path, content: bytes, encoding: str) -> None:
     with pytest.raises(UserError, match=f"table.csv is not {encoding.upper()} text: choose another"):
         read_bytes(tmp_path, content, encoding=encoding)

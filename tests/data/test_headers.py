@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.data.reading import Read, read_bytes
+from tests.data.reading import Read, read, read_bytes
 
 
 def doubts(result: Read) -> list[tuple[str, object, str]]:
@@ -76,6 +76,8 @@ def test_a_table_without_a_header_is_noticed(tmp_path: Path, content: str) -> No
         "id,text\n",
         "ref;What did you like?;mood\n1;The kind people at the desk;x\n2;The food was really good;y\n",
         "a,b\n1,x\n",
+        "country,2019,2020\nDE,1,2\nFR,3,4\n",
+        ",text,label\n0,Good stuff here,pos\n1,Bad stuff there,neg\n",
     ],
 )
 def test_a_header_is_not_doubted(tmp_path: Path, content: str) -> None:
@@ -137,3 +139,51 @@ def test_what_is_chosen_for_a_text_file_holds(tmp_path: Path) -> None:
         ("1", "x")
     ]
     assert len(read_bytes(tmp_path, "id;text\n1;x\n", "a.txt", delimiter="").rows) == 2
+
+
+# --- sheets -------------------------------------------------------------------------------------------------
+
+
+def sheet(folder: Path, rows: list[list[str | int | None]], **options: int) -> Read:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(folder / "a.xlsx")
+    return read(folder / "a.xlsx", **options)
+
+
+def test_a_header_below_the_title_of_a_sheet_is_offered(tmp_path: Path) -> None:
+    rows: list[list[str | int | None]] = [
+        ["Report of May"],
+        [],
+        ["id", "text", "label"],
+        [1, "x", "a"],
+        [2, "y", "b"],
+    ]
+    result = sheet(tmp_path, rows)
+    assert result.columns == ("Report of May", "", "")
+    assert doubts(result) == [("header_row", 3, "--header-row 3")]
+    assert "Row 3 (“id | text | label”) looks like the header" in result.table.doubts[0].sentence
+    chosen = sheet(tmp_path, rows, header_row=3)
+    assert (chosen.columns, len(chosen.rows)) == (("id", "text", "label"), 2)
+    assert not chosen.table.doubts
+
+
+def test_a_sheet_without_a_header_is_noticed(tmp_path: Path) -> None:
+    result = sheet(
+        tmp_path, [[1, "It came late, and it was broken."], [2, "Fine."], [3, "Nobody has answered."]]
+    )
+    assert doubts(result) == [("header_row", 0, "--header-row 0")]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["id", "text"], [1, "The parcel came late."], [2, "Fine."]],
+        [["text"], ["x"]],
+        [["name", None, "mood"], ["x", "y", "z"], ["a", "b", "c"], ["a", "b", "c"]],
+    ],
+)
+def test_the_header_of_a_sheet_is_not_doubted(tmp_path: Path, rows: list[list[str | int | None]]) -> None:
+    assert not sheet(tmp_path, rows).table.doubts

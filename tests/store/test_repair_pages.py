@@ -181,6 +181,37 @@ def test_root_of_a_table_or_index_is_not_needed(damaged: Path, name: str) -> Non
         assert everything(damaged.with_name("copy.sce")) == before
 
 
+@pytest.mark.parametrize("table", ["rows", "annotations", "scores", "marks"])
+def test_root_that_leads_to_a_part_alone_hides_nothing(damaged: Path, table: str) -> None:
+    before = everything(damaged)
+    root, page = roots(damaged)[table], leaves(damaged, table)[1][0]
+    content = damaged.read_bytes()
+    with damaged.open("r+b") as stream:
+        stream.seek((root - 1) * PAGE_BYTES)
+        stream.write(content[(page - 1) * PAGE_BYTES : page * PAGE_BYTES])
+    report = repaired(damaged)
+    assert (report.rows, report.annotations, report.scores) == (COUNT, DECIDED, COUNT)
+    assert everything(damaged.with_name("copy.sce")) == before
+
+
+def test_what_was_deleted_does_not_come_back(damaged: Path) -> None:
+    """Its pages are on the list of free ones, with all that was on them where SQLite does not clear them."""
+    with closing(sqlite3.connect(damaged, isolation_level=None)) as plain:
+        plain.execute("PRAGMA secure_delete=OFF")
+        plain.execute("DELETE FROM marks WHERE row_id < 800")
+        plain.execute("UPDATE imports SET rows = 900, last_row_id = 900, blank = 1, duplicates = 0")
+        plain.execute("DELETE FROM rows WHERE id > 900")
+        plain.execute("DELETE FROM annotation_labels WHERE row_id > 900")
+        plain.execute("DELETE FROM annotations WHERE row_id > 900")
+        plain.execute("DELETE FROM scores WHERE row_id > 900")
+        assert plain.execute("PRAGMA freelist_count").fetchone()[0] > 20
+    zero(damaged, roots(damaged)["rows"], roots(damaged)["marks"])
+    report = repaired(damaged)
+    assert (report.rows, report.annotations) == (900, 900)
+    with Project.open(damaged.with_name("copy.sce")) as new:
+        assert min(new.marks(range(1, 901))) == 802
+
+
 def test_known_tables_are_those_tried(whole: Path) -> None:
     parameters = test_root_of_a_table_or_index_is_not_needed.pytestmark[0].args[1]  # type: ignore[attr-defined]
     rest = {"row_search_config", "row_search_idx", "sqlite_autoindex_label_sets_1"}
@@ -266,7 +297,7 @@ def test_bad_best_labels_are_computed_again(damaged: Path) -> None:
             "SELECT row_id, top, confidence, margin FROM scores ORDER BY row_id"
         ).fetchall()
         plain.execute("UPDATE scores SET top = 1 - top WHERE row_id % 3 = 0")
-        plain.execute("UPDATE scores SET confidence = 7 WHERE row_id % 100 = 1")
+        plain.execute("UPDATE scores SET confidence = 0.123 WHERE row_id % 100 = 1")
     with Project.open(damaged) as project:
         (problem,) = project.verify()
     assert "scores of run 1 (sce) do not follow from its probabilities" in problem

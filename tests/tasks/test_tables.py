@@ -11,6 +11,7 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
+from sce_desktop.store.staging import StagedRows
 from sce_desktop.tasks import carried
 from sce_desktop.tasks.carried import our_columns
 from sce_desktop.tasks.export import DECISION_COLUMNS
@@ -238,10 +239,10 @@ def test_rows_and_their_labels_are_there_together_or_not_at_all(
     monkeypatch.setattr(carried, "_BATCH", 2)
     with imported(tmp_path, "topic,text\nlate,x\n", gold_column="topic") as project:
         more = write(tmp_path, "topic,text\nprice,y\nlate,z\nlate,w\n", "more.csv")
-        annotate = Project.annotate
+        annotate = StagedRows.annotate
         calls: list[tuple[int, int]] = []
 
-        def failing(self: Project, *args: Any, **options: Any) -> int | None:
+        def failing(self: StagedRows, *args: Any, **options: Any) -> int | None:
             with ThreadPoolExecutor(1) as other:  # what anybody else sees, between the parts
                 found = other.submit(lambda: (project.row_count(), len(project.annotations([1, 2, 3, 4]))))
             calls.append(found.result())
@@ -249,7 +250,7 @@ def test_rows_and_their_labels_are_there_together_or_not_at_all(
                 raise OSError("the end")
             return annotate(self, *args, **options)
 
-        monkeypatch.setattr(Project, "annotate", failing)
+        monkeypatch.setattr(StagedRows, "annotate", failing)
         with pytest.raises(OSError, match="the end"):
             append_table(project, more, gold_column=0, progress=SilentProgress())
         assert calls == [(1, 1), (1, 1)]
@@ -257,7 +258,7 @@ def test_rows_and_their_labels_are_there_together_or_not_at_all(
         label_set = project.label_set()
         assert label_set is not None
         assert [label.name for label in label_set.labels] == ["late"]
-        monkeypatch.setattr(Project, "annotate", annotate)
+        monkeypatch.setattr(StagedRows, "annotate", annotate)
         append_table(project, more, gold_column=0, progress=SilentProgress())
         assert list(project.annotations([1, 2, 3, 4])) == [1, 2, 3, 4]
         project.undo()  # one step

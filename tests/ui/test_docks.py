@@ -109,6 +109,46 @@ def test_panels_of_a_project_go_and_come_with_it(
     assert window.docks["Second"].isHidden()
 
 
+@pytest.mark.parametrize("front", ["First", "Second", "Jobs and log"])
+def test_the_next_project_opens_on_the_panel_that_was_seen(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session, front: str
+) -> None:
+    _open(qtbot, window, make_project())
+    for title in ("First", "Second", "Jobs and log", front):
+        window.docks[title].bring()
+    qtbot.waitUntil(lambda: window.docks[front].seen)
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    _open(qtbot, window, make_project("Other"))
+    qtbot.waitUntil(lambda: window.docks[front].seen)
+    assert not any(dock.isHidden() for dock in window.docks.values())
+
+
+def test_a_project_opens_on_no_panel_where_none_was_shown(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    _open(qtbot, window, make_project())
+    assert all(dock.isHidden() for dock in window.docks.values())
+
+
+def test_one_command_closes_all_panels(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session
+) -> None:
+    _open(qtbot, window, make_project())
+    for dock in window.docks.values():
+        dock.bring()
+    window.docks["First"].setFloating(True)
+    (action,) = (a for a in window.menus.all_actions() if a.text() == "&Close all panels")
+    assert action.shortcut().toString() == "Ctrl+0"
+    action.trigger()
+    assert all(dock.isHidden() for dock in window.docks.values())
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    _open(qtbot, window, make_project("Other"))
+    assert all(dock.isHidden() for dock in window.docks.values())  # closed is closed
+    action.trigger()  # nothing to close
+
+
 def test_every_panel_is_as_high_and_stays_so_in_another_theme(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject, theme: Theme
 ) -> None:

@@ -281,7 +281,7 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     panel = show(prepare=imported)
     box = panel.bar.source
     assert [box.itemText(place) for place in range(box.count())] == [
-        "Your decisions (10)",
+        "Your labels (10)",
         "Accepted predictions (1)",
         "Imported labels (1)",
     ]
@@ -306,7 +306,7 @@ def test_right_answers_of_a_column_are_measured_against(session: Session, show: 
 
     panel = show(prepare=prepare)
     said = [panel.bar.source.itemText(place) for place in range(panel.bar.source.count())]
-    assert said == ["Right answers (gold) (12)", "Your decisions (10)"]
+    assert said == ["Gold labels (12)", "Your labels (10)"]
     assert [row[:2] for row in _cells(panel)] == [["SCE", "72.7 %"], ["Similarity", "27.3 %"]]
     basis = panel.bar.basis.text()
     assert "On 11 of 12 gold rows (without 1 whose right answer is no label here). " in basis
@@ -489,7 +489,7 @@ def test_of_right_answers_that_it_learned_from_it_says_so(qtbot: QtBot, show: Op
     panel = show([], prepare=prepare, scored=False)
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
     assert panel.message.text() == (
-        "Right answers (gold): version 1 learned from 2 of 2 gold rows, which say nothing of how good it is "
+        "Gold labels: version 1 learned from 2 of 2 gold rows, which say nothing of how good it is "
         "on others. Draw an audit sample, or decide other rows, to measure it."
     )
 

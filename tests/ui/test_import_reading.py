@@ -69,6 +69,16 @@ def test_backslashes_are_no_question_where_there_are_none(
     assert not dialog.doubts.isVisible()
 
 
+def test_backslashes_far_below_bring_the_question(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    content = "id,text\n" + '1,"plain, as it is"\n' * 50_000 + '2,"She said \\"never\\", then left"\n'
+    dialog = show(qtbot, session, table(tmp_path, content))
+    assert "backslash" in dialog.facts.problems.item(0).text()
+    assert dialog.reading.escape.isVisible()
+    choose(dialog.reading.escape, "\\")
+    settle(qtbot, dialog)
+    assert dialog.facts.problems.count() == 0
+
+
 def test_quotes_can_be_single_double_or_text(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
     dialog = show(qtbot, session, table(tmp_path, "'id','text'\n'1','Its late'\n'2','ok'\n"))
     assert headers(dialog) == ["'id'", "'text'"]

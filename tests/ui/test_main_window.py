@@ -603,3 +603,58 @@ def test_window_comes_back_as_it_was(
     second.pages.setCurrentWidget(second.workspace)
     assert second.workspace.sizes() == pytest.approx(sizes, abs=4)
     assert [project.name for project in second._recent.all()] == ["Parcels"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[" * 200_000, bytes(range(256)) * 50, b'[{"path": 3, "opened_at": 1}]', None],
+    ids=["deep", "binary", "a number as path", "a folder"],
+)
+def test_a_broken_list_of_recent_projects_keeps_no_window_from_opening(
+    make_window: MakeWindow, tmp_path: Path, content: bytes | None
+) -> None:
+    if content is None:
+        (tmp_path / "recent.json").mkdir()
+    else:
+        (tmp_path / "recent.json").write_bytes(content)
+    window = make_window()
+    assert window.isVisible()
+    assert window.start_page.recent_list.count() == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[General]\ngeometry=5\ndocks=true\nzones=a, b\nfolder=1, 2\n",
+        "[General]\ngeometry=@ByteArray(nonsense)\ndocks=@ByteArray(\\0\\xff)\nzones=@ByteArray()\n",
+        "\0\xff\0[[[[",
+    ],
+    ids=["other kinds", "other bytes", "no ini file"],
+)
+def test_a_broken_state_of_the_window_keeps_it_not_from_opening(
+    make_window: MakeWindow, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "window.ini").write_text(text, encoding="utf-8")
+    assert make_window().isVisible()
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["by the button", "by the system"])
+def test_closing_a_project_whose_file_is_gone(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session, asked: bool
+) -> None:
+    """A person is asked, once; the system is not. Nothing is lost in either case."""
+    path = make_project()
+    open_in(qtbot, window, path)
+    assert session.decide([1], Decision.NONE)
+    path.unlink()
+    if asked:
+        window.close()
+        qtbot.wait(50)
+        assert window.isVisible()
+        assert window.lost.box is not None
+        window.lost.watch.look()
+        assert window.status.saved.text() == "Not saved"
+    with qtbot.waitSignal(session.settled):
+        window.close() if asked else window.close_unasked()
+    with Project.open(path.with_name("Parcels (rescued).sce")) as project:
+        assert list(project.annotations(range(1, 6))) == [1]

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import ModelKind
 from sce_desktop.ml import catalog, fetching
 from sce_desktop.ml.known_models import Known
 from sce_desktop.tasks import models as tasks
@@ -84,6 +85,23 @@ def test_what_is_here_and_what_can_be_fetched(dialog: ModelsDialog) -> None:
     assert dialog.get.isVisible()
     assert "NOT for commercial use" in dialog.facts.text()
     assert "odels run on" in dialog.device.text() or "odel" in dialog.device.text()
+
+
+KINDS = [("llm", SMOL), ("similarity", "all-MiniLM-L6-v2"), ("sce", "sce-mini")]
+
+
+@pytest.mark.parametrize(("kind", "name"), KINDS)
+def test_it_begins_at_the_model_that_is_asked_for(
+    qtbot: QtBot, session: Session, kind: ModelKind, name: str
+) -> None:
+    dialog = ModelsDialog(session, kind=kind)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog._chosen() == name)  # once it is in the list, which comes in parts
+    choose(dialog, "all-MiniLM-L6-v2")
+    session.models.changed.emit()
+    assert dialog._chosen() == "all-MiniLM-L6-v2"  # and then the user's choice stands
+    qtbot.waitUntil(lambda: not session.lanes.files.busy and not session.lanes.fetch.busy)
 
 
 def test_a_folder_is_added_used_checked_and_removed(

@@ -31,7 +31,9 @@ def test_a_query_comes_back_as_it_was(tmp_path: Path, query: RowQuery) -> None:
     assert Places(tmp_path / "places.json").folded(tmp_path / "p.sce") == frozenset()
 
 
-@pytest.mark.parametrize("text", ["", "[1]", '{"/p.sce": 3}', '{"/p.sce": {"query": {"order": "?"}}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[1]", "[" * 200_000, '{"/p.sce": 3}', '{"/p.sce": {"query": {"order": "?"}}}']
+)
 def test_a_broken_file_means_the_top(tmp_path: Path, text: str) -> None:
     (tmp_path / "places.json").write_text(text, encoding="utf-8")
     assert Places(tmp_path / "places.json").of(Path("/p.sce")) == (RowQuery(), None)

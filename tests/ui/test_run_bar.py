@@ -18,6 +18,7 @@ from sce_desktop.core.types import Label
 from sce_desktop.ml.session import Device
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.models import default_of
 from sce_desktop.ui import scoring, work
 from sce_desktop.ui.choices import ModelChoice
 from sce_desktop.ui.jobs import Lanes
@@ -329,11 +330,12 @@ def test_an_llm_that_cannot_be_loaded_changes_nothing(
     assert opened.llm_button.text() == "+ LLM ▾"
 
 
-def test_without_an_llm_the_way_to_one_is_shown(session: Session, opened: RunBar) -> None:
+def test_without_an_llm_the_way_to_one_is_shown(qtbot: QtBot, session: Session, opened: RunBar) -> None:
     opened._on_models([("sce-mini", "sce")])
     actions = llm_actions(opened)
     assert not actions["For all rows"].isEnabled()
     actions["Get an LLM…"].trigger()
     dialogs = [child for child in opened.window().findChildren(ModelsDialog) if child.isVisible()]
     assert len(dialogs) == 1
+    qtbot.waitUntil(lambda: dialogs[0]._chosen() == default_of("llm"))
     dialogs[0].reject()
