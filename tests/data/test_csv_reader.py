@@ -288,3 +288,13 @@ def test_what_the_csv_module_writes_is_read_exactly(
     path.write_bytes(buffer.getvalue().encode())
     result = read(path, encoding="utf-8", delimiter=delimiter, header_row=1)
     assert result.rows == rows
+
+
+@pytest.mark.parametrize("cell", ['"quoted"', "plain"])
+def test_the_end_of_a_long_line_is_taken_off_once(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not once a cell: that takes a minute where thousands of cells stand on a line."""
+    copied = []
+    monkeypatch.setattr(csv_grammar, "without_end", lambda line: copied.append(line) or line.rstrip("\n"))
+    record = csv_grammar.read_record([",".join([cell] * 1000) + "\n"], 0, ",", quoting=True, complete=True)
+    assert record is not None
+    assert (len(record.cells), len(copied)) == (1000, 1)
