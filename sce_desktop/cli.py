@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import io
 import logging
 import os
@@ -103,7 +104,10 @@ def _run(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # whoever read our output has seen enough
         _drop(sys.stdout)
         return EXIT_DONE
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            name = Path(str(error.filename)).name
+            return _fail(f"The name {name[:40]}… is too long: choose a shorter one.", EXIT_WRONG)
         log.exception("This is a bug.")
         raise
 

@@ -443,3 +443,43 @@ def test_nothing_to_repair_is_one_sentence_without_the_command(
     (sentence,) = capsys.readouterr().err.strip().splitlines()
     assert "repair" not in sentence
     assert not (tmp_path / "mended.sce").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["create", "pr\udce9.sce", "TABLE", "--text", "text"],
+        ["create", f"{'n' * 241}.sce", "TABLE", "--text", "text"],
+        ["create", f"{'n' * 300}.sce", "TABLE", "--text", "text"],
+        ["create", "p.sce", "TABLE", "--text", "text", "--label", "Caf\udce9", "--label", "b"],
+        ["create", "p.sce", "TABLE", "--text", "Caf\udce9"],
+        ["create", "p.sce", f"{'n' * 300}.csv", "--text", "text"],
+        ["info", "pr\udce9.sce"],
+        ["info", f"{'n' * 300}.sce"],
+        ["repair", "pr\udce9.sce", "copy.sce"],
+    ],
+)
+def test_names_that_no_file_or_label_can_have(
+    arguments: list[str],
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    assert cli.main(["project", *(table if one == "TABLE" else one for one in arguments)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("sce-desktop: ")
+    assert error.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_output_with_too_long_a_name(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["project", "create", "p.sce", table, "--text", "text"]) == 0
+    for arguments in (["export", "p.sce", "-o", f"{'n' * 300}.csv"], ["backup", "p.sce", f"{'n' * 241}.sce"]):
+        assert cli.main(["project", *arguments]) == 2
+        assert "too long" in capsys.readouterr().err

@@ -120,7 +120,7 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
         "--labels-file",
         type=Path,
         metavar="FILE",
-        help="labels, one name a line, or csv/json with name, description, synonyms, colour, shortcut",
+        help="labels, one name a line, or csv/json/jsonl with name, description, synonyms, colour, shortcut",
     )
 
 

@@ -99,7 +99,7 @@ def _value(cell: str | None) -> str | None:
     if cell is None or "\n" in cell or "\r" in cell:
         return cell
     try:
-        json.loads(cell)
+        DECODER.decode(cell)  # which makes no numbers: those may have thousands of digits
     except (ValueError, RecursionError):
         return cell
     return JsonText(cell)

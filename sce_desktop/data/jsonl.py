@@ -1,6 +1,7 @@
 """JSON: one object a line (JSON Lines), or a document whose rows `json_document` finds.
 
-Columns are the keys of all objects in the order in which they first appear. Strings stay as they are,
+Columns are the keys of all objects in the order in which they first appear, a new one before those that it
+stands before. Strings stay as they are,
 null and a missing key are None, numbers keep the digits of the file, true and false stay so, lists and
 objects become JSON text; what each was, the row's `TypedCells` tell. Lines that are no JSON object are left
 out and told by number.
@@ -59,7 +60,9 @@ class JsonTable(Table):
         columns: dict[str, None] = {}
         rows = 0
         for _, found, halves, _ in self._objects():
-            columns.update(dict.fromkeys(map(valid, found) if halves else found))
+            keys = dict.fromkeys(map(valid, found)) if halves else found
+            if not keys.keys() <= columns.keys():
+                columns = _with_keys(columns, list(keys))
             if len(columns) > MAX_KEYS:
                 raise UserError(
                     f"{path.name} has more than {MAX_KEYS:,} different keys: its objects are no rows of one "
@@ -244,6 +247,34 @@ class JsonTable(Table):
             for key, cell in zip(self.columns, row, strict=True)
         ]
         return TypedCells([cell and str(cell) for cell in row], "".join(types))
+
+
+def _with_keys(columns: dict[str, None], keys: list[str]) -> dict[str, None]:
+    """Return ``columns`` with the new ones of ``keys``: between known ones as in the object, else at the end.
+
+    So the columns of a table whose first rows lack some keys come in the order that they were written in.
+    """
+    places: dict[str, int] = {}
+    before: dict[str, list[str]] = {}  # new ones by the known one that they come before
+    run: list[str] = []
+    last: list[str] = []
+    previous = None
+    for key in keys:
+        if key not in columns:
+            run.append(key)
+            continue
+        if run and previous is not None:
+            places = places or {column: place for place, column in enumerate(columns)}
+            if places[previous] < places[key]:
+                before[key] = run
+                run = []
+        last += run
+        run = []
+        previous = key
+    if before:
+        columns = dict.fromkeys(one for column in columns for one in (*before.get(column, ()), column))
+    columns.update(dict.fromkeys([*last, *run]))
+    return columns
 
 
 def _holds(value: Any) -> bool:

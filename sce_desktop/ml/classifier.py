@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels
 from sce_desktop.core.progress import Progress, SilentProgress
@@ -112,7 +113,7 @@ class SCEClassifier:
         answers = list(y)
         if len(texts) != len(answers):
             raise ValueError(f"There are {len(texts)} texts and {len(answers)} labels: give one for each.")
-        if any(not text.strip() for text in texts):
+        if any(is_blank(text) for text in texts):
             raise ValueError("A blank text says nothing: leave blanks out.")
         given = labels if labels is not None else self.labels or distinct_labels(answers)
         chosen = self._labels(given, multi_label=False)

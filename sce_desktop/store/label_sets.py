@@ -60,11 +60,11 @@ def set_labels(
         UserError: The names will not do (`core.labels.check_names`).
         ValueError: Two labels have the same id.
     """
-    check_names(labels)
+    current = active_set(connection)
+    _check_names(labels, current)
     ids = [label.id for label in labels if label.id is not None]
     if len(set(ids)) != len(ids):
         raise ValueError("two labels have the same id")
-    current = active_set(connection)
     if name is None:
         name = current.name if current else _DEFAULT_NAME
     if multi_label is None:
@@ -149,6 +149,13 @@ def parsed(stored: str) -> tuple[Label, ...]:
 def active_ids() -> sa.Select[Any]:
     """Return the statement for the ids of the labels in use."""
     return sa.select(_labels.c.id).where(_labels.c.active == sa.true())
+
+
+def _check_names(labels: Sequence[Label], current: LabelSet | None) -> None:
+    """Refuse names that will not do; a project may be older than the rule, and its labels can be merged."""
+    known = {(label.id, label.name) for label in current.labels} if current else set()
+    as_before = {label_key(label.name): label for label in labels if (label.id, label.name) in known}
+    check_names([*as_before.values(), *(label for label in labels if (label.id, label.name) not in known)])
 
 
 def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label, ...]:

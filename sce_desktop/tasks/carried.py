@@ -6,23 +6,35 @@ header names them: in the columns of a project in which several labels may fit, 
 
 from __future__ import annotations
 
-import contextlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from sce_desktop.core.labels import distinct_labels
-from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Annotation, Cell, Decision, IdArray, Label, Origin, RowMarks
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.labels import distinct_labels, label_key
+from sce_desktop.core.lists import from_list
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import (
+    Annotation,
+    Cell,
+    Decision,
+    IdArray,
+    Label,
+    Origin,
+    RowMarks,
+    first_cells,
+)
+from sce_desktop.core.words import plural
 from sce_desktop.store.project import Project
 from sce_desktop.store.staging import StagedRows
-from sce_desktop.tasks.columns import beside, from_list
+from sce_desktop.tasks.columns import beside, tell_alike
 from sce_desktop.tasks.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 from sce_desktop.tasks.models import MAIN_ALIAS
 
 _BATCH = 5000
+_TOLD = 5  # bad cells that are told one by one
+_MOST_CHARACTERS = 40  # of a bad cell that is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,9 @@ class CarriedAnnotations:
         if ours_at is not None:
             self._read_header(columns, ours_at + len(DECISION_COLUMNS))
         self._rows: list[Carried] = []
+        self._read = 0
+        self._bad: list[str] = []  # cells of ours that were edited into something else
+        self._bad_count = 0
 
     def _read_header(self, columns: Sequence[str], place: int) -> None:
         def stands(name: str) -> bool:
@@ -121,14 +136,15 @@ class CarriedAnnotations:
             return
         for batch in batches:
             self._rows += [self.read(cells) for cells in batch]
-            yield [cells[: self._ours_at] for cells in batch]
+            yield [first_cells(cells, self._ours_at) for cells in batch]
 
     def read(self, cells: Sequence[Cell]) -> Carried:
-        """Return what the cells of one row say."""
+        """Return what the cells of the next row say."""
+        self._read += 1
         if self._ours_at is not None:
             return self._read_ours(cells)
         name = cells[self._gold_at] if self._gold_at is not None else None
-        if name is None or not name.strip():
+        if name is None or is_blank(name):
             return _NOTHING
         return Carried((name,), Decision.LABEL)
 
@@ -137,20 +153,61 @@ class CarriedAnnotations:
         label, decided, unsure, flag, note, decided_at = cells[
             self._ours_at : self._ours_at + len(DECISION_COLUMNS)
         ]
-        names: tuple[str, ...] = (label,) if label else ()
-        if self._labels_at is not None:
-            with contextlib.suppress(ValueError, TypeError):  # edited by hand: the first label stands
-                names = tuple(str(name) for name in json.loads(cells[self._labels_at] or "[]"))
+        names: tuple[str, ...] = () if label is None or is_blank(label) else (label,)
+        if self._labels_at is not None and not is_blank(listed := cells[self._labels_at]):
+            found = from_list(listed or "")
+            if found is None:  # the first label, which has a cell of its own, stands
+                self._tell("is no list of labels", listed)
+            else:
+                names = found
         origin, decision = Origin.IMPORTED, Decision.LABEL if names else None
         if decided in (Decision.NONE, Decision.SKIPPED):
             decision, names, origin = Decision(decided), (), Origin.HAND
-            if self._origin_at is not None:
-                with contextlib.suppress(ValueError):  # edited by hand
-                    origin = Origin(cells[self._origin_at] or "")
+            if self._origin_at is not None and not is_blank(written := cells[self._origin_at]):
+                if written in set(Origin):
+                    origin = Origin(written)
+                else:
+                    self._tell("is no origin of a decision", written)
         elif decided in (Origin.HAND, Origin.BULK):
             origin = Origin(decided)
-        carried = Carried(names, decision, origin, decided_at or "", unsure == "1", flag == "1", note or "")
+        elif not is_blank(decided) and decided != Origin.IMPORTED:
+            self._tell("is no way to decide", decided)
+        for mark in (unsure, flag):
+            if not is_blank(mark) and mark not in ("0", "1"):
+                self._tell("is neither 1 nor 0", mark)
+        moment = self._moment(decided_at)
+        carried = Carried(names, decision, origin, moment, unsure == "1", flag == "1", note or "")
         return _NOTHING if carried == _NOTHING else carried
+
+    def _moment(self, cell: Cell) -> str:
+        """Return a moment as it is stored, in UTC; empty where the cell holds none."""
+        if cell is None or is_blank(cell):
+            return ""
+        try:
+            moment = datetime.fromisoformat(cell.strip())
+        except ValueError:
+            self._tell("is no date and time", cell)
+            return ""
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        elif not moment.utcoffset():
+            return cell.strip()
+        return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+    def _tell(self, what: str, cell: Cell) -> None:
+        self._bad_count += 1
+        if len(self._bad) < _TOLD:
+            shown = cell or ""
+            if len(shown) > _MOST_CHARACTERS:
+                shown = f"{shown[:_MOST_CHARACTERS]}…"
+            self._bad.append(f"row {self._read}: “{shown}” {what}")
+
+    def tell_bad_cells(self, progress: Progress) -> None:
+        """Warn of cells of ours that do not say what they should: they are passed over."""
+        if self._bad:
+            cells = plural(self._bad_count, "cell")
+            more = f"; and {self._bad_count - _TOLD:,} more" if self._bad_count > _TOLD else ""
+            progress.warn(f"{cells} of the earlier export were passed over: {'; '.join(self._bad)}{more}.")
 
     def keep(
         self,
@@ -160,6 +217,7 @@ class CarriedAnnotations:
         *,
         multi_label: bool,
         lists: bool = False,
+        progress: Progress,
     ) -> None:
         """Make ``labels`` and the labels that were met the label set, and annotate the rows ``ids``.
 
@@ -167,13 +225,16 @@ class CarriedAnnotations:
         """
         if lists:
             self._rows = [_taken_apart(row) for row in self._rows]
-        known = {label.name for label in labels}
-        met = distinct_labels([*self._named, *(name for row in self._rows for name in row.names)])
-        wanted = [*labels, *(label for label in met if label.name not in known)]
+        self.tell_bad_cells(progress)
+        known = {label_key(label.name) for label in labels}
+        names = [*self._named, *(name for row in self._rows for name in row.names)]
+        tell_alike([*(label.name for label in labels), *names], progress)
+        met = distinct_labels(names)
+        wanted = [*labels, *(label for label in met if label_key(label.name) not in known)]
         if not wanted and all(row is _NOTHING for row in self._rows):
             return
         kept = project.set_labels(wanted, multi_label=multi_label or self.multi_label)
-        id_of = {label.name: label.id for label in kept.labels if label.id is not None}
+        id_of = {label_key(label.name): label.id for label in kept.labels if label.id is not None}
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         action = None
         for start in range(0, len(self._rows), _BATCH):
@@ -184,7 +245,7 @@ class CarriedAnnotations:
                 Annotation(
                     row_id,
                     row.decision,
-                    tuple(id_of[name] for name in dict.fromkeys(row.names)),
+                    tuple(dict.fromkeys(id_of[label_key(name)] for name in row.names)),
                     row.origin,
                     row.decided_at or now,
                 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
@@ -20,7 +21,8 @@ from sce_desktop.tasks.columns import (
     elsewhere,
     find_columns,
     tell_doubts,
-    tell_problems,
+    tell_reading,
+    typed_cells,
 )
 from sce_desktop.tasks.foreign import ForeignTexts
 from sce_desktop.tasks.models import (
@@ -124,6 +126,7 @@ def classify_table(
     header = [*table.columns, *names]
     replace = check_output(output, force=force, ours=lambda: is_result(output, header, delimiter), what=what)
     work = _Work(loaded.models, ours, labels, multi_label, timed, progress)
+    work.keep_types = output.suffix.lower() == ".jsonl"
     write_table(
         output,
         header,
@@ -131,9 +134,10 @@ def classify_table(
         delimiter=delimiter,
         excel_safe=excel_safe,
         overwrite=replace,
+        types=table.types,
         progress=Unreported(progress),
     )
-    tell_problems(table.problems, table.problem_count, progress)
+    tell_reading(table, progress)
     if work.cut:
         most = loaded.models[0].model.max_tokens
         progress.warn(
@@ -179,6 +183,7 @@ class _Work:
     blank: int = 0
     cut: int = 0
     model_seconds: float = 0.0
+    keep_types: bool = False  # for a writer that takes values other than texts
     foreign: ForeignTexts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -190,14 +195,17 @@ class _Work:
         unscored: list[OutCell] = [cell for columns in self.columns for cell in columns.blank]
         for batch in table.batches(size):
             texts = [shape.text_of(cells) for cells in batch]
-            scored = [place for place, text in enumerate(texts) if text.strip()]
+            scored = [place for place, text in enumerate(texts) if not is_blank(text)]
             if not self.rows:
                 wanted = [texts[place] for place in scored]
                 tell_time(self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress)
             results = self._results([texts[place] for place in scored], len(batch), table.estimated_rows)
-            rows: list[list[OutCell]] = [[*cells, *unscored] for cells in batch]
+            original: Sequence[Sequence[OutCell]] = batch
+            if self.keep_types:
+                original = [typed_cells(cells) for cells in batch]
+            rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
             for place, cells in zip(scored, results, strict=True):
-                rows[place] = [*batch[place], *cells]
+                rows[place] = [*original[place], *cells]
             self.rows += len(batch)
             self.blank += len(batch) - len(scored)
             self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])

@@ -10,15 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from sce_desktop.core.agreement import Agreement, compare_coders
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import distinct_labels
+from sce_desktop.core.labels import distinct_labels, label_key
+from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import USER, Coder, Decision, Label, Origin, TableOptions
 from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
-from sce_desktop.tasks.columns import cells_of, find_columns, from_list
+from sce_desktop.tasks.columns import cells_of, find_columns, tell_alike, tell_reading
 from sce_desktop.tasks.one_state import one_state
 
 GOLD = "gold"
@@ -81,6 +83,8 @@ def import_coder(
             said = carried.read(cells)
             if said.decision not in (None, Decision.SKIPPED):
                 theirs.setdefault(cells[key_at] or "", []).append(said.names)
+    tell_reading(opened, progress)
+    carried.tell_bad_cells(progress)
     rows: dict[str, list[int]] = {}
     for row_id, key in cells_of(project, own_at, progress):
         rows.setdefault(key or "", []).append(row_id)
@@ -162,11 +166,10 @@ def keep_gold(
         return
     label_set = project.label_set()
     labels: tuple[Label, ...] = label_set.labels if label_set is not None else ()
-    known = {label.name for label in labels}
-    met = distinct_labels(
-        name for said in answers.values() for name in ([said] if isinstance(said, str) else said or ())
-    )
-    more = [label for label in met if label.name not in known]
+    known = {label_key(label.name) for label in labels}
+    names = [name for said in answers.values() for name in ([said] if isinstance(said, str) else said or ())]
+    tell_alike([*(label.name for label in labels), *names], progress)
+    more = [label for label in distinct_labels(names) if label_key(label.name) not in known]
     project.set_labels([*labels, *more], multi_label=several)
     gold = gold_coder(project)
     source = _source(project.columns[place])
@@ -177,7 +180,7 @@ def _answers_of(project: Project, place: int, progress: Progress, *, several: bo
     return {
         row_id: _answer((cell,), several)
         for row_id, cell in cells_of(project, place, progress)
-        if cell and cell.strip()
+        if cell and not is_blank(cell)
     }
 
 

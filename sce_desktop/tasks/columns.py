@@ -7,14 +7,22 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import label_key, look_alikes
+from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import Status, chosen, statuses, top
-from sce_desktop.core.types import Cell, Doubt, Scores, TableProblem
+from sce_desktop.core.types import Cell, Doubt, Scores, TableProblem, TypedCells
+from sce_desktop.data.json_values import as_read
 from sce_desktop.data.reader import Table
 from sce_desktop.data.writers import OutCell
 from sce_desktop.store.project import Project
+
+if TYPE_CHECKING:
+    from sce_desktop.data.tables import Table
 
 _TOLD = 3  # problems and columns named in one sentence
 
@@ -91,6 +99,30 @@ def _named(columns: Sequence[str], most: int = 20) -> str:
     return names if len(columns) <= most else f"{names} and {len(columns) - most} more"
 
 
+def tell_reading(table: Table, progress: Progress) -> None:
+    """Warn of how a table was read where that is not plain, and of what was not right in it."""
+    for note in table.notes:
+        progress.warn(note)
+    tell_problems(table.problems, table.problem_count, progress)
+
+
+def tell_alike(names: Iterable[str], progress: Progress) -> None:
+    """Warn of labels that look the same, every group of them; those that differ in spaces alone are one."""
+    for group in look_alikes(dict.fromkeys(names)):
+        told = ", ".join(map(repr, group))
+        if len({label_key(name) for name in group}) == 1:
+            progress.warn(f"These are one label, as they differ in spaces alone: {told}.")
+        else:
+            progress.warn(f"These labels look the same: {told}.")
+
+
+def typed_cells(cells: Sequence[Cell], types: str | None = None) -> Sequence[OutCell]:
+    """Return the original cells of a row as JSON takes them, with the values that they were."""
+    if types is None and isinstance(cells, TypedCells):
+        types = cells.types
+    return as_read(cells, types) if types else cells
+
+
 def tell_problems(problems: Sequence[TableProblem], count: int, progress: Progress) -> None:
     """Warn of what was not right in a table: the first few by line, the others by number."""
     if not count:
@@ -163,19 +195,6 @@ def as_list(names: Iterable[str]) -> str:
     return json.dumps(list(names), ensure_ascii=False)
 
 
-def from_list(cell: str) -> tuple[str, ...] | None:
-    """Return the label names of a JSON list of texts, as `as_list` writes it; None where the cell is none."""
-    if not cell.lstrip().startswith("["):
-        return None
-    try:
-        found = json.loads(cell)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
-        return None
-    return tuple(dict.fromkeys(name for name in found if name.strip()))
-
-
 def are_lists(cells: Mapping[str, int]) -> bool:
     """Return whether a column holds lists of labels: most of its ``cells`` (with their rows) are such."""
     lists = sum(rows for cell, rows in cells.items() if from_list(cell) is not None)
@@ -187,7 +206,9 @@ def has_lists(column: str, cells: Iterable[Cell], lists: bool | None, progress: 
 
     ``lists``: what the user said; None: if most of the cells are.
     """
-    found = are_lists(Counter(cell for cell in cells if cell and cell.strip())) if lists is None else lists
+    found = (
+        are_lists(Counter(cell for cell in cells if cell and not is_blank(cell))) if lists is None else lists
+    )
     if found:
         progress.warn(
             f"“{column}” holds lists of labels: each name in them is a label by itself, and "

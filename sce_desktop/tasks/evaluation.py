@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import check_scorable, distinct_labels, look_alikes, merged_names
+from sce_desktop.core.labels import check_scorable, distinct_labels, label_key, merged_names
+from sce_desktop.core.lists import from_list
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, TableOptions, VectorCache
@@ -23,10 +25,10 @@ from sce_desktop.tasks.columns import (
     elsewhere,
     find_column,
     find_columns,
-    from_list,
     has_lists,
+    tell_alike,
     tell_doubts,
-    tell_problems,
+    tell_reading,
 )
 from sce_desktop.tasks.evidence import answer_arrays, right_answers
 from sce_desktop.tasks.foreign import tell_foreign
@@ -104,11 +106,13 @@ def evaluate_table(
     check_scorable(chosen, least=2)
     if whole_table:
         check_choice(chosen, multi_label=several)
-    if alike := look_alikes(label.name for label in chosen):
-        progress.warn(f"These labels look the same: {', '.join(map(repr, alike[0]))}.")
-    index_of = {label.name: index for index, label in enumerate(chosen)}
-    known = [[index_of[name] for name in names if name in index_of] for names in gold]
-    usable = [place for place, right in enumerate(known) if right and texts[place].strip()]
+    tell_alike([*(label.name for label in chosen), *itertools.chain.from_iterable(gold)], progress)
+    index_of = {label_key(label.name): index for index, label in enumerate(chosen)}
+    known = [
+        list(dict.fromkeys(index_of[key] for key in map(label_key, names) if key in index_of))
+        for names in gold
+    ]
+    usable = [place for place, right in enumerate(known) if right and not is_blank(texts[place])]
     skipped = _skipped(texts, gold, known)
     if not usable:
         raise UserError(
@@ -230,7 +234,7 @@ def read_gold(
         gold += [cells[gold_at] or "" for cells in batch]
         progress.report(len(texts), table.estimated_rows, stage="reading")
         progress.check()
-    tell_problems(table.problems, table.problem_count, progress)
+    tell_reading(table, progress)
     lists = has_lists(gold_column, gold, lists, progress)
     names = [_names(cell, lists) for cell in gold]
     if not any(names):
@@ -248,7 +252,7 @@ def read_gold(
 def _names(cell: str, lists: bool) -> tuple[str, ...]:
     if lists and (names := from_list(cell)) is not None:
         return names
-    return (cell,) if cell.strip() else ()
+    return () if is_blank(cell) else (cell,)
 
 
 def _skipped(
@@ -256,7 +260,7 @@ def _skipped(
 ) -> dict[str, int]:
     skipped = {"blank": 0, "no_gold": 0, "other_label": 0}
     for text, names, right in zip(texts, gold, known, strict=True):
-        if not text.strip():
+        if is_blank(text):
             skipped["blank"] += 1
         elif not right:
             skipped["other_label" if names else "no_gold"] += 1

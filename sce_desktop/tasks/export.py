@@ -11,10 +11,11 @@ import numpy as np
 
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Annotation, Decision, IdArray, Label, Row, RowMarks, Run, Scores
+from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.tasks.columns import ModelColumns, as_list, beside
+from sce_desktop.tasks.columns import ModelColumns, as_list, beside, typed_cells
 from sce_desktop.tasks.models import MAIN_ALIAS
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.progress import Unreported
@@ -110,7 +111,7 @@ def export_table(
     def batches() -> Iterator[list[list[OutCell]]]:
         for start in range(0, len(ids), _CHUNK_ROWS):
             progress.check()
-            rows = sheet.rows(ids[start : start + _CHUNK_ROWS])
+            rows = sheet.rows(ids[start : start + _CHUNK_ROWS], typed=path.suffix.lower() == ".jsonl")
             yield rows if kept is None else [[row[place] for place in kept] for row in rows]
             progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage="exporting")
 
@@ -123,6 +124,7 @@ def export_table(
         excel_safe=excel_safe,
         about=said,
         overwrite=overwrite,
+        types=_column_types(project, kept) if path.suffix.lower() == ".parquet" else None,
         progress=Unreported(progress),
     )
     if note and path.suffix.lower() not in HOLD_ABOUT:
@@ -136,6 +138,19 @@ def delimiter_of(project: Project) -> str:
         if delimiter := record.source.get("delimiter"):
             return str(delimiter)
     return ","
+
+
+def _column_types(project: Project, kept: Sequence[int] | None) -> ColumnTypes | None:
+    """Return the types that the original columns had in all parquet files that the rows came from."""
+    found: ColumnTypes | None = None
+    for record in project.imports():
+        types = ColumnTypes.from_text(str(record.source.get("types", ""))) if record.rows else found
+        if types is None or len(types.fields) != len(project.columns):
+            return None
+        found = types if found is None else found.shared_with(types)
+    if found is None or kept is None:
+        return found
+    return found.picked([place for place in kept if place < len(project.columns)])
 
 
 class _Sheet:
@@ -168,13 +183,17 @@ class _Sheet:
         for model in self.models:
             self.header += model.header
 
-    def rows(self, ids: IdArray) -> list[list[OutCell]]:
-        """Return all cells of the rows ``ids``."""
+    def rows(self, ids: IdArray, *, typed: bool = False) -> list[list[OutCell]]:
+        """Return all cells of the rows ``ids``; ``typed``: the original ones as the values that they were."""
         rows = self._project.rows(ids)
         annotations = self._project.annotations(ids)
         marks = self._project.marks(ids)
+        types = self._project.cell_types(ids) if typed else {}
         cells: list[list[OutCell]] = [
-            [*row.cells, *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS))]
+            [
+                *typed_cells(row.cells, types.get(row.id)),
+                *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS)),
+            ]
             for row in rows
         ]
         for run, model in zip(self._runs, self.models, strict=True):

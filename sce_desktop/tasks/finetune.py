@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import check_scorable, distinct_labels
+from sce_desktop.core.labels import check_scorable, distinct_labels, label_key
 from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
 from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.card import tuned_card
+from sce_desktop.tasks.columns import tell_alike
 from sce_desktop.tasks.evaluation import read_gold
 from sce_desktop.tasks.foreign import tell_foreign
 from sce_desktop.tasks.models import ModelSource, load_models
@@ -202,11 +204,13 @@ def finetune_table(
         )
     chosen = tuple(labels or base.labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
-    place_of = {label.name: place for place, label in enumerate(chosen)}
-    used = [row for row, name in enumerate(gold) if name in place_of and texts[row].strip()]
+    tell_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
+    place_of = {label_key(label.name): place for place, label in enumerate(chosen)}
+    gold = list(map(label_key, gold))
+    used = [row for row, name in enumerate(gold) if name in place_of and not is_blank(texts[row])]
     skipped = {
-        "blank": sum(not text.strip() for text in texts),
-        "no_gold": sum(bool(t.strip()) and not name.strip() for t, name in zip(texts, gold, strict=True)),
+        "blank": sum(map(is_blank, texts)),
+        "no_gold": sum(not is_blank(t) and not name for t, name in zip(texts, gold, strict=True)),
     }
     skipped["other_label"] = len(texts) - len(used) - sum(skipped.values())
     if not used:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import look_alikes, merged_names
 from sce_desktop.core.progress import Progress
@@ -25,7 +26,7 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
     counts = Counter[str]()
     name = project.columns[column]
     for _, value in cells_of(project, column, progress):
-        if value and value.strip():
+        if value and not is_blank(value):
             counts[value] += 1
             if len(counts) > MOST_VALUES:
                 raise UserError(

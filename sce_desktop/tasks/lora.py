@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import check_scorable, distinct_labels
+from sce_desktop.core.labels import check_scorable, distinct_labels, label_key
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, TableOptions
+from sce_desktop.tasks.columns import tell_alike
 from sce_desktop.tasks.evaluation import read_gold, sample
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.replaceable import check_tuned
@@ -129,8 +131,10 @@ def finetune_llm(
     texts, gold = table.texts, table.one_each
     chosen = tuple(labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
-    index_of = {label.name: index for index, label in enumerate(chosen)}
-    usable = [place for place, name in enumerate(gold) if name in index_of and texts[place].strip()]
+    tell_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
+    index_of = {label_key(label.name): index for index, label in enumerate(chosen)}
+    gold = list(map(label_key, gold))
+    usable = [place for place, name in enumerate(gold) if name in index_of and not is_blank(texts[place])]
     usable = sample(usable, max_rows)
     if len(usable) < LEAST_ROWS:
         raise UserError(

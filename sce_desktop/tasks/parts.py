@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, IdArray
 from sce_desktop.store.project import Project
@@ -56,7 +57,7 @@ def columns(project: Project) -> Columns:
     places = [place for place in range(len(project.columns)) if place not in project.text_columns]
     dates, few = [], []
     for place in places:
-        cells = [cell for row in rows if (cell := row.cells[place]) and cell.strip()]
+        cells = [cell for row in rows if not is_blank(cell := row.cells[place])]
         readable = by_period(cells, progress=SilentProgress()).codes >= 0
         if cells and readable.mean() >= _DATES:
             dates.append(place)

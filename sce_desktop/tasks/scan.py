@@ -10,14 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from sce_desktop.core.labels import look_alikes
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.labels import label_key, look_alikes
+from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scripts import foreign_script
 from sce_desktop.core.types import IdArray, TableOptions, TableProblem
 from sce_desktop.data import tables
 from sce_desktop.store.project import Project
 from sce_desktop.store.rows import Shape
-from sce_desktop.tasks.columns import are_lists, from_list
+from sce_desktop.tasks.columns import are_lists
 from sce_desktop.tasks.progress import Unreported
 
 MOST_LABELS = 1000  # a column with more values than these is no column of labels
@@ -40,6 +42,7 @@ class TableScan:
     alike: tuple[tuple[str, ...], ...]  # groups of ``labels`` that look the same, that of most rows first
     problems: tuple[TableProblem, ...]
     problem_count: int
+    notes: tuple[str, ...] = ()  # how the table was read, where that is not plain
 
 
 def scan_table(
@@ -78,7 +81,7 @@ def scan_table(
         rows += len(batch)
         for cells in batch:
             text = shape.text_of(cells)
-            if not text or text.isspace():
+            if is_blank(text):
                 blank += 1
                 key = None
             else:
@@ -89,7 +92,7 @@ def scan_table(
             if len(first) < head:
                 first.append(key)
         if label_column is not None:
-            values.update(name for cells in batch if (name := cells[label_column]) and name.strip())
+            values.update(name for cells in batch if (name := cells[label_column]) and not is_blank(name))
     keys = np.array(texts, dtype=np.int64)
     known = _keys_of(project, progress) if project is not None else np.empty(0, dtype=np.int64)
     head_known = np.isin([key or 0 for key in first], known)
@@ -97,6 +100,7 @@ def scan_table(
     are = are_lists(values)
     if are and lists:
         values = _by_name(values)
+    values = _by_label(values)
     names = list(values)[:MOST_LABELS]
     return TableScan(
         rows=rows,
@@ -112,6 +116,7 @@ def scan_table(
         alike=tuple(tuple(sorted(group, key=lambda name: -values[name])) for group in look_alikes(names)),
         problems=tuple(table.problems),
         problem_count=table.problem_count,
+        notes=table.notes,
     )
 
 
@@ -122,6 +127,15 @@ def _by_name(values: Counter[str]) -> Counter[str]:
         names = from_list(value)
         for name in (value,) if names is None else names:
             counts[name] += rows
+    return counts
+
+
+def _by_label(values: Counter[str]) -> Counter[str]:
+    """Count the rows of names that are one label together, under the first of them."""
+    first: dict[str, str] = {}
+    counts = Counter[str]()
+    for name, rows in values.items():
+        counts[first.setdefault(label_key(name), name)] += rows
     return counts
 
 

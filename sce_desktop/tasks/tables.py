@@ -12,7 +12,7 @@ from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
 from sce_desktop.data.guess import gold_like
 from sce_desktop.data.labels_file import read_labels, write_labels
-from sce_desktop.store.placing import check_target, put_in_place
+from sce_desktop.store.placing import MOST_NAME, check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.store.query import RowState
 from sce_desktop.store.staging import StagedRows
@@ -25,7 +25,7 @@ from sce_desktop.tasks.columns import (
     find_columns,
     has_lists,
     tell_doubts,
-    tell_problems,
+    tell_reading,
 )
 from sce_desktop.tasks.export import export_table, rows_to_export
 from sce_desktop.tasks.labels import merge_alike
@@ -33,6 +33,7 @@ from sce_desktop.tasks.progress import Unreported
 from sce_desktop.temporary import temporary_beside
 
 __all__ = [
+    "MOST_NAME",
     "append_table",
     "export_table",
     "import_table",
@@ -115,6 +116,11 @@ def import_table(
         gold_at=None if as_gold else gold_at,
         ours_at=our_columns(table.columns) if take_back else None,
     )
+    if gold_at is not None and gold_at >= len(carried.columns):
+        raise UserError(
+            f"“{table.columns[gold_at]}” is one of the columns of an earlier export, which are taken back as "
+            "annotations: choose another column of labels, or import those columns as data."
+        )
     text_at = find_columns(carried.columns, text_columns, progress, hint=hint)
     with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
         with Project.create(aside, name=project_path.stem) as project:
@@ -122,7 +128,9 @@ def import_table(
             _add(project, table, carried.columns, batches, text_at, progress)
             found = _has_lists(project, gold_at, lists, progress)
             multi_label = multi_label or found
-            carried.keep(project, project.row_ids(), labels, multi_label=multi_label, lists=found)
+            carried.keep(
+                project, project.row_ids(), labels, multi_label=multi_label, lists=found, progress=progress
+            )
             if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
                 progress.warn(
                     f"There is no label in column “{project.columns[gold_at]}”: no row is labelled."
@@ -195,8 +203,15 @@ def append_table(
         assert gold_column is not None
         found = has_lists(table.columns[gold_column], carried.cells, lists, progress)
         kept = project.label_set()
-        labels = kept.labels if kept is not None else ()
-        carried.keep(staged, staged.row_ids, labels, multi_label=found, lists=found)
+        labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
+        carried.keep(
+            staged,
+            staged.row_ids,
+            labels,
+            multi_label=multi_label or found,
+            lists=found,
+            progress=Unreported(progress),
+        )
 
     annotated = gold_column is not None and not as_gold
     report = _add(
@@ -220,6 +235,11 @@ def append_table(
     return report
 
 
+def _types(table: tables.Table, width: int) -> dict[str, str]:
+    """Return what to remember of the types of the first columns, where a format has other than texts."""
+    return {} if table.types is None else {"types": table.types.picked(range(width)).to_text()}
+
+
 def _add(
     project: Project,
     table: tables.Table,
@@ -240,11 +260,12 @@ def _add(
             "encoding": table.options.encoding,
             "delimiter": table.options.delimiter,
             "sheet": table.options.sheet,
+            **_types(table, len(columns)),
         },
         progress=Unreported(progress),
         and_then=and_then,
     )
-    tell_problems(table.problems, table.problem_count, progress)
+    tell_reading(table, progress)
     if not report.rows:
         progress.warn("The table has no rows.")
     if report.blank:

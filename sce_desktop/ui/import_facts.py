@@ -36,7 +36,7 @@ MOST_LABELS = 200  # more than people can choose from
 
 def sentences(scan: TableScan, *, append: bool, lists: bool = True) -> list[tuple[str, str]]:
     """What there is to say about a table, each with "muted" or "warn"; ``lists`` are taken apart."""
-    told: list[tuple[str, str]] = []
+    told: list[tuple[str, str]] = [(note, "muted") for note in scan.notes]
     if append and scan.known:
         new = scan.rows - scan.blank - scan.known
         told.append(

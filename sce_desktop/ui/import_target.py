@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 
+from sce_desktop.tasks.tables import MOST_NAME
 from sce_desktop.ui import work
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import set_role
@@ -76,6 +77,8 @@ class TargetForm(QWidget):
             return ""
         if not name or name.startswith(".") or _FORBIDDEN & set(name):
             return "Give the project a name that can be a file's."
+        if len(name.encode()) > MOST_NAME - len(".sce"):
+            return "This name is too long for a file: give the project a shorter one."
         if self.project_path.exists():
             return "There is a project of that name already: give this one another."
         return ""

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.scripts import foreign_script
 from sce_desktop.core.types import TablePreview
 from sce_desktop.ui.icons import icon
@@ -69,7 +70,7 @@ class PreviewModel(QAbstractTableModel):
         assert self._preview is not None
         cells = self._preview.rows[row]
         texts = [cells[column] or "" for column in self._text_columns if column < len(cells)]
-        if self._text_columns and not any(text.strip() for text in texts):
+        if self._text_columns and all(map(is_blank, texts)):
             return "No text: kept, never scored"
         if row in self._known:
             return "The project has this text already"

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QTextEdit,
 )
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.ui.rows_data import is_right_to_left
 from sce_desktop.ui.theme import font, px, set_role
 
@@ -130,7 +131,7 @@ class RowText(QObject):
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.view.document().setDefaultTextOption(option)
         self.view.setPlainText(text[: self._shown])
-        self.view.setPlaceholderText("" if text.strip() else "This row has no text.")
+        self.view.setPlaceholderText("This row has no text." if is_blank(text) else "")
         self.set_note("")
         self._show_rest()
         self.view.fit()

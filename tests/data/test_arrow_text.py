@@ -82,7 +82,7 @@ def typed(draw: st.DrawFn, depth: int = 2) -> tuple[pa.DataType, st.SearchStrate
     return made, st.none() | st.lists(values, max_size=3)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_every_type_comes_back(data: st.DataObject) -> None:
     kind, values = data.draw(typed())  # type: ignore[call-arg]

@@ -16,6 +16,14 @@ def test_columns_are_all_keys_in_the_order_of_appearance(tmp_path: Path) -> None
     assert result.table.estimated_rows == 2
 
 
+def test_new_keys_between_known_ones_stay_between_them(tmp_path: Path) -> None:
+    result = read_bytes(
+        tmp_path, '{"a":1,"d":1}\n{"a":2,"b":2,"c":2,"d":2,"e":2}\n{"f":3,"a":3}\n', "a.jsonl"
+    )
+    assert result.columns == ("a", "b", "c", "d", "e", "f")
+    assert result.rows[1] == ("2", "2", "2", "2", "2", None)
+
+
 def test_values_keep_what_the_file_says(tmp_path: Path) -> None:
     line = (
         '{"s":" NA ","n":1.10,"e":1e5,"i":12345678901234567890123,'

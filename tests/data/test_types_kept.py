@@ -33,7 +33,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     objects=st.lists(
         st.dictionaries(st.sampled_from(["a", "b", "text", "c d"]), VALUES), min_size=1, max_size=6
@@ -62,6 +62,14 @@ def test_numbers_keep_their_digits(tmp_path: Path) -> None:
     (rows,) = table.batches()
     write_table(tmp_path / "b.jsonl", table.columns, [[as_read(row, row.types) for row in rows]])  # type: ignore[attr-defined]
     assert (tmp_path / "b.jsonl").read_text() == f"{line}\n{line}\n"
+
+
+def test_numbers_of_any_length_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(f'{{"a": {"7" * 10_000}}}\n{{"a": 1}}\n')
+    table = open_table(tmp_path / "a.jsonl")
+    (rows,) = table.batches()
+    write_table(tmp_path / "b.jsonl", table.columns, [[as_read(row, row.types) for row in rows]])  # type: ignore[attr-defined]
+    assert (tmp_path / "b.jsonl").read_text() == (tmp_path / "a.jsonl").read_text()
 
 
 @pytest.mark.parametrize("cell", ["[1", "1\n2", "abc", "", "[" * 5000, None])

@@ -30,7 +30,7 @@ def typed(types: str, number: int = 1) -> TypedCells:
     return TypedCells([None if kind == "-" else cell for cell, kind in zip(cells, types, strict=True)], types)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=6)
 @given(st.lists(st.sampled_from(["", "jtj", "jt-", "jjj"]), min_size=1, max_size=12), st.integers(1, 5))
 def test_every_row_keeps_its_own(
     tmp_path_factory: pytest.TempPathFactory, types: list[str], size: int

@@ -114,6 +114,27 @@ def test_a_name_with_other_spaces_is_the_same_label(project: Project) -> None:
         project.set_labels([Label("half \ud83d")])
 
 
+def test_labels_of_older_projects_that_are_one_now_can_be_merged_one_by_one(project: Project) -> None:
+    first = project.set_labels([Label(name) for name in ("A", "A2", "B", "B2")]).labels
+    project.close()
+    with closing(sqlite3.connect(project.path)) as plain:  # as the rule did not refuse before
+        for old, new in (("A2", "A "), ("B2", " B")):
+            plain.execute("UPDATE labels SET name = ? WHERE name = ?", (new, old))
+            plain.execute(
+                "UPDATE label_sets SET labels = replace(labels, ?, ?)", (json.dumps(old), json.dumps(new))
+            )
+        plain.commit()
+    with Project.open(project.path) as again:
+        label_set = again.label_set()
+        assert label_set is not None
+        assert [label.name for label in label_set.labels] == ["A", "A ", "B", " B"]
+        with pytest.raises(UserError, match="twice"):
+            again.set_labels([*label_set.labels, Label("A  ")])
+        again.merge_labels([first[1].id or 0], first[0].id or 0)
+        merged = again.merge_labels([first[3].id or 0], first[2].id or 0)
+        assert [label.name for label in merged.labels] == ["A", "B"]
+
+
 def test_one_id_for_two_labels_is_a_bug(project: Project) -> None:
     (label,) = project.set_labels([Label("a")]).labels
     with pytest.raises(ValueError, match="same id"):

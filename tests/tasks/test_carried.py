@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +152,101 @@ def test_cells_edited_by_hand_do_no_harm(tmp_path: Path) -> None:
         assert [found[i].decision for i in (1, 2)] == [Decision.LABEL, Decision.NONE]
         assert found[2].origin is Origin.HAND
         assert project.marks([1]) == {1: RowMarks(1, unsure=True)}
+
+
+# --- cells of ours that say something else
+
+HEADER = ["text", *DECISION_COLUMNS, "origin", "labels", "label:a", "label:b"]
+
+
+def taken_back(folder: Path, rows: list[dict[str, str]]) -> tuple[Project, list[str]]:
+    """Import a table with our columns, and return the project and what was told."""
+    with (folder / "1.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, HEADER, restval="")
+        writer.writeheader()
+        writer.writerows({"text": f"text {place}", **row} for place, row in enumerate(rows))
+    progress = SilentProgress()
+    project = import_table(
+        folder / "2.sce", folder / "1.csv", text_columns=["text"], take_back=True, progress=progress
+    )
+    return project, progress.warnings
+
+
+def names_of(project: Project, row_id: int) -> list[str]:
+    label_set = project.label_set()
+    found = project.annotations([row_id])
+    assert label_set is not None
+    return [
+        label.name for label in label_set.labels if row_id in found and label.id in found[row_id].label_ids
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "names", "told"),
+    [
+        ({"label": " "}, [], ""),
+        ({"label": "\u200b", "decided": "hand"}, [], ""),
+        ({"labels": '[""]'}, [], ""),
+        ({"label": "a", "labels": '[" "]'}, [], ""),
+        ({"labels": '["b", "", "b", "a "]'}, ["a", "b"], ""),
+        ({"labels": "['b', 'a']"}, ["a", "b"], ""),
+        ({"labels": '"abc"'}, [], '“"abc"” is no list of labels'),
+        ({"label": "a", "labels": "abc"}, ["a"], "“abc” is no list of labels"),
+        ({"label": "a", "labels": "[null, 3]"}, ["a"], "“[null, 3]” is no list of labels"),
+        ({"label": "a", "labels": '{"a": 1}'}, ["a"], "is no list of labels"),
+        ({"label": "a", "labels": "[" * 5000}, ["a"], "[…” is no list of labels"),
+        ({"label": "a", "decided": "by me"}, ["a"], "“by me” is no way to decide"),
+        ({"label": "a", "unsure": "yes"}, ["a"], "“yes” is neither 1 nor 0"),
+        ({"decided": "none", "origin": "them"}, [], "“them” is no origin of a decision"),
+        ({"label": "a", "decided_at": "yesterday"}, ["a"], "“yesterday” is no date and time"),
+        ({"label": "a", "decided_at": "2026-13-01T00:00:00"}, ["a"], "is no date and time"),
+    ],
+)
+def test_bad_cells_are_told_by_row_and_nothing_else_is_lost(
+    tmp_path: Path, cells: dict[str, str], names: list[str], told: str
+) -> None:
+    fine = {"label": "a", "decided": "hand", "labels": '["a"]', "decided_at": "2026-01-02T03:04:05.678+00:00"}
+    project, warnings = taken_back(tmp_path, [fine, cells])
+    with project:
+        assert (names_of(project, 1), names_of(project, 2)) == (["a"], names)
+        assert project.row_count() == 2
+        assert [label.name for label in project.label_set().labels] == ["a", "b"]  # type: ignore[union-attr]
+        found = project.annotations([2])
+        if 2 in found:
+            datetime.fromisoformat(found[2].decided_at)
+        said = [warning for warning in warnings if "earlier export" in warning]
+        assert [("row 2: " in one and told in one) for one in said] == ([True] if told else [])
+        assert all(len(one) < 200 for one in said)
+
+
+def test_many_bad_cells_are_counted(tmp_path: Path) -> None:
+    project, warnings = taken_back(tmp_path, [{"label": "a", "decided_at": "?"}] * 12)
+    project.close()
+    (said,) = (warning for warning in warnings if "earlier export" in warning)
+    assert said.startswith("12 cells")
+    assert said.endswith("; and 7 more.")
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("2026-01-02T03:04:05.678+00:00", "2026-01-02T03:04:05.678+00:00"),
+        ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+        ("2026-01-02T03:04:05+02:00", "2026-01-02T01:04:05.000+00:00"),
+        ("2026-01-02 03:04:05", "2026-01-02T03:04:05.000+00:00"),
+        ("2026-01-02", "2026-01-02T00:00:00.000+00:00"),
+    ],
+)
+def test_moments_are_kept_in_utc(tmp_path: Path, written: str, kept: str) -> None:
+    project, warnings = taken_back(tmp_path, [{"label": "a", "decided": "hand", "decided_at": written}])
+    with project:
+        assert project.annotations([1])[1].decided_at == kept
+    assert warnings == []
+
+
+def test_names_that_differ_in_spaces_are_one_label_and_told(tmp_path: Path) -> None:
+    rows = [{"labels": '["a"]'}, {"labels": '["a "]'}, {"labels": '[" b", "a", "a "]'}]
+    project, warnings = taken_back(tmp_path, rows)
+    with project:
+        assert [names_of(project, row) for row in (1, 2, 3)] == [["a"], ["a"], ["a", "b"]]
+    assert [warning for warning in warnings if "'a', 'a '" in warning and "one label" in warning]

@@ -231,3 +231,24 @@ def test_an_export_is_no_result_unless_of_one(tmp_path: Path) -> None:
     table.write_text(f"{exported}\n1,damage,damage,hand,0,0,,\n", encoding="utf-8")
     classify(table, output)
     classify(table, output)
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff", "\u2060", "\0", "\u00ad\u200b", "\ufe0f"])
+def test_invisible_texts_are_blank(tmp_path: Path, text: str) -> None:
+    model = FakeModel()
+    table = table_of(tmp_path, f"text\nbox with damage\n{text}\n")
+    report = classify(table, tmp_path / "out.csv", source=FakeSession(model))
+    assert (report.scored, report.skipped_blank) == (1, 1)
+    assert model.scored[1:] == ["box with damage"]  # the first one asks whether it can say none
+    assert read(tmp_path / "out.csv")[2] == [text, "", "", "blank", "", ""]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['{"data": [\n{"text": "damage"},\n{"text": "delay"}\n]}', '{"text": {"0": "damage", "1": "delay"}}'],
+)
+def test_how_a_document_was_read_is_told(tmp_path: Path, content: str) -> None:
+    progress = SilentProgress()
+    report = classify(table_of(tmp_path, content, "in.json"), tmp_path / "out.csv", progress=progress)
+    assert report.rows == 2
+    assert [told for told in progress.warnings if "“data”" in told or "each column" in told]

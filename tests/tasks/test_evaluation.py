@@ -168,3 +168,32 @@ def test_what_cannot_be_measured_is_refused(tmp_path: Path, text: str, reason: s
 def test_cancel(tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
         evaluate(tmp_path, progress=StoppingProgress(2))
+
+
+def test_gold_values_that_differ_in_spaces_are_one_label_and_every_group_is_told(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    text = "text,topic\ndelay,delay\na delay,delay \ndamage,damage\nx,2\ny,2.0\nz,Damage\n"
+    report = evaluate(tmp_path, text, progress=progress)
+    assert report.labels == ["delay", "damage", "2", "2.0", "Damage"]
+    assert report.models["fake"].accuracy_interval is not None
+    assert report.rows == 6
+    told = [warning for warning in progress.warnings if "label" in warning]
+    assert [[name in one for name in ("'delay '", "'2.0'", "'Damage'")] for one in told] == [
+        [True, False, False],
+        [False, False, True],
+        [False, True, False],
+    ]
+    report = evaluate(tmp_path, text, labels=clean_labels([" delay", "damage"]))
+    assert (report.rows, report.skipped["other_label"]) == (3, 3)
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff\u00ad", "\0", "\ufe0f "])
+def test_invisible_texts_are_blank(tmp_path: Path, text: str) -> None:
+    report = evaluate(tmp_path, f"text,topic\ndelay,delay\ndamage,damage\n{text},delay\nx,\u2060\n")
+    assert (report.rows, report.skipped) == (2, {"blank": 1, "no_gold": 1, "other_label": 0})
+
+
+def test_lists_of_python_are_lists_of_labels(tmp_path: Path) -> None:
+    text = "text,topic\ndelay,\"['delay', 'damage']\"\ndamage,['damage']\ndelay,['delay' 'damage']\n"
+    report = evaluate(tmp_path, text)
+    assert (report.labels, report.multi_label, report.rows) == (["delay", "damage"], True, 3)

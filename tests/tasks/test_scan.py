@@ -90,3 +90,19 @@ def test_project_is_searched_by_the_hash_of_this_process(tmp_path: Path) -> None
         table = tmp_path / "t.csv"
         table.write_text("text\nlate\n", encoding="utf-8")
         assert scan(table, text_columns=[0], project=project).known == 0
+
+
+def test_names_that_differ_in_spaces_are_counted_as_one(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,g\na,Late\nb,Late \nc,Rude\nd,2\ne,2.0\n")
+    found = scan(tmp_path / "a.csv", text_columns=[0], label_column=1)
+    assert found.labels == (("Late", 2), ("Rude", 1), ("2", 1), ("2.0", 1))
+    assert found.alike == (("2", "2.0"),)
+
+
+def test_invisible_texts_are_blank_and_notes_come_along(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(
+        '{"data": [\n{"text": "\\u200b"}, {"text": "\\ufeff \\u00ad"}, {"text": "a"}]}'
+    )
+    found = scan(tmp_path / "a.json", text_columns=[0])
+    assert (found.rows, found.blank, found.duplicates) == (3, 2, 0)
+    assert ["“data”" in note for note in found.notes] == [True]

@@ -321,3 +321,90 @@ def test_an_export_comes_back_as_annotations(tmp_path: Path, multi_label: bool, 
         assert said(after, name_again) == said(before, name_of)
         assert {row: one.decision for row, one in after.items()} == {r: o.decision for r, o in before.items()}
         assert again.marks(again.row_ids()) == marks
+
+
+# --- labels that are written in other ways, and blank texts
+
+
+def labels_of(project: Project) -> list[str]:
+    label_set = project.label_set()
+    return [label.name for label in label_set.labels] if label_set else []
+
+
+@pytest.mark.parametrize("as_gold", [False, True])
+@pytest.mark.parametrize("place", ["label", "decided", "labels", "label:a"])
+def test_a_column_of_labels_among_those_that_are_taken_back_is_refused(
+    tmp_path: Path, place: str, as_gold: bool
+) -> None:
+    header = ["text", *DECISION_COLUMNS, "labels", "label:a"]
+    table = write(tmp_path, f"{','.join(header)}\nx{',' * (len(header) - 1)}\n")
+    with pytest.raises(UserError, match=f"“{place}” is one of the columns of an earlier export"):
+        import_table(
+            tmp_path / "p.sce",
+            table,
+            text_columns=["text"],
+            gold_column=header.index(place),
+            as_gold=as_gold,
+            take_back=True,
+            progress=SilentProgress(),
+        )
+    assert not (tmp_path / "p.sce").exists()
+
+
+@pytest.mark.parametrize("as_gold", [False, True])
+def test_python_lists_are_lists_of_labels(tmp_path: Path, as_gold: bool) -> None:
+    progress = SilentProgress()
+    text = "text,tags\na,\"['Late', 'Rude']\"\nb,['Late']\nc,[]\nd,\"['It\\'s wet' 'Late']\"\n"
+    with imported(tmp_path, text, gold_column="tags", as_gold=as_gold, progress=progress) as project:
+        assert labels_of(project) == ["Late", "Rude", "It's wet"]
+        assert project.label_set().multi_label  # type: ignore[union-attr]
+    assert [told for told in progress.warnings if "lists of labels" in told]
+
+
+@pytest.mark.parametrize("as_gold", [False, True])
+def test_labels_that_look_the_same_are_told_by_group(tmp_path: Path, as_gold: bool) -> None:
+    progress = SilentProgress()
+    text = "text,g\na,2\nb,2.0\nc,Late\nd,late\ne,late\u200b\nf,Rude \ng,Rude\nh,other\n"
+    with imported(tmp_path, text, gold_column="g", as_gold=as_gold, progress=progress) as project:
+        assert labels_of(project) == ["2", "2.0", "Late", "late", "late\u200b", "Rude ", "other"]
+        counts = project.annotation_counts()
+        if not as_gold:
+            assert list(counts.values()) == [1, 1, 1, 1, 1, 2, 1]
+    told = "\n".join(progress.warnings)
+    assert "look the same: '2', '2.0'." in told
+    assert "look the same: 'Late', 'late', 'late\\u200b'." in told
+    assert "one label, as they differ in spaces alone: 'Rude ', 'Rude'." in told
+    assert "other" not in told
+
+
+def test_labels_given_and_those_of_the_column_are_one_set(tmp_path: Path) -> None:
+    with imported(
+        tmp_path, "text,g\na,Late \nb,Rude\n", gold_column="g", labels=clean_labels(["Late"])
+    ) as project:
+        assert labels_of(project) == ["Late", "Rude"]
+        assert list(project.annotation_counts().values()) == [1, 1]
+
+
+def test_invisible_texts_and_labels_count_as_none(tmp_path: Path) -> None:
+    text = "text,g\n\u200b,a\nb,\u2060\n\ufeff\u00ad,b\n"
+    with imported(tmp_path, text, gold_column="g") as project:
+        assert project.blank_count() == 2
+        assert labels_of(project) == ["a", "b"]
+        assert sorted(project.annotations([1, 2, 3])) == [1, 3]
+
+
+@pytest.mark.parametrize("name", [f"{'n' * 241}.sce", f"{'n' * 300}.sce", "pr\udce9.sce"])
+def test_names_that_no_project_can_have(tmp_path: Path, name: str) -> None:
+    table = write(tmp_path, "text\na\n")
+    with pytest.raises(UserError):
+        import_table(tmp_path / name, table, text_columns=["text"], progress=SilentProgress())
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_where_rows_were_found_is_told(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    table = write(tmp_path, '{"data": [\n{"text": "a"},\n{"text": "b"}\n]}\n', "in.json")
+    with import_table(tmp_path / "p.sce", table, text_columns=["text"], progress=progress) as project:
+        assert project.row_count() == 2
+        assert append_table(project, table, progress=progress).rows == 2
+    assert [told for told in progress.warnings if "“data”" in told]

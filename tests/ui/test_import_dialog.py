@@ -102,6 +102,19 @@ def test_a_table_is_shown_counted_and_imported(qtbot: QtBot, session: Session, p
     assert (project.row_count(), project.name, project.text_columns) == (5, "parcels", (1,))
 
 
+def test_where_the_rows_of_a_document_are_is_told(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text('{"results": {"items": [\n{"text": "late", "n": 1},\n{"text": "\u200b", "n": 2}\n]}}')
+    dialog = show(qtbot, session, path)
+    assert headers(dialog) == ["text", "n"]
+    assert dialog.facts.headline.text() == "2 rows"
+    told = " ".join(dialog.facts.texts())
+    assert "“results.items”" in told
+    assert "1 row without text" in told
+    project = imported(qtbot, session, dialog)
+    assert (project.row_count(), project.blank_count()) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("encoding", "shown"), [("cp1252", "CP1252"), ("utf-16", "UTF-16"), ("utf-8", "UTF-8")]
 )
@@ -502,7 +515,7 @@ def test_a_column_is_gold_beside_our_own_that_come_back(
 def test_names_of_projects(qtbot: QtBot, session: Session, parcels: Path, make_project: MakeProject) -> None:
     session.settings["projects_folder"] = str(make_project("taken").parent)
     dialog = show(qtbot, session, parcels)
-    for name in ("", "a/b", ".hidden", "taken"):
+    for name in ("", "a/b", ".hidden", "taken", "n" * 245, "é" * 120):
         dialog.target.name.setText(name)
         assert not dialog.import_button.isEnabled()
         assert dialog.problem.text().endswith((".", "another."))
