@@ -12,6 +12,7 @@ from sce_desktop.core.types import Label, ModelKind
 from sce_desktop.core.words import plural
 
 PARENT_SIGN = " > "
+_SHOWN = 60  # characters of a name in a message
 # "A1", "Q7", "x_12", "label 3", "Topic B": names that tell a language model nothing.
 _CODE = re.compile(
     r"[a-z]{1,2}[-_ .]?\d+(?:[-_. ]\d+)*"
@@ -28,6 +29,11 @@ def label_key(name: str) -> str:
     return name.strip()
 
 
+def _short(name: str) -> str:
+    """Return a name as a message tells it: a label may be as long as a text."""
+    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+
+
 def check_names(labels: Iterable[Label]) -> None:
     """Refuse what can be no set of labels; the one rule for whatever is typed, read or stored.
 
@@ -38,13 +44,13 @@ def check_names(labels: Iterable[Label]) -> None:
     for label in labels:
         for text in (*label.wordings, label.description, label.shortcut):
             if _HALF.search(text):
-                shown = _HALF.sub("\ufffd", text)
+                shown = _HALF.sub("\ufffd", _short(text))
                 raise UserError(f"The label “{shown}” is not valid UTF-8 text: type or save it again.")
         name = label_key(label.name)
         if is_blank(name):
             raise UserError("A label has no name: give every label a name.")
         if name in seen:
-            raise UserError(f"The label {name!r} is there twice: remove or rename one of them.")
+            raise UserError(f"The label {_short(name)!r} is there twice: remove or rename one of them.")
         seen.add(name)
 
 

@@ -121,7 +121,8 @@ class Dialect:
                     end, at, after = closing
                     cells.append(self._between(lines, index, opening + 1, end, at))
                     quoted += 1
-                    index, line, position = end, without_end(lines[end]), after
+                    line = line if end == index else without_end(lines[end])  # it may be long: once a line
+                    index, position = end, after
                     if position == len(line):
                         return Record(cells, index + 1, tuple(unclosed), plain, quoted)
                     position += 1
@@ -137,14 +138,15 @@ class Dialect:
                 cells.append(line[position:at])
                 position = at + 1
                 continue
-            found = self._plain(lines, index, position, complete=complete)
+            found = self._plain(lines, index, line, position, complete=complete)
             if found is None:
                 return None
-            cell, index, position = found
+            cell, at, position = found
             cells.append(cell)
             if position < 0:
-                return Record(cells, index + 1, tuple(unclosed), plain, quoted)
-            line = without_end(lines[index])
+                return Record(cells, at + 1, tuple(unclosed), plain, quoted)
+            if at != index:
+                index, line = at, without_end(lines[at])
 
     def _opening(self, line: str, position: int) -> int:
         """Return where the quote of a cell is that begins at ``position`` with spaces, -1 if it has none."""
@@ -181,10 +183,12 @@ class Dialect:
         return position if ends else -1
 
     def _plain(
-        self, lines: Sequence[str], index: int, position: int, *, complete: bool
+        self, lines: Sequence[str], index: int, line: str, position: int, *, complete: bool
     ) -> tuple[str, int, int] | None:
-        """Return (cell, line, where the next cell begins or -1) with escapes; None: more lines are needed."""
-        line = without_end(lines[index])
+        """Return (cell, line, where the next cell begins or -1) with escapes; None: more lines are needed.
+
+        ``line`` is ``lines[index]`` without its end.
+        """
         parts: list[str] = []
         while True:
             for found in self._ends.finditer(line, position):

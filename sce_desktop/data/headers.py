@@ -184,6 +184,8 @@ def plain_text(sample: Sample, first: int) -> PlainText:
 
     It is one if a sign other than that of prose cuts all lines alike, and the first names columns.
     """
+    if first > len(sample.lines):  # a header was chosen where there is none
+        return PlainText("", 0)
     rows = sample.rows(first)
     even = consistent_delimiters(sample.lines, sample.style, header=True, complete=sample.complete)
     if sample.delimiter in even and _is_header(rows[0]):

@@ -55,6 +55,8 @@ class NumberFormat:
 
     def text(self, raw: str, *, since_1904: bool = False) -> str:
         """Return the stored number ``raw`` as text; as it stands if it is none."""
+        if self.kind == "general" and not self.sections and raw.isdecimal() and raw.isascii():
+            return raw  # most numbers
         raw = raw.strip()
         if not _NUMBER.fullmatch(raw):
             return raw

@@ -89,14 +89,18 @@ class Xlsx:
         value, kind = cell.value, cell.kind
         if value is None:
             return None
+        if kind == "s":
+            try:
+                number = int(value)
+            except ValueError:
+                number = -1
+            if not 0 <= number < len(shared):
+                raise DamagedError("a text that is not there")
+            return shared[number]
         if kind == "n":
-            style = int(cell.style) if cell.style.isdecimal() and len(cell.style) < 9 else 0
+            style = 0 if cell.style == "0" else _number(cell.style)
             known = formats[style] if style < len(formats) else GENERAL
             return known.text(value, since_1904=self.since_1904)
-        if kind == "s":
-            if not value.strip().isdecimal() or len(value) > 9 or int(value) >= len(shared):
-                raise DamagedError("a text that is not there")
-            return shared[int(value)]
         if kind == "b":
             return _BOOLEANS.get(value.strip(), value)
         return unescape(value) if kind in ("str", "inlineStr") else value.strip()

@@ -127,6 +127,7 @@ def extent(stream: IO[bytes]) -> Extent:
     first_row = last_row = last_column = rows = cells = 0
     first_column = MAX_COLUMN
     row = column = counted_row = 0
+    row_text = ""
     open_value = False  # the text that comes next is a cell's value
     c = v = ""
 
@@ -139,9 +140,15 @@ def extent(stream: IO[bytes]) -> Extent:
         parser.StartElementHandler = start
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal row, column, open_value
+        nonlocal row, row_text, column, open_value
         if name == c:
-            row, column = _place(attributes.get("r"), row, column)
+            reference = attributes.get("r", "")
+            found = _columns.get(reference[: -len(row_text)]) if row_text else None
+            if found is not None and reference.endswith(row_text):
+                column = found
+            else:
+                row, column = _place(reference, row, column)
+                row_text = str(row)
             open_value = False
         elif name == v:
             open_value = True
@@ -153,8 +160,9 @@ def extent(stream: IO[bytes]) -> Extent:
             count({})
 
     def new_row(attributes: dict[str, str]) -> None:
-        nonlocal row, column
+        nonlocal row, column, row_text
         row, column = _row(attributes.get("r"), row), 0
+        row_text = str(row)
 
     def count(_: dict[str, str]) -> None:
         nonlocal first_row, last_row, first_column, last_column, rows, cells, counted_row, open_value
@@ -199,6 +207,7 @@ class _Rows:
         self.finished = False
         self._prefix: str | None = None
         self._row = self._column = 0
+        self._row_text = ""
         self._cells: dict[int, RawCell] = {}
         self._cell: dict[str, str] | None = None
         self._value: list[str] | None = None
@@ -211,15 +220,21 @@ class _Rows:
         if self._prefix:
             name = name.removeprefix(self._prefix)
         if name == "c":
-            row, self._column = _place(attributes.get("r"), self._row, self._column)
-            if row != self._row:
-                self._finish_row()
-                self._row = row
+            reference = attributes.get("r", "")
+            # Most references end in the number of the row that they stand in: A12 in row 12.
+            column = _columns.get(reference[: -len(self._row_text)]) if self._row_text else None
+            if column is None or not reference.endswith(self._row_text):
+                row, column = _place(reference, self._row, self._column)
+                if row != self._row:
+                    self._finish_row()
+                    self._row, self._row_text = row, str(row)
+            self._column = column
             self._cell, self._value, self._formula = attributes, None, False
             self._text.pieces = []
         elif self._cell is None:
             if name == "row":
                 self._row, self._column = _row(attributes.get("r"), self._row), 0
+                self._row_text = str(self._row)
         elif name == "v":
             self._value = []
             self.parser.CharacterDataHandler = self._value.append

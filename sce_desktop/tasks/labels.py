@@ -8,7 +8,7 @@ from typing import Final
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.labels import look_alikes, merged_names
+from sce_desktop.core.labels import label_key, look_alikes, merged_names
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store.project import Project
@@ -71,8 +71,11 @@ def _shown(name: str) -> str:
 
 
 def tell_unmerged(names: Iterable[str], progress: Progress) -> None:
-    """Say how labels that look the same can be counted as one, if there are some."""
-    if look_alikes(dict.fromkeys(names)):
+    """Say how labels that look the same can be counted as one, if there are some.
+
+    Those that differ in spaces alone are one already.
+    """
+    if look_alikes(dict.fromkeys(map(label_key, names))):
         progress.warn("To count labels that look the same as one, add --merge-labels.")
 
 

@@ -139,3 +139,10 @@ def test_names_that_look_the_same_are_merged_into_the_given_or_the_commonest_one
     assert merged_names(rows) == dict.fromkeys(("Late", "late", " late"), "late")
     assert merged_names(rows, ["LATE", "Damaged"]) == dict.fromkeys(("LATE", "Late", "late", " late"), "LATE")
     assert merged_names({"Late": 1, "Lost": 1}) == {}
+
+
+@pytest.mark.parametrize("name", ["x" * 3000, "\ud83d" + "x" * 3000])
+def test_messages_do_not_repeat_a_text_of_pages(name: str) -> None:
+    with pytest.raises(UserError) as caught:
+        clean_labels([name, name])
+    assert len(str(caught.value)) < 200

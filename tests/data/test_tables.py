@@ -164,3 +164,9 @@ def test_twenty_thousand_columns_are_read_in_small_batches(tmp_path: Path) -> No
     batches = list(open_table(tmp_path / "a.csv", TableOptions(delimiter=",")).batches(5000))
     assert [len(batch) for batch in batches] == [100, 50]
     assert len(batches[0][0]) == 20_000
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv"])
+def test_a_header_below_the_end(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="no header on line 5"):
+        read_bytes(tmp_path, "a\nb\n", name, header_row=5)

@@ -9,7 +9,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.labels import MOST_VALUES, column_labels, merge_labels, tell_merged
+from sce_desktop.tasks.labels import MOST_VALUES, column_labels, merge_labels, tell_merged, tell_unmerged
 
 
 @pytest.fixture
@@ -76,3 +76,12 @@ def test_merged_names_are_told_with_what_nobody_sees_in_them() -> None:
     progress = SilentProgress()
     tell_merged(dict.fromkeys(("late", "Late", "late\u200b"), "late"), progress)
     assert progress.warnings == [r"Counted as one label, “late”: “Late”, “late\u200b”."]
+
+
+@pytest.mark.parametrize(
+    ("names", "told"), [(["late", "Late"], 1), (["late", " late "], 0), (["late", "lost"], 0), ([], 0)]
+)
+def test_how_to_merge_is_told_where_there_is_something_to_merge(names: list[str], told: int) -> None:
+    progress = SilentProgress()
+    tell_unmerged(names, progress)
+    assert len(progress.warnings) == told
