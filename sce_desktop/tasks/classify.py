@@ -13,7 +13,7 @@ from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
 from sce_desktop.data.tables import Table, open_table
-from sce_desktop.data.writers import OutCell, write_table, written_columns
+from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import (
     ModelColumns,
@@ -34,7 +34,7 @@ from sce_desktop.tasks.models import (
     load_models,
 )
 from sce_desktop.tasks.progress import PartProgress, Unreported
-from sce_desktop.tasks.replaceable import check_output, header_of, is_result
+from sce_desktop.tasks.replaceable import check_output, is_result
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
 from sce_desktop.tasks.whole_table import check_choice, knowing_file
@@ -94,12 +94,10 @@ def classify_table(
         raise UserError("The output would replace the table itself: choose another name for it.")
     delimiter = table.options.delimiter or ","
 
-    def begins_alike() -> bool:
-        found, original = header_of(output, delimiter), tuple(written_columns(output, table.columns))
-        return len(found) > len(original) and found[: len(original)] == original
-
     what = "an earlier result of this command"
-    check_output(output, force=force, ours=begins_alike, what=what)  # not only when the model is loaded
+    check_output(  # not only when the model is loaded
+        output, force=force, ours=lambda: is_result(output, table.columns, delimiter, more=True), what=what
+    )
     texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
     if labels:
         check_scorable(labels)  # before the model takes its seconds

@@ -7,6 +7,7 @@ Scripts run again: an older output of the very same command may go. Everything e
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ from sce_desktop.tasks.export import (
     delimiter_of,
 )
 from sce_desktop.tasks.provenance import about_path, is_about
+
+_OBJECTS = (".jsonl",)
 
 
 def check_output(
@@ -85,9 +88,15 @@ def header_of(output: Path, delimiter: str) -> tuple[str, ...]:
         return ()
 
 
-def is_result(output: Path, columns: Sequence[str], delimiter: str) -> bool:
-    """Whether ``output`` is a table with exactly ``columns``, as they are written there."""
-    return header_of(output, delimiter) == tuple(written_columns(output, columns))
+def is_result(output: Path, columns: Sequence[str], delimiter: str, *, more: bool = False) -> bool:
+    """Whether ``output`` is a table with exactly ``columns``, as they are written there; or with ``more``.
+
+    Objects name their columns each, some of them not all: their order says nothing.
+    """
+    found, wanted = list(header_of(output, delimiter)), written_columns(output, columns)
+    if output.suffix.lower() in _OBJECTS:
+        found = [*(name for name in wanted if name in found), *(name for name in found if name not in wanted)]
+    return (found[: len(wanted)] if more else found) == wanted
 
 
 def is_export(output: Path, original: Sequence[str], ours: Sequence[str], delimiter: str) -> bool:
@@ -96,19 +105,15 @@ def is_export(output: Path, original: Sequence[str], ours: Sequence[str], delimi
     ``original`` columns are those of its table, ``ours`` what an export writes beside them now. An export
     that has a column which would not come again is not passed over: somebody may have worked in it.
     """
-    found = list(header_of(output, delimiter))
     now = written_columns(output, [*original, *ours])
     decided, origin = (
         beside(original, names, SilentProgress()) for names in (DECISION_COLUMNS, [ORIGIN_COLUMN])
     )
     width = len(original)
-    added = found[width:]
-    return (
-        found[:width] == now[:width]
-        and added[: len(decided)] == decided
-        and len(set(added)) == len(added)
-        and set(added) <= {*now[width:], *origin}  # which comes and goes with rows that have one
-    )
+    if not is_result(output, [*original, *decided], delimiter, more=True):
+        return False
+    added = Counter(header_of(output, delimiter)) - Counter(now[:width])
+    return set(added) <= {*now[width:], *origin} and max(added.values()) == 1
 
 
 def check_export(project: Project, output: Path, *, force: bool = False) -> bool:

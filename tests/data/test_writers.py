@@ -383,7 +383,7 @@ def test_places_that_cannot_be_written_to(tmp_path: Path) -> None:
         write_table(tmp_path / "folder.csv", ["a"], [])
     with pytest.raises(UserError, match="no folder"):
         write_table(tmp_path / "missing" / "a.csv", ["a"], [])
-    with pytest.raises(UserError, match="is too long"):
+    with pytest.raises(UserError, match="too long: choose a shorter one"):
         write_table(tmp_path / ("x" * 300 + ".csv"), ["a"], [])
 
 
