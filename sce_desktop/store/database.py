@@ -212,7 +212,7 @@ class Database:
                     plain.execute("PRAGMA synchronous=FULL")
                     plain.execute("PRAGMA busy_timeout=1000")
                     plain.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                    plain.execute("PRAGMA journal_mode=DELETE")  # not while another program reads the project
+                    self._leave_wal(plain)
                 self._writer.dispose()
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             # Nothing is lost: what was written lies in the log beside the file, and opening brings it in.
@@ -221,6 +221,15 @@ class Database:
             self._closed = True
             if self._lock is not None:
                 self._lock.release()
+
+    def _leave_wal(self, plain: sqlite3.Connection) -> None:
+        """Make one file of it again, unless another program reads it: then it is left as it is, and whole."""
+        try:
+            plain.execute("PRAGMA journal_mode=DELETE")
+        except sqlite3.OperationalError as error:
+            if error_code(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
+            _LOG.info("%s keeps its log beside it: another window reads it", self.path.name)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -19,7 +19,7 @@ from sce_desktop.store.lock import FileLock
 from sce_desktop.store.sql import now
 
 PAGE_BYTES: Final = 8192  # texts are long: a quarter faster to import than with SQLite's 4096
-_OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
+OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
 _FOLDER_PROTECTED = (
     "The folder of this project is write-protected: copy the project elsewhere to make changes."
 )
@@ -133,6 +133,18 @@ def _lock_of(path: Path) -> FileLock:
     return FileLock(path.with_name(f".{path.name}.lock"))
 
 
+def is_free(path: Path) -> bool:
+    """Return whether nobody has the project at ``path`` open for changes."""
+    lock = _lock_of(path)
+    try:
+        if not lock.acquire():
+            return False
+    except OSError:
+        return False
+    lock.release()
+    return True
+
+
 def _companions(path: Path) -> list[Path]:
     return [path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")]
 
@@ -144,7 +156,7 @@ def _writable(path: Path) -> tuple[FileLock | None, str]:
         return None, _FILE_PROTECTED
     lock = _lock_of(path)
     try:
-        return (lock, "") if lock.acquire() else (None, _OPEN_ELSEWHERE)
+        return (lock, "") if lock.acquire() else (None, OPEN_ELSEWHERE)
     except PermissionError:
         return None, _FOLDER_PROTECTED
     except OSError as error:  # a read-only file system cannot hold the lock's file, others have no locks
