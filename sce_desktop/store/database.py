@@ -278,7 +278,7 @@ class Database:
                     plain.execute("PRAGMA busy_timeout=1000")
                     (busy, *_) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     brought_in = not busy
-                    plain.execute("PRAGMA journal_mode=DELETE")  # not while another program reads the project
+                    self._leave_wal(plain)
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             _LOG.warning("%s was not brought into one file: %s", self.path.name, error)
             if not lost and error_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
@@ -304,6 +304,15 @@ class Database:
         log = self.path.with_name(f"{self.path.name}-wal")
         with contextlib.suppress(OSError):
             os.truncate(log, 0)
+
+    def _leave_wal(self, plain: sqlite3.Connection) -> None:
+        """Make one file of it again, unless another program reads it: then it is left as it is, and whole."""
+        try:
+            plain.execute("PRAGMA journal_mode=DELETE")
+        except sqlite3.OperationalError as error:
+            if error_code(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
+            _LOG.info("%s keeps its log beside it: another window reads it", self.path.name)
 
     def _check_open(self) -> None:
         if self._closed:

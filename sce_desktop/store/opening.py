@@ -30,7 +30,7 @@ from sce_desktop.store.sql import now
 
 _LOG = logging.getLogger(__name__)
 PAGE_BYTES: Final = 8192  # texts are long: a quarter faster to import than with SQLite's 4096
-_OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
+OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
 _FOLDER_PROTECTED = (
     "The folder of this project is write-protected: copy the project elsewhere to make changes."
 )
@@ -165,6 +165,18 @@ def _set_log_aside(path: Path) -> None:
     _LOG.warning("%s was not of %s: it is called %s now", log.name, path.name, aside.name)
 
 
+def is_free(path: Path) -> bool:
+    """Return whether nobody has the project at ``path`` open for changes."""
+    lock = lock_of(path)
+    try:
+        if not lock.acquire():
+            return False
+    except OSError:
+        return False
+    lock.release()
+    return True
+
+
 def _writable(path: Path) -> tuple[FileLock | None, str]:
     """Return the lock if ``path`` may be written, else the reason why not."""
     effective = os.access in os.supports_effective_ids
@@ -172,7 +184,7 @@ def _writable(path: Path) -> tuple[FileLock | None, str]:
         return None, _FILE_PROTECTED
     lock = lock_of(path)
     try:
-        return (lock, "") if lock.acquire() else (None, _OPEN_ELSEWHERE)
+        return (lock, "") if lock.acquire() else (None, OPEN_ELSEWHERE)
     except PermissionError:
         return None, _FOLDER_PROTECTED
     except OSError as error:  # a read-only file system cannot hold the lock's file, others have no locks

@@ -131,6 +131,15 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         """Why nothing can be changed and what to do, in one sentence; empty if it can."""
         return self._database.read_only_reason
 
+    @property
+    def open_elsewhere(self) -> bool:
+        """Whether nothing can be changed because another window had the project open; see `is_free`."""
+        return self.read_only_reason == opening.OPEN_ELSEWHERE
+
+    def is_free(self) -> bool:
+        """Whether nobody has the project open for changes by now: whoever opens it again can make some."""
+        return opening.is_free(self.path)
+
     def snapshot(self) -> AbstractContextManager[None]:
         """Let all that this thread reads inside see one state of the project; reading much is faster so.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, IdArray
@@ -23,7 +24,8 @@ _BLOCK: Final = 100_000
 _PERMUTATIONS: Final = 64
 _SHINGLE: Final = 4  # characters; words would leave out languages that do not part them
 _BATCH: Final = 1000
-_BUCKET: Final = 50  # candidates looked at for one text
+_MANY: Final = 1000  # from so many on numpy unites them faster than a set
+_MOST: Final = 50  # candidates that one text is compared with, the likeliest ones
 _LONGEST: Final = 2000  # characters of a text that are compared
 _SPACE = re.compile(r"\W+")
 
@@ -81,15 +83,14 @@ def copies(texts: Sequence[str]) -> list[IdArray]:
 def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Progress) -> list[IdArray]:
     """Return groups of places whose texts are copies or nearly so, the largest first.
 
-    MinHash and locality-sensitive hashing (datasketch) find candidates, rapidfuzz compares them letter by
+    MinHash (datasketch) and locality-sensitive hashing find candidates, rapidfuzz compares them letter by
     letter; each member of a group is near another one, not necessarily near all. Each candidate pair is
-    compared on its first 2,000 characters.
+    compared on its first 2,000 characters. Of very many candidates the 50 that share the most, by their
+    MinHashes, are compared; so which texts are in a group does not depend on the order of the rows.
 
     Raises:
         Cancelled: The user stopped.
     """
-    from datasketch import MinHash, MinHashLSH
-    from rapidfuzz import fuzz
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -103,30 +104,86 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
     for group in exact:
         left += [int(group[0])] * (len(group) - 1)
         right += group[1:].tolist()
-    # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
-    index = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
-    plains: dict[int, str] = {}
-    places = np.flatnonzero(kept).tolist()
-    for start in range(0, len(places), _BATCH):
-        progress.check()
-        batch = [(place, _plain(texts[place])[:_LONGEST]) for place in places[start : start + _BATCH]]
-        batch = [(place, plain) for place, plain in batch if plain]
-        shingles = [_shingles(plain) for _, plain in batch]
-        hashes = MinHash.bulk(shingles, num_perm=_PERMUTATIONS, hashfunc=crc32)
-        for (place, plain), minhash in zip(batch, hashes, strict=True):
-            for other in sorted(index.query(minhash))[:_BUCKET]:
-                if fuzz.ratio(plain, plains[other], score_cutoff=100 * similarity):
-                    left.append(place)
-                    right.append(other)
-            index.insert(place, minhash, check_duplication=False)
-            plains[place] = plain
-        progress.report(min(start + _BATCH, len(places)), len(places), stage="comparing texts")
+    plains = {place: plain for place in np.flatnonzero(kept).tolist() if (plain := _plain(texts[place]))}
+    places = list(plains)
+    for one, other in _near_pairs(list(plains.values()), similarity, progress):
+        left.append(places[one])
+        right.append(places[other])
     graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(len(texts), len(texts)))
     _, member = connected_components(graph, directed=False)
     order = np.argsort(member, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(member[order])) + 1)
     found = [np.sort(group) for group in groups if len(group) > 1]
     return sorted(found, key=lambda group: (-len(group), int(group[0])))
+
+
+def _near_pairs(plains: list[str], similarity: float, progress: Progress) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of places that are near, each once."""
+    from datasketch import MinHash, MinHashLSH
+    from rapidfuzz.process import cdist  # by `fuzz.ratio`
+
+    compared = [plain[:_LONGEST] for plain in plains]
+    hashes = np.empty((len(plains), _PERMUTATIONS), np.uint32)
+    for start in range(0, len(plains), _BATCH):
+        progress.check()
+        shingles = [_shingles(text) for text in compared[start : start + _BATCH]]
+        bulk = MinHash.bulk(shingles, num_perm=_PERMUTATIONS, hashfunc=crc32)
+        hashes[start : start + _BATCH] = [minhash.hashvalues for minhash in bulk]
+        progress.report(min(start + _BATCH, len(plains)), len(plains), stage="reading texts")
+    # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
+    bands = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
+    buckets = _buckets(hashes, bands.b, bands.r)
+    # Between candidates that share as much the texts themselves decide, and not their places.
+    rank = np.empty(len(plains), np.int64)
+    rank[sorted(range(len(plains)), key=plains.__getitem__)] = np.arange(len(plains))
+    ends = hashes.astype(np.uint16)  # enough to tell which are the same, and read faster
+    among = np.zeros(len(plains), bool)
+    likeliest: dict[int, set[int]] = {}  # of texts with too many candidates
+    for number, (place, of_place) in enumerate(buckets.items()):
+        if number % _BATCH == 0:
+            progress.check()
+            progress.report(number, len(buckets), stage="comparing texts")
+        if sum(map(len, of_place)) > _MANY:
+            among[:] = False
+            among[np.concatenate(of_place)] = True
+            candidates = np.flatnonzero(among)
+            found = set() if len(candidates) > _MOST + 1 else set(candidates.tolist())
+        else:
+            found = set().union(*of_place)
+            candidates = np.fromiter(found, np.int64, len(found))
+        if len(candidates) > _MOST + 1:  # itself is among them
+            shared = np.count_nonzero(ends[candidates] == ends[place], axis=1)
+            order = (_PERMUTATIONS - shared) * len(plains) + rank[candidates]
+            order[candidates == place] = -1
+            found = likeliest[place] = set(candidates[np.argpartition(order, _MOST)[: _MOST + 1]].tolist())
+        # Each pair once, at the turn of its first: being a candidate is mutual, being a likely one is not.
+        others = [
+            other
+            for other in found
+            if other > place or (other in likeliest and place not in likeliest[other])
+        ]
+        if others:
+            ratios = cdist(
+                [compared[place]], [compared[other] for other in others], score_cutoff=100 * similarity
+            )
+            yield from ((place, others[near]) for near in np.flatnonzero(ratios[0]).tolist())
+
+
+def _buckets(hashes: NDArray[np.uint32], bands: int, width: int) -> dict[int, list[list[int] | IdArray]]:
+    """Return by place, in order, the places (itself among them) that share a band of hashes with it."""
+    buckets: dict[int, list[list[int] | IdArray]] = {}
+    for band in range(bands):
+        keys = np.ascontiguousarray(hashes[:, band * width : (band + 1) * width]).view(f"V{4 * width}")
+        _, member, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        member = member.ravel()
+        several = np.flatnonzero(sizes[member] > 1)
+        several = several[np.argsort(member[several], kind="stable")]
+        for places in np.split(several, np.flatnonzero(np.diff(member[several])) + 1):
+            listed = places.tolist()
+            bucket: list[int] | IdArray = listed if len(listed) <= _MANY else places
+            for place in listed:
+                buckets.setdefault(place, []).append(bucket)
+    return dict(sorted(buckets.items()))
 
 
 def suspects(

@@ -52,6 +52,7 @@ from sce_desktop.ui.queries import follow_runs, in_audit
 from sce_desktop.ui.scoring import Scorer
 from sce_desktop.ui.session_edits import Edits, Tone
 from sce_desktop.ui.start_review import StartReview
+from sce_desktop.ui.takeover import Takeover
 from sce_desktop.ui.tuning import Tuner
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ class Session(Edits):
         self.tuner = Tuner(self)
         self.audit = AuditReview(self)
         self.review = StartReview(self)
+        self.takeover = Takeover(self)
         self._work = ProjectWork(lanes, self)
         self._closing = False
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
@@ -275,8 +277,12 @@ class Session(Edits):
     # --- projects ------------------------------------------------------------------------------------------
 
     def open_project(self, path: Path) -> None:
-        """Open the project at ``path`` in place of the present one; nothing to do if it is that one."""
-        if self.project is not None and self.project.path.exists() and self.project.path.samefile(path):
+        """Open the project at ``path`` in place of the present one; nothing to do if it is that one.
+
+        One that was open elsewhere is opened anew: it may be closed there by now.
+        """
+        now = self.project
+        if now is not None and now.path.exists() and now.path.samefile(path) and not now.open_elsewhere:
             return
         self._replace_project(work.open_project, path, title=f"Opening {path.stem}")
 

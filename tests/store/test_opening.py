@@ -195,6 +195,51 @@ def test_closing_while_another_reads_loses_nothing(path: Path, project: Project)
         assert list(again.annotations([1, 2])) == [1]
 
 
+def test_who_waited_takes_over_when_the_project_is_closed(
+    path: Path, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(project, ["a", "b"])
+    with Project.open(path) as second:
+        assert second.open_elsewhere
+        assert not second.is_free()
+        assert second.row_count() == 2
+        project.decide([1], Decision.NONE)
+        project.close()
+        assert second.is_free()
+        with Project.open(path) as third:  # while the second still reads
+            assert not third.read_only
+            assert not third.open_elsewhere
+            assert not second.is_free()
+            third.decide([2], Decision.NONE)
+            assert list(second.annotations([1, 2])) == [1, 2]
+            second.close()
+    assert names(path.parent) == ["survey.sce"]
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
+
+
+def test_closing_while_another_reads_is_no_failure(
+    path: Path, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(project, ["a", "b"])
+    second = Project.open(path)
+    third = Project.open(path, read_only=True)
+    assert (second.row_count(), third.row_count()) == (2, 2)
+    with second.snapshot():  # in the middle of reading even
+        assert second.row_count() == 2
+        project.decide([1], Decision.NONE)
+        project.close()
+    assert list(third.annotations([1])) == [1]
+    assert not third.open_elsewhere  # it was asked to be read only
+    assert [
+        record.getMessage() for record in caplog.records if "brought into one file" in record.message
+    ] == []
+    second.close()
+    third.close()
+    with Project.open(path) as again:
+        assert list(again.annotations([1])) == [1]
+    assert names(path.parent) == ["survey.sce"]
+
+
 def test_opened_for_reading_only(path: Path, project: Project) -> None:
     fill(project, ["a"])
     project.close()

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
@@ -89,6 +93,59 @@ def test_near_copies_are_found_and_nothing_else() -> None:
 
 def _pairs(group: np.ndarray) -> list[tuple[int, int]]:
     return [(a, b) for i, a in enumerate(group.tolist()) for b in group.tolist()[i + 1 :]]
+
+
+def template(number: int) -> str:
+    """Texts that share so much that all are candidates for each other, and are no near copies."""
+    rng = np.random.default_rng(number)
+    words = " ".join("".join(rng.choice(list("abcdefghijklmnop"), 7)) for _ in range(5))
+    return f"Dear customer, thank you for your message about {words}. We have passed it on to the team there."
+
+
+@pytest.mark.parametrize("first", [0, 75, 150])
+def test_a_copy_is_found_among_many_candidates_wherever_it_stands(first: int) -> None:
+    """Of 150 texts of one template the 50 first were compared, and no others."""
+    texts = [template(number) for number in range(150)]
+    copy = template(500)
+    texts.insert(first, copy)
+    texts.append(copy.replace("thank you", "thank yo"))  # 99 %
+    assert lists(near_copies(texts, progress=SilentProgress())) == [[first, 151]]
+
+
+def grouped(texts: Sequence[str], similarity: float = 0.9) -> set[frozenset[str]]:
+    """The groups by what is in them; the same text twice is told apart by its places."""
+    named = [f"{text} #{texts[:place].count(text)}" for place, text in enumerate(texts)]
+    groups = near_copies(texts, similarity=similarity, progress=SilentProgress())
+    assert [len(group) for group in groups] == sorted((len(group) for group in groups), reverse=True)
+    return {frozenset(named[place] for place in group) for group in groups}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("similarity", [0.8, 0.9, 0.95])
+def test_groups_do_not_depend_on_the_order_of_the_rows(seed: int, similarity: float) -> None:
+    """With more candidates than are compared, among them many that share as much, copies and blanks."""
+    rng = np.random.default_rng(seed)
+    texts = [template(number) for number in range(70)] + ["", " ", "A b!", "a B", "x" * 5000, "x" * 5001]
+    for number in range(0, 70, 2):
+        text = list(texts[number])
+        for at in rng.integers(len(text), size=rng.integers(0, 9)):
+            text[at] = "z"
+        texts.append("".join(text))
+    expected = grouped(texts, similarity)
+    assert len(expected) >= 3
+    for _ in range(3):
+        assert grouped([texts[place] for place in rng.permutation(len(texts))], similarity) == expected
+    assert grouped(texts[::-1], similarity) == expected
+
+
+@settings(max_examples=30, deadline=None, database=None)
+@given(st.data())
+def test_any_texts_in_any_order_give_the_same_groups(data: st.DataObject) -> None:
+    words = st.sampled_from(["late", "parcel", "lost", "refund", "naïve", "包裹"])
+    some = st.lists(words, min_size=4, max_size=12).map(" ".join)
+    texts = data.draw(st.lists(some, min_size=2, max_size=70, unique=True))
+    mixed = data.draw(st.permutations(texts))
+    assert grouped(texts) == grouped(mixed)
 
 
 def test_near_copies_can_be_stopped() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label, Origin, TableOptions
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.ui import work
+from sce_desktop.ui import takeover, work
 from sce_desktop.ui.choices import ExportChoices, ImportChoices
 from sce_desktop.ui.jobs import JobState
 from sce_desktop.ui.session import Session
@@ -129,6 +130,64 @@ def test_second_window_is_read_only_and_says_so(
         assert len(heard) == 3
         with qtbot.waitSignal(session.projectClosed):
             session.close_project()
+
+
+def test_the_second_window_takes_over_by_one_click(
+    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "LOOK_MS", 20)
+    path = make_project(labels=LABELS)
+    offers: list[tuple[str, str, Callable[[], object]]] = []
+    session.offered.connect(lambda *offer: offers.append(offer))
+    with Project.open(path) as first:
+        open_in(qtbot, session, path)
+        session.set_query(RowQuery(search="late"))
+        session.set_current_row(2)
+        first.decide([1], Decision.NONE)
+        qtbot.wait(100)
+        assert offers == []  # it is still open there
+    qtbot.waitUntil(lambda: len(offers) == 1)
+    sentence, button, take = offers[0]
+    assert (sentence, button) == (takeover.FREE, "Make changes here")
+    assert session.read_only
+    with qtbot.waitSignals([session.projectOpened, session.countsChanged]):
+        take()
+    assert not session.read_only
+    assert (session.query.search, session.current_row) == ("late", 2)  # where it was
+    assert session.decide([2], Decision.NONE)
+    qtbot.wait(100)
+    assert len(offers) == 1
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
+    with Project.open(path) as again:
+        assert list(again.annotations([1, 2])) == [1, 2]
+
+
+def test_opening_again_what_was_open_elsewhere_takes_over_too(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project(labels=LABELS)
+    with Project.open(path):
+        open_in(qtbot, session, path)
+        assert open_in(qtbot, session, path).read_only  # it still is
+    assert not open_in(qtbot, session, path).read_only
+
+
+def test_nobody_waits_for_a_project_that_is_closed_or_write_protected(
+    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "LOOK_MS", 20)
+    path, other = make_project(labels=LABELS), make_project("Other")
+    offers: list[str] = []
+    session.offered.connect(lambda sentence, *_: offers.append(sentence))
+    with Project.open(path):
+        open_in(qtbot, session, path)
+        open_in(qtbot, session, other)
+    assert not session.takeover._timer.isActive()
+    qtbot.wait(60)
+    assert offers == []
 
 
 def test_opening_another_project_ends_the_work_on_the_first(
