@@ -6,7 +6,9 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, get_args
+from typing import Any, Final, get_args
+
+import sqlalchemy as sa
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.types import Decision, ModelKind, Origin
@@ -38,9 +40,10 @@ TABLES: Final = (  # the history of what can be undone stays behind
 )
 _SAMPLE: Final = 100
 _MOST_ROWS: Final = 20_000_000  # beyond it a number that nothing confirms is garbage
-_INSERT_ROW: Final = (
-    "INSERT OR IGNORE INTO rows (id, text_hash, length, blank, text, cells) VALUES (?, ?, ?, ?, ?, ?)"
-)
+_MADE_AGAIN: Final = ("id", "text_hash", "length", "blank", "text", "cells")  # of a row
+_KEPT: Final = tuple(column for column in schema.rows.columns if column.name not in _MADE_AGAIN)
+_ROW: Final = (*_MADE_AGAIN, *(column.name for column in _KEPT))
+_INSERT_ROW: Final = f"INSERT OR IGNORE INTO rows ({', '.join(_ROW)}) VALUES ({', '.join('?' * len(_ROW))})"
 Problems = list[str]
 
 
@@ -79,18 +82,11 @@ class Salvage:
             threshold = record.get("threshold")
             if not (isinstance(threshold, float | int) and 0 <= threshold <= 1):
                 threshold = None
+            whole_table = bool(record.get("whole_table"))
+            # The search index is not brought over.
+            kept = {**record, "id": 1, "threshold": threshold, "whole_table": whole_table, "searchable_to": 0}
             self._target.execute(
-                "UPDATE project SET name = ?, created_at = ?, columns = ?, text_columns = ?,"
-                " label_set_id = ?, whole_table = ?, threshold = ?",
-                (
-                    record["name"],
-                    record["created_at"],
-                    record["columns"],
-                    record["text_columns"],
-                    record.get("label_set_id"),
-                    bool(record.get("whole_table")),
-                    threshold,
-                ),
+                f"UPDATE project SET {', '.join(f'{name} = ?' for name in kept)}", list(kept.values())
             )
             self._columns, self._texts = list(columns), list(texts)
             return
@@ -172,7 +168,7 @@ class Salvage:
                 if hash_text(text) != record["text_hash"] or not self._fits(record["cells"]):
                     others += 1
                 else:
-                    yield _row(row_id, text, str(record["cells"]))
+                    yield _row(record, text, str(record["cells"]))
 
         self._target.executemany(_INSERT_ROW, sound())
         return others
@@ -191,7 +187,7 @@ class Salvage:
                 continue
             if not fits:
                 cells = json.dumps([None] * (len(self._columns) - 1))
-            if self._target.execute(_INSERT_ROW, _row(row_id, text, str(cells))).rowcount > 0:
+            if self._target.execute(_INSERT_ROW, _row(record, text, str(cells))).rowcount > 0:
                 odd += not fits
                 if other:
                     changed.add(row_id)
@@ -229,7 +225,7 @@ class Salvage:
     ) -> None:
         columns = schema.metadata.tables[table].columns
         # Records of older files lack the last ones.
-        defaults = [getattr(column.server_default, "arg", None) for column in columns]
+        defaults = [_default(column) for column in columns]
 
         def sound() -> Iterator[list[Value]]:
             for record in records:
@@ -279,8 +275,14 @@ def _is_import(record: Record) -> bool:
     return all(int(str(record[name])) >= 0 for name in ("rows", "blank", "duplicates", "last_row_id"))
 
 
-def _row(row_id: int, text: str, cells: str) -> tuple[Value, ...]:
-    return row_id, hash_text(text), len(text), is_blank(text), text, cells
+def _row(record: Record, text: str, cells: str) -> tuple[Value, ...]:
+    kept = (record.get(column.name, _default(column)) for column in _KEPT)
+    return record["id"], hash_text(text), len(text), is_blank(text), text, cells, *kept
+
+
+def _default(column: sa.Column[Any]) -> Any:
+    """Return what a record of an older file has in a column that it lacks."""
+    return getattr(column.server_default, "arg", None)
 
 
 def _ends(imports: list[Record]) -> list[int]:

@@ -11,6 +11,7 @@ import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store import repair, salvage, schema
 from sce_desktop.store.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
@@ -224,3 +225,11 @@ def test_what_is_no_project_cannot_be_repaired(tmp_path: Path, content: bytes) -
     with pytest.raises(UserError, match="not a file"):
         Project.repair_file(tmp_path, tmp_path / "copy.sce")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_every_table_is_brought_over_or_left_behind_on_purpose() -> None:
+    """Whoever adds one has to say what repair does with it; columns that are added are copied as they are."""
+    tables = schema.metadata.tables
+    assert set(tables) - set(salvage.TABLES) == {"actions", "row_changes"}
+    assert set(repair._CALLED) == set(salvage.TABLES)
+    assert tuple(tables["rows"].columns.keys()) == salvage._ROW
