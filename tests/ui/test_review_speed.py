@@ -82,16 +82,16 @@ def test_a_key_that_decides_asks_little_and_looks_at_no_table_whole(
 def test_lines_are_made_for_the_labels_that_are_shown(
     session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.ui import row_panel
+    from sce_desktop.ui import row_lines
 
     made: list[int | None] = []
-    plain = row_panel.colour_of
+    plain = row_lines.colour_of
 
     def colour_of(label: Label) -> str:
         made.append(label.id)
         return plain(label)
 
-    monkeypatch.setattr(row_panel, "colour_of", colour_of)
+    monkeypatch.setattr(row_lines, "colour_of", colour_of)
     QTest.keyClick(many.rows.table, Qt.Key.Key_J)
     assert 0 < len(made) <= SHOWN
     many.panel.labels.start_finding()
