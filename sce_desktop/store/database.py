@@ -6,23 +6,23 @@ import contextlib
 import logging
 import math
 import os
-import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from sce_desktop.core.errors import DamagedProject, LeftInLog, UserError
+from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.store import search
+from sce_desktop.store.failures import error_code, known_failures
 from sce_desktop.store.lock import FileLock
-from sce_desktop.store.stored import Malformed, read_json
+from sce_desktop.store.stored import read_json
+from sce_desktop.store.turns import Turns
 from sce_desktop.store.watched import OVERWRITTEN, WatchedFile, lost_sentence
 from sce_desktop.temporary import remove_companions
 
@@ -34,7 +34,6 @@ _WRITER_CACHE: Final = "-65536"  # KiB: holds the inner pages of the indexes whi
 _LOG_PAGES: Final = 1_000  # of the write-ahead log, about: more are brought into the file
 _LOG_BYTES: Final = 4_096 * _LOG_PAGES
 _LATELY_S: Final = 5.0
-_LEAST_ROOM: Final = 1_000_000  # bytes; with less a disk counts as full
 _MOST_LOG_PAGES: Final = 16 * _LOG_PAGES  # where nobody calls `Database.shorten_log`
 
 
@@ -60,7 +59,7 @@ class Database:
         self._closed = False
         self._durable_at = -math.inf  # when something durable was written last
         self._lock = lock
-        self._turns = _Turns()
+        self._turns = Turns()
         self._shortening = threading.Lock()  # one file is left only by who is alone with it
         self._writing = False
         self.written = False  # since it was opened
@@ -341,45 +340,6 @@ class Database:
         return engine
 
 
-class _Turns:
-    """A lock that threads get in the order in which they asked for it.
-
-    `threading.Lock` promises no order: a loop that writes batch after batch could keep a decision waiting.
-    """
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._waiting: list[object] = []
-        self._owner: int | None = None
-
-    @property
-    def awaited(self) -> bool:
-        """Whether somebody waits behind the one who has the turn."""
-        return len(self._waiting) > 1
-
-    def __enter__(self) -> None:
-        if self._owner == threading.get_ident():
-            raise RuntimeError("this thread is writing to the project already")
-        ticket = object()
-        with self._changed:
-            self._waiting.append(ticket)
-            try:
-                self._changed.wait_for(lambda: self._waiting[0] is ticket)
-            except BaseException:  # an interrupt must not leave a ticket that nobody calls for
-                self._waiting.remove(ticket)
-                self._changed.notify_all()
-                raise
-            self._owner = threading.get_ident()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._changed:
-            self._owner = None
-            del self._waiting[0]
-            self._changed.notify_all()
-
-
 def raw(connection: sa.Connection) -> sqlite3.Connection:
     """Return the plain SQLite connection behind ``connection``, for hot paths."""
     plain = connection.connection.driver_connection
@@ -407,72 +367,3 @@ def connect(path: Path, parameters: str) -> sqlite3.Connection:
     plain.execute("PRAGMA foreign_keys=ON")
     search.register(plain)
     return plain
-
-
-@contextlib.contextmanager
-def known_failures(path: Path) -> Iterator[None]:
-    """Turn the failures of SQLite that we know into a `UserError`; let the others through as bugs."""
-    try:
-        yield
-    except Malformed as error:
-        raise DamagedProject(path, f"is damaged ({error})") from None
-    except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
-        raise DamagedProject(path, "is damaged (broken letters in its schema)") from None
-    except (sa.exc.DBAPIError, sqlite3.Error) as error:
-        if "Could not decode to UTF-8" in str(error):
-            raise DamagedProject(path, "is damaged (a text in it has broken letters)") from None
-        explained = _explained(error_code(error), path)
-        if explained is None:
-            raise
-        raise explained from error
-
-
-def error_code(error: Exception) -> int:
-    """Return SQLite's primary result code behind ``error``, 0 if there is none."""
-    cause: Any = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-    return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
-
-
-def _explained(code: int, path: Path) -> UserError | None:
-    name = path.name
-    if code == sqlite3.SQLITE_IOERR and _is_full(path.parent):  # that is how a failed write may be called
-        code = sqlite3.SQLITE_FULL
-    match code:
-        case sqlite3.SQLITE_FULL:
-            return UserError(
-                "The disk is full: make room, then do this again; what was saved before is safe."
-            )
-        case sqlite3.SQLITE_BUSY:
-            return UserError(f"Another program is writing to {name}: close it there, then do this again.")
-        case sqlite3.SQLITE_READONLY:
-            return UserError(f"{name} has become write-protected: copy the project to another folder.")
-        case sqlite3.SQLITE_IOERR:
-            return UserError(
-                f"The disk did not read or write {name}: check that it is connected and that there is room "
-                "on it, then open it again."
-            )
-        case sqlite3.SQLITE_CORRUPT:
-            return DamagedProject(path, "is damaged")
-        case sqlite3.SQLITE_NOTADB:
-            return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
-        case sqlite3.SQLITE_CANTOPEN:
-            return UserError(f"{name} could not be opened: check that it exists and that you may read it.")
-    return None
-
-
-def _is_full(folder: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return shutil.disk_usage(folder).free < _LEAST_ROOM
-    return False
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename in ``folder`` durable, where the system knows how."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # some file systems cannot; the file itself is safe
-            os.fsync(handle)
-    finally:
-        os.close(handle)

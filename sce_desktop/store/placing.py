@@ -19,7 +19,8 @@ from typing import Final
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.store import schema
-from sce_desktop.store.database import connect, error_code, file_uri, sync_folder
+from sce_desktop.store.database import connect, file_uri
+from sce_desktop.store.failures import error_code
 from sce_desktop.store.lock import FileLock
 from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_beside
 
@@ -251,3 +252,15 @@ else:
             except OSError:
                 return True
         return False
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in ``folder`` durable, where the system knows how."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some file systems cannot; the file itself is safe
+            os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -12,9 +12,10 @@ from typing import Final
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
-from sce_desktop.store import opening, schema, wal
+from sce_desktop.store import opening, placing, schema, wal
 from sce_desktop.store.damaged import DamagedFile
-from sce_desktop.store.database import connect, known_failures
+from sce_desktop.store.database import connect
+from sce_desktop.store.failures import known_failures
 from sce_desktop.store.mending import Mending
 from sce_desktop.store.pages import PageFile
 from sce_desktop.store.salvage import TABLES, Salvage
@@ -74,7 +75,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
         raise UserError(f"{path.name} is not a file: choose a project file.")
     path = path.resolve()
     with (
-        opening.new_file(copy, overwrite=False) as draft,
+        placing.new_file(copy, overwrite=False) as draft,
         _undisturbed(path, draft) as still,
         _found(still, path, progress) as (source, problems),
     ):
@@ -100,7 +101,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
 @contextlib.contextmanager
 def _undisturbed(path: Path, draft: Path) -> Iterator[Path]:
     """Give a file that nobody writes to: ``path`` itself or, where it is open elsewhere, a copy."""
-    lock = opening.lock_of(path)
+    lock = placing.lock_of(path)
     copy = draft.with_name(f"{draft.name}-source")
     try:
         with contextlib.suppress(OSError):  # a folder that cannot be written to
