@@ -44,6 +44,8 @@ def by_marks(head: bytes) -> str | None:
         block, count = Counter(high).most_common(1)[0] if high else (0, 0)
         if 0 < block < 0x20 and count > half / 2 and Counter(low).most_common(1)[0][1] < 0.3 * half:
             return name  # one alphabet lies in one block of 256 characters
+    if _is_text_with_zeros(head):
+        return None
     from chardet import detect
 
     whole = head[: min(len(head), _SAMPLE) // 4 * 4]
@@ -52,6 +54,18 @@ def by_marks(head: bytes) -> str | None:
         return None
     swapped = found[:-2] + ("be" if found.endswith("le") else "le")
     return max((found, swapped), key=lambda name: _ascii_count(whole, name))  # line ends at least are ASCII
+
+
+def _is_text_with_zeros(head: bytes) -> bool:
+    """Whether few bytes are zero and the rest is UTF-8, where half a wide character is a control character."""
+    rest = head.replace(b"\0", b"")
+    if len(rest) < 0.75 * len(head) or any(map(rest.count, _CONTROLS)):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(rest)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _ascii_count(head: bytes, encoding: str) -> int:

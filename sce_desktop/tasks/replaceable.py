@@ -162,7 +162,8 @@ def check_tuned(folder: Path, base: str, *, adapter: bool = False, force: bool =
     catalog.check_not_installed(folder)
     if force:
         return
-    if not all(map(is_writable, (folder, folder / folders.CONFIG))):
+    config = folder / (folders.ADAPTER if adapter else folders.CONFIG)
+    if not all(is_writable(path) for path in (folder, config) if path.exists()):
         raise already_there(folder, "is write-protected")
     if not _is_tuned(folder, adapter=adapter):
         raise already_there(folder, "is not the result of a fine-tune")

@@ -178,3 +178,18 @@ def test_any_other_encoding_reads_whatever_there_is(tmp_path: Path, encoding: st
     content = b"id,text\n1,+2AA-\n2,~{\xff\x1b$B\n" + bytes(range(1, 256))
     for row in read_bytes(tmp_path, content, encoding=encoding).rows:
         assert "".join(cell or "" for cell in row).encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"text,gold\n\0,damage\n",
+        b"text,gold\nlate\0,delay\n\0\0,damage\n",
+        "text,gold\nzerknüllt\0,damage\nété\0\0,delay\n".encode(),
+        "text,gold\n\0箱が壊れていた,damage\n".encode(),
+    ],
+)
+def test_zero_bytes_in_a_text_do_not_make_it_utf_16(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(data)
+    assert guess_encoding(path, len(data)).ranked[0] == "utf-8"

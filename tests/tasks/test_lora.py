@@ -76,7 +76,7 @@ def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:
         finetune_llm(table, base, model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
     (tmp_path / "hers").mkdir()
     (tmp_path / "hers" / "adapter_config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(UserError, match="no result of a fine-tune"):
+    with pytest.raises(UserError, match="is not the result of a fine-tune"):
         finetune_llm(table, tmp_path / "hers", model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
     assert sorted(base.iterdir()) == before
 
