@@ -57,7 +57,7 @@ def by_marks(head: bytes) -> str | None:
 
 
 def _is_text_with_zeros(head: bytes) -> bool:
-    """Whether few bytes are zero and the rest is UTF-8, where half a wide character is a control character."""
+    """Whether few bytes are zero and the rest is UTF-8, where half a wide character would be a control."""
     rest = head.replace(b"\0", b"")
     if len(rest) < 0.75 * len(head) or any(map(rest.count, _CONTROLS)):
         return False
