@@ -13,14 +13,13 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.names import LONGEST_NAME, check_name
 from sce_desktop.store import coders, contents, formats, importing, migrations, schema
 from sce_desktop.store.damaged import looks_like_project
 from sce_desktop.store.database import Database, connect, raw
 from sce_desktop.store.failures import error_code, known_failures
 from sce_desktop.store.lock import FileLock
 from sce_desktop.store.placing import (
-    LONGEST_NAME,
-    check_name,
     check_target,
     explaining,
     has_strange_log,

@@ -18,15 +18,13 @@ from pathlib import Path
 from typing import Final
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.names import check_name
 from sce_desktop.store import schema
 from sce_desktop.store.database import connect, file_uri
 from sce_desktop.store.failures import error_code
 from sce_desktop.store.lock import FileLock
 from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_beside
 
-MOST_NAME: Final = 200
-"""Bytes of a new project's name: what is made of it for files beside it fits into `LONGEST_NAME` then."""
-LONGEST_NAME: Final = 255
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _MAGIC: Final = b"SQLite format 3\0"
 _BEGINNINGS: Final = {"-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), "-journal": (b"\xd9\xd5\x05\xf9",)}
@@ -82,21 +80,6 @@ def put_in_place(draft: Path, path: Path, *, overwrite: bool, locked: bool = Fal
             sync_folder(target.parent)
             if not os.path.samestat(written, target.stat()) or _leftovers(target):
                 raise UserError(f"Another program wrote to {path} at the same time: choose another name.")
-
-
-def check_name(path: Path, *, most: int = MOST_NAME) -> None:
-    """Refuse a name that is no text, or that is too long with what is added to it for files beside it.
-
-    Raises:
-        UserError: It is.
-    """
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        shown = os.fsencode(path).decode("utf-8", "replace")
-        raise UserError(f"The file name {shown} is not valid UTF-8: choose another name.") from None
-    if len(os.fsencode(path.name)) > most:
-        raise UserError(f"The name {path.name[:40]}… is too long for a project: choose a shorter one.")
 
 
 def check_target(path: Path, *, overwrite: bool) -> None:

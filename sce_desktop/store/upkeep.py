@@ -13,12 +13,13 @@ import sqlalchemy as sa
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.names import check_name
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Origin
 from sce_desktop.store import contents, label_sets, rows, runs, schema, search
 from sce_desktop.store.database import Database, raw
 from sce_desktop.store.failures import known_failures
-from sce_desktop.store.placing import check_name, new_file
+from sce_desktop.store.placing import new_file
 from sce_desktop.store.sql import last_row_id
 
 _BACKUP_PAGES: Final = 2_000  # 8 MB between two looks at cancel

@@ -12,7 +12,7 @@ from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
 from sce_desktop.data import tables
 from sce_desktop.data.guess import gold_like
 from sce_desktop.data.labels_file import read_labels, write_labels
-from sce_desktop.store.placing import MOST_NAME, check_target, put_in_place
+from sce_desktop.store.placing import check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.store.query import RowState
 from sce_desktop.store.staging import StagedRows
@@ -33,7 +33,6 @@ from sce_desktop.tasks.progress import Unreported
 from sce_desktop.temporary import temporary_beside
 
 __all__ = [
-    "MOST_NAME",
     "append_table",
     "export_table",
     "import_table",

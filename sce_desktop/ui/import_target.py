@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 
-from sce_desktop.tasks.tables import MOST_NAME
+from sce_desktop.core.names import MOST_NAME
 from sce_desktop.ui import work
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import set_role

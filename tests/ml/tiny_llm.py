@@ -14,7 +14,7 @@ from tokenizers.models import BPE
 from sce_desktop.ml.prompts import PROMPTS
 from tests.ml.tiny import _WORDS
 
-NOTHING = "\u2060"  # a character that the tokenizer throws away
+NOTHING = "\u00a4"  # a character that the tokenizer throws away
 CHAT = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] | trim "
     "+ '<|im_end|>\\n' }}{% endfor %}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.store.placing import MOST_NAME, check_name
+from sce_desktop.core.names import MOST_NAME, check_name
 from sce_desktop.store.project import Project
 
 UNFIT = [f"{'n' * 241}.sce", f"{'é' * 120}.sce", f"{'n' * 300}.sce", "pr\udce9.sce"]

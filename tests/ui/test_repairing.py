@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.progress import Progress
@@ -110,9 +110,14 @@ def test_open_project_stays_until_the_repair_is_through(
     copy = damaged.with_name("taken.sce")
     copy.write_text("mine")
     choose(qtbot, window, copy)
-    qtbot.waitUntil(lambda: window.strip.text.text().startswith("taken.sce exists already"))
+    box = window.findChild(QMessageBox)
+    assert box.text() == "“taken.sce” already exists. Replace it?"
+    box.reject()
     assert session.project is project
     assert copy.read_text() == "mine"
+    box.accepted.emit()
+    assert session.project is project
+    qtbot.waitUntil(lambda: session.project is not None and session.project.path == copy)
 
 
 def test_offer_ends_when_another_project_opens(
@@ -127,7 +132,7 @@ def test_offer_ends_when_another_project_opens(
 def test_repair_can_be_cancelled(
     qtbot: QtBot, window: MainWindow, damaged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def endless(path: Path, copy: Path, progress: Progress) -> object:
+    def endless(path: Path, copy: Path, progress: Progress, *, overwrite: bool) -> object:
         while True:
             progress.check()
 

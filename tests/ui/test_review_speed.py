@@ -28,7 +28,7 @@ from tests.ui.test_row_panel import Bench, bench  # noqa: F401
 
 ROWS, LABELS = 600, 60
 MOST_TRANSACTIONS = 6  # one of them finds the next row without an answer, in one statement
-MOST_STATEMENTS = 41  # of the GUI thread for a key that decides, those of its transactions included
+MOST_STATEMENTS = 43  # of the GUI thread for a key that decides, those of its transactions included
 
 
 @pytest.fixture

@@ -1,0 +1,28 @@
+"""Names that the files of projects can have."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from sce_desktop.core.errors import UserError
+
+MOST_NAME: Final = 200
+"""Bytes of a new project's name: what is made of it for files beside it fits into `LONGEST_NAME` then."""
+LONGEST_NAME: Final = 255
+
+
+def check_name(path: Path, *, most: int = MOST_NAME) -> None:
+    """Refuse a name that is no text, or that is too long with what is added to it for files beside it.
+
+    Raises:
+        UserError: It is.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        raise UserError(f"The file name {shown} is not valid UTF-8: choose another name.") from None
+    if len(os.fsencode(path.name)) > most:
+        raise UserError(f"The name {path.name[:40]}… is too long for a project: choose a shorter one.")
