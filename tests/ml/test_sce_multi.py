@@ -1,4 +1,4 @@
-"""The committed multilingual model keeps what its card promises; it lies in a checkout and in a package of its own."""
+"""The committed multilingual model keeps what its card promises; it lies in a checkout, not in the wheel."""
 
 from __future__ import annotations
 
