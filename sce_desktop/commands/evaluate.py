@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.benchmark import BenchmarkReport
     from sce_desktop.tasks.few_shot import FewShotReport
 
-PARTS = ("benchmark", "validation", "train-test", "all")
+PARTS = ("benchmark", "validation", "train-test", "all", "multilingual")
 
 
 def add_command(commands: options.Commands) -> None:
@@ -50,7 +50,9 @@ def add_command(commands: options.Commands) -> None:
         help="folder with train/, validation/, benchmark/",
     )
     parser.add_argument(
-        "--part", choices=PARTS, help="which sets (default: benchmark; with --few-shot six of them)"
+        "--part",
+        choices=PARTS,
+        help="which sets (default: benchmark; with --few-shot six of them; all leaves multilingual out)",
     )
     parser.add_argument("--sets", type=_names, metavar="NAMES", help="only these sets, separated by commas")
     parser.add_argument(

@@ -1,8 +1,8 @@
 """The collection of labelled sets that models are trained and measured on.
 
-A folder with ``train/``, ``validation/`` and ``benchmark/``, each of gzipped JSON Lines ``NAME.jsonl.gz``
-with text, label and split, and with ``paper_labels.json``: for some sets, the paper's name of every
-label, null where the paper leaves the class out.
+A folder with ``train/``, ``validation/``, ``benchmark/`` and perhaps ``multilingual/``, each of gzipped JSON
+Lines ``NAME.jsonl.gz`` with text, label and, where a set has some, split, and with ``paper_labels.json``: for
+some sets, the paper's name of every label, null where the paper leaves the class out.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Literal
 from sce_desktop.core.errors import UserError
 from sce_desktop.data.text_source import reading
 
-Part = Literal["train", "validation", "benchmark"]
+Part = Literal["train", "validation", "benchmark", "multilingual"]
 
-_PARTS: tuple[Part, ...] = ("train", "validation", "benchmark")
+_PARTS: tuple[Part, ...] = ("train", "validation", "benchmark", "multilingual")
 _ENDING = ".jsonl.gz"
 
 
@@ -41,7 +41,7 @@ class LabelledSet:
 
 
 def list_sets(data_dir: str | Path, part: str) -> tuple[str, ...]:
-    """Return the names of the sets in ``part`` (train, validation or benchmark), sorted.
+    """Return the names of the sets in ``part`` (train, validation, benchmark or multilingual), sorted.
 
     Raises UserError if there is no such part, or nothing in it.
     """
@@ -67,7 +67,7 @@ def load_set(
     texts: list[str] = []
     labels: list[str] = []
     for row in _rows(path):
-        if split is not None and row["split"] != split:
+        if split is not None and row.get("split") != split:
             continue
         label: str | None = row["label"]
         if renamed is not None:
@@ -96,8 +96,8 @@ def _rows(path: Path) -> list[dict[str, str]]:
             rows = [json.loads(line) for line in file]
         except ValueError:
             raise UserError(f"{path.name} is damaged: fetch it again.") from None
-    if not all(isinstance(row, dict) and {"text", "label", "split"} <= row.keys() for row in rows):
-        raise UserError(f"{path.name} should have text, label and split in every line.")
+    if not all(isinstance(row, dict) and {"text", "label"} <= row.keys() for row in rows):
+        raise UserError(f"{path.name} should have text and label in every line.")
     return rows
 
 

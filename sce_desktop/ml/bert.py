@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import groupby
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
+
+from sce_desktop.ml.quantised import QuantisedTable
 
 _ACTIVATIONS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 _MODEL_TYPES = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
@@ -39,12 +41,15 @@ class EncoderConfig:
     pad_token_id: int = 0
     relative_attention_num_buckets: int = 0  # MPNet; 0: distance plays no part in attention
     model_type: str = "bert"
+    token_bits: int = field(default=0, repr=False)  # 4: the token table is in 4-bit blocks
 
     def __post_init__(self) -> None:
         if self.model_type not in _MODEL_TYPES:
             raise ValueError(f"not a BERT-like encoder: {self.model_type}")
         if self.hidden_act not in _ACTIVATIONS:
             raise ValueError(f"unknown activation: {self.hidden_act}")
+        if self.token_bits not in (0, 4):
+            raise ValueError(f"no token table of {self.token_bits} bits is known")
 
     @classmethod
     def from_dict(cls, config: Mapping[str, Any]) -> EncoderConfig:
@@ -121,7 +126,11 @@ class TextEncoder(nn.Module):
         super().__init__()
         self.config = config
         d = config.hidden_size
-        self.tokens = embedding_table(config.vocab_size, d)
+        self.tokens: nn.Embedding | QuantisedTable
+        if config.token_bits:
+            self.tokens = QuantisedTable(config.vocab_size, d)
+        else:
+            self.tokens = embedding_table(config.vocab_size, d)
         self.positions = embedding_table(config.max_position_embeddings, d)
         self.types = embedding_table(max(config.type_vocab_size, 1), d)
         self.norm = nn.LayerNorm(d, eps=config.layer_norm_eps)
@@ -131,6 +140,11 @@ class TextEncoder(nn.Module):
                 config.relative_attention_num_buckets, config.num_attention_heads
             )
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.positions.weight.device
+
     def seen(self, length: int, mask: Tensor | None = None) -> Tensor | None:
         """Return what every layer's attention over ``length`` tokens gets as its mask.
 
@@ -139,7 +153,7 @@ class TextEncoder(nn.Module):
         may = None if mask is None else mask[:, None, None, :]
         if not self.config.relative_attention_num_buckets:
             return may
-        place = torch.arange(length, device=self.tokens.weight.device)
+        place = torch.arange(length, device=self.device)
         buckets = distance_buckets(place[None] - place[:, None], self.config.relative_attention_num_buckets)
         bias = self.distances(buckets).permute(2, 0, 1)[None]  # (1, heads, T, T)
         return bias if may is None else bias.masked_fill(~may, -math.inf)
@@ -220,8 +234,8 @@ def _as_bert(name: str) -> str:
 
 def _strip(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     # Checkpoints of task models carry the body under a prefix ("bert.", "roberta.", "0.auto_model.").
-    key = next((k for k in state if k.endswith("embeddings.word_embeddings.weight")), None)
-    prefix = key[: -len("embeddings.word_embeddings.weight")] if key else ""
+    key = next((k for k in state if k.endswith("embeddings.position_embeddings.weight")), None)
+    prefix = key[: -len("embeddings.position_embeddings.weight")] if key else ""
     return {_as_bert(k[len(prefix) :]): v for k, v in state.items() if k.startswith(prefix)}
 
 
@@ -247,7 +261,7 @@ def text_encoder_state(state: Mapping[str, Tensor], config: EncoderConfig) -> di
     """Translate a published BERT-like checkpoint to the names of `TextEncoder` (float32)."""
     state = _strip(state)
     out = {
-        "tokens.weight": state["embeddings.word_embeddings.weight"].float(),
+        **_tokens(state, config),
         "positions.weight": state["embeddings.position_embeddings.weight"].float(),
         "types.weight": _types(state, config),
         "norm.weight": state["embeddings.LayerNorm.weight"].float(),
@@ -258,6 +272,13 @@ def text_encoder_state(state: Mapping[str, Tensor], config: EncoderConfig) -> di
     for i in range(config.num_hidden_layers):
         out |= {f"layers.{i}.{k}": v for k, v in layer_state(state, i).items()}
     return out
+
+
+def _tokens(state: Mapping[str, Tensor], config: EncoderConfig) -> dict[str, Tensor]:
+    at = "embeddings.word_embeddings."
+    if config.token_bits:
+        return {f"tokens.{part}": state[at + part] for part in ("blocks", "scales")}
+    return {"tokens.weight": state[at + "weight"].float()}
 
 
 def _types(state: Mapping[str, Tensor], config: EncoderConfig) -> Tensor:

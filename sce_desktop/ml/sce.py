@@ -16,6 +16,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
 from sce_desktop.ml.bert import EncoderConfig, EncoderLayer
+from sce_desktop.ml.quantised import QuantisedTable
 
 MASKED = -1e9
 """Score of a label that is not in a row's set (padding)."""
@@ -189,11 +190,16 @@ class SCE(nn.Module):
         return Passed(x @ e.transpose(-1, -2), x)
 
 
-def mean_token_embeddings(table: Tensor, ids: list[list[int]]) -> Tensor:
+def mean_token_embeddings(table: Tensor | QuantisedTable, ids: list[list[int]]) -> Tensor:
     """Return h_k (K, d), the mean of ``table`` rows over each label's token ids (paper, equation 1).
 
     A label that the tokenizer turns into nothing gets the zero vector.
     """
     flat = torch.tensor([i for one in ids for i in one], dtype=torch.long, device=table.device)
     starts = torch.tensor([0, *(len(one) for one in ids[:-1])], device=table.device).cumsum(0)
-    return F.embedding_bag(flat, table, starts, mode="mean")
+    if isinstance(table, QuantisedTable):
+        used, flat = flat.unique(return_inverse=True)
+        rows = table(used)
+    else:
+        rows = table
+    return F.embedding_bag(flat, rows, starts, mode="mean")

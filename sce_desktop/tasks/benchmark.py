@@ -30,6 +30,8 @@ SEEN_SETS = ("bbc_news", "huffpost", "mind_news", "nyt_sections")
 ALSO_BY_TEST_SPLIT = ("okite_arise_news",)
 # Its label names occur in the training sets: the validation mean is given without it too.
 NOT_QUITE_UNSEEN = "emotion6"
+# A set of the multilingual part that ends so has label names in its texts' own language.
+OWN_NAMES = "_own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,27 @@ class BenchmarkReport:
                 part: self._means(lambda one, part=part: one.counted and one.part == part)  # type: ignore[misc]
                 for part in parts
             }
+        result |= {kind: self._means(wanted) for kind, (_, wanted) in self._label_languages().items()}
         if any(one.name == NOT_QUITE_UNSEEN for one in self.sets):
             result[f"without_{NOT_QUITE_UNSEEN}"] = self._means(
                 lambda one: one.counted and one.part == "validation" and one.name != NOT_QUITE_UNSEEN
             )
         return result
+
+    def _label_languages(self) -> dict[str, tuple[str, Callable[[SetResult], bool]]]:
+        """Return by key what to call the sets of one language of labels, and which they are."""
+        if not any(one.part == "multilingual" for one in self.sets):
+            return {}
+        return {
+            "own_label_names": (
+                "mean, labels in the texts' language",
+                lambda one: one.part == "multilingual" and one.name.endswith(OWN_NAMES),
+            ),
+            "english_label_names": (
+                "mean, English labels",
+                lambda one: one.part == "multilingual" and not one.name.endswith(OWN_NAMES),
+            ),
+        }
 
     def _means(self, wanted: Callable[[SetResult], bool]) -> dict[str, Any]:
         sets = [one for one in self.sets if wanted(one)]
@@ -146,6 +164,9 @@ class BenchmarkReport:
             lines.append(f"| {one.name} | {one.rows:,} | {len(one.labels)} | {' | '.join(cells)} |")
         means = self._means(lambda one: one.counted)["mean"]
         lines.append(f"| mean | | | {' | '.join(f'{100 * mean:.1f}' for mean in means.values())} |")
+        for title, wanted in self._label_languages().values():
+            if part := self._means(wanted)["mean"]:
+                lines.append(f"| {title} | | | {' | '.join(f'{100 * mean:.1f}' for mean in part.values())} |")
         lines.append(f"| rows a second | | | {' | '.join(map(_rate, self.rows_per_second().values()))} |")
         if any(one.orders for one in self.sets):
             lines.append(f"| answers that change with the order of labels | | | {self._orders()} |")
@@ -202,11 +223,12 @@ def benchmark(
     """Measure ``models``, the similarity baseline and ``baselines`` on the sets of ``part``.
 
     Args:
-        data_dir: Folder with ``train/``, ``validation/`` and ``benchmark/``.
+        data_dir: Folder with ``train/``, ``validation/``, ``benchmark/`` and perhaps ``multilingual/``.
         source: Where models come from.
         models: Names or folders.
         baselines: Beside the similarity baseline, which is always there.
-        part: benchmark, validation, train-test (the held-out fifths of training sets) or all.
+        part: benchmark, validation, train-test (the held-out fifths of training sets), all of these, or
+            multilingual.
         sets: Only these sets of the part.
         paper_labels: The paper's label names; rows of the classes that it drops are left out.
         max_rows: A random sample of each set, the same every time.
@@ -272,6 +294,8 @@ def _wanted(data_dir: Path, part: str, sets: Sequence[str] | None) -> list[_Want
         available += [_Wanted(name, name, "train-test", "test") for name in SEEN_SETS if name in present]
     if part in ("validation", "all"):
         available += [_Wanted(name, name, "validation") for name in list_sets(data_dir, "validation")]
+    if part == "multilingual":
+        available += [_Wanted(name, name, part) for name in list_sets(data_dir, part)]
     if sets is not None:
         names = {one.name for one in available}
         for name in sets:

@@ -191,7 +191,7 @@ def test_a_failed_save_leaves_the_old_model_whole(tmp_path: Path, monkeypatch: p
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sce_desktop.ml.model.save_file", full)
+    monkeypatch.setattr("sce_desktop.ml.folders.write_weights", full)
     with pytest.raises(UserError, match="No space left on device"):
         tiny_sce_model(seed=7).save_pretrained(folder)
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
@@ -279,7 +279,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     [
         ({"model_type": "deberta-v2"}, "'deberta-v2', not an SCE"),
         ({"model_type": None}, "'unknown', not an SCE"),
-        ({"format": 2}, "newer version"),
+        ({"format": 3}, "newer version"),
         ({"sce": {"architecture": "paper", "text_width": WIDTH}}, "do not fit"),
         ({"sce": {"architecture": "plus", "layers": 5}}, "do not fit"),
         ({"sce": {"encoder": {"model_type": "t5"}}}, "does not describe an SCE"),

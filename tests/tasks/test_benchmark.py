@@ -100,6 +100,24 @@ def test_all_parts_each_with_its_means(data: Path) -> None:
     assert "trained_on" not in found["sets"]
 
 
+def test_sets_of_other_languages_with_their_own_and_with_english_labels(data: Path) -> None:
+    own = [("damage", "damage", "")]
+    english = [*own, ("delay", "damage", ""), ("damage", "delay", "")]
+    for name, rows in (("sib_deu", english), ("sib_deu_own", own), ("sib_fra", own)):
+        write_set(data, "multilingual", name, rows)
+    found = run(data, part="multilingual")
+    told = found.as_json()
+    assert list(told["sets"]) == ["sib_deu", "sib_deu_own", "sib_fra"]
+    assert told["own_label_names"]["mean"]["fake"] == 1.0
+    assert told["english_label_names"]["mean"]["fake"] == pytest.approx(2 / 3)
+    assert told["mean"]["fake"] == pytest.approx(7 / 9)
+    lines = found.as_markdown()
+    assert any(line.startswith("| mean, English labels | | | 66.7 |") for line in lines)
+    assert any(line.startswith("| mean, labels in the texts' language | | | 100.0 |") for line in lines)
+    assert "own_label_names" not in run(data).as_json()
+    assert not any(name.startswith("sib_") for name in run(data, part="all").as_json()["sets"])
+
+
 def test_differences_to_the_baseline_with_intervals_over_sets(data: Path) -> None:
     source = FakeSession(FakeModel(), Contrary("similarity", kind="similarity"))
     found = run(data, source=source).as_json()

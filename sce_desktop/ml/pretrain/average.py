@@ -53,7 +53,7 @@ def averaged(
     start = text_encoder_state(builder.start.state, builder.start.config)
     encoder = TextEncoder(builder.start.config)
     encoder.load_state_dict(
-        {k: torch.lerp(v, mean[f"{_EMBEDDER}{k}"], config.average.interpolation) for k, v in start.items()}
+        {k: _between(v, mean[f"{_EMBEDDER}{k}"], config.average.interpolation) for k, v in start.items()}
     )
     encoder.to(builder.device)
     a = config.average
@@ -73,5 +73,13 @@ def averaged(
     return encoder, head, trainer
 
 
+def _between(start: Tensor, end: Tensor, share: float) -> Tensor:
+    return torch.lerp(start, end, share) if start.is_floating_point() else start
+
+
 def _mean(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    return {k: torch.stack([s[k] for s in states]).mean(0) for k in states[0]}
+    # What is in 4-bit blocks was frozen: the same in all.
+    return {
+        k: torch.stack([s[k] for s in states]).mean(0) if v.dtype == torch.float32 else v
+        for k, v in states[0].items()
+    }

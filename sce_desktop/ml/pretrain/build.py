@@ -24,6 +24,7 @@ from sce_desktop.ml.pretrain.teacher import Teacher, frozen
 from sce_desktop.ml.pretrain.towers import FrozenTowers, TokenLists, Towers, TrainedTowers, encode_all
 from sce_desktop.ml.pretrain.train import Before, Trainer, use_half
 from sce_desktop.ml.published import load_embedder
+from sce_desktop.ml.quantised import unpacked
 from sce_desktop.ml.sce import SCE, SCEConfig, mean_token_embeddings
 
 
@@ -75,7 +76,8 @@ class Builder:
         encoder = TextEncoder(self.start.config, dropout=config.model.dropout)
         encoder.load_state_dict(text_encoder_state(self.start.state, self.start.config))
         encoder.to(self.device).eval()
-        encoder.tokens.weight.requires_grad_(config.model.train_token_table)
+        if isinstance(encoder.tokens, nn.Embedding):  # one in 4-bit blocks stays as it is
+            encoder.tokens.weight.requires_grad_(config.model.train_token_table)
         if encoder.config.relative_attention_num_buckets:  # else every attention matrix would be kept
             encoder.distances.weight.requires_grad_(False)
         towers = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
@@ -114,6 +116,8 @@ class Builder:
             free=self.material.free if config.mixture.free_labels else None,
             written=self.material.written if config.mixture.written else None,
             broader=self.material.broader if config.mixture.broader else None,
+            dictionary=self.material.dictionary if config.mixture.dictionary else (),
+            translations=self.material.translations if config.mixture.translated else None,
             taught=self.teacher.taught if self.teacher and config.mixture.taught else None,
             others=self.material.others,
             weights=config.data.weights,
@@ -207,4 +211,7 @@ def _tokens(tokenizer: Tokenizer, strings: list[str], limit: int, device: torch.
 
 
 def _token_table(start: Start) -> torch.Tensor:
-    return text_encoder_state(start.state, start.config)["tokens.weight"]
+    state = text_encoder_state(start.state, start.config)
+    if start.config.token_bits:
+        return unpacked(state["tokens.blocks"], state["tokens.scales"])
+    return state["tokens.weight"]

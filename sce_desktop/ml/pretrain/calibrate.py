@@ -101,28 +101,32 @@ def fit(sets: Sequence[SetScores]) -> Calibration:
 
 
 def leaving_each_out(sets: Mapping[str, SetScores]) -> dict[str, dict[str, float]]:
-    """Return by set: ECE and null ECE (fractions) calibrated on the other sets, AUROC of the null score.
+    """Return what `measured` says of each set, calibrated on the other sets."""
+    return {
+        name: measured(one, fit([s for other, s in sets.items() if other != name] or [one]))
+        for name, one in sets.items()
+    }
+
+
+def measured(one: SetScores, calibration: Calibration) -> dict[str, float]:
+    """Return ECE and null ECE (fractions) under a calibration made without the set, AUROC of the null score.
 
     A null score is judged on the texts with their own label there and on the same texts without it.
     """
     from sklearn.metrics import roc_auc_score
 
-    found = {}
-    for name, one in sets.items():
-        others = fit([s for other, s in sets.items() if other != name] or [one])
-        p = np.exp(log_softmax(one.scores / others.temperature, 1))
-        found[name] = {"ece": expected_calibration_error(p.max(1), p.argmax(1) == one.right)}
-        if one.yes.shape[1]:
-            logits, lacks = np.concatenate([one.lacks, one.fits]), np.repeat([1, 0], len(one.right))
-            found[name]["none_auroc"] = float(roc_auc_score(lacks, logits))
-            logits, lacks = _seldom(one)
-            said = others.none(logits.astype(np.float32))
-            found[name]["none_ece"] = expected_calibration_error(said, lacks == 1)
-            own = np.eye(one.yes.shape[1])[one.right].ravel()
-            found[name]["yes_auroc"] = float(roc_auc_score(own, one.yes.ravel()))
-            found[name]["yes_ece"] = expected_calibration_error(
-                others.yes_no(one.yes.ravel().astype(np.float32)), own == 1
-            )
+    p = np.exp(log_softmax(one.scores / calibration.temperature, 1))
+    found = {"ece": expected_calibration_error(p.max(1), p.argmax(1) == one.right)}
+    if one.yes.shape[1]:
+        logits, lacks = np.concatenate([one.lacks, one.fits]), np.repeat([1, 0], len(one.right))
+        found["none_auroc"] = float(roc_auc_score(lacks, logits))
+        logits, lacks = _seldom(one)
+        said = calibration.none(logits.astype(np.float32))
+        found["none_ece"] = expected_calibration_error(said, lacks == 1)
+        own = np.eye(one.yes.shape[1])[one.right].ravel()
+        found["yes_auroc"] = float(roc_auc_score(own, one.yes.ravel()))
+        said = calibration.yes_no(one.yes.ravel().astype(np.float32))
+        found["yes_ece"] = expected_calibration_error(said, own == 1)
     return found
 
 

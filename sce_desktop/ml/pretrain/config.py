@@ -39,12 +39,15 @@ class DataConfig:
     wordnet: str = ""  # gzipped JSON lines of glosses, "" for none
     free_labels: tuple[str, ...] = ()  # JSON lines of labels written for single training texts
     written: tuple[str, ...] = ()  # JSON lines of small label sets with texts, written for training
+    translations: str = ""  # JSON of label names in other languages, "" for none
+    dictionary: str = ""  # gzipped JSON lines of glosses with their labels in many languages, "" for none
     broader: str = ""  # JSON of broader categories by set and label, "" for none
     teacher: str = ""  # folder of a larger trained SCE to learn from too, "" for none
     max_characters: int = 300
     max_tokens: int = 72
     max_rows: int = 20_000  # a set
     validation: tuple[str, ...] = ()  # names in <folder>/validation; empty: all
+    validated_in: tuple[str, ...] = ("validation",)  # folders of sets to choose by; the first calibrates
     validation_rows: int = 800  # a set
 
 
@@ -60,7 +63,9 @@ class MixtureConfig:
     free_labels: float = 0.0  # share of groups from the free labels of single texts
     written: float = 0.0  # share of groups from the written sets
     broader: float = 0.0  # share of groups from the broader categories of the sets' labels
+    dictionary: float = 0.0  # share of groups that are glosses with labels in one of many languages
     taught: float = 0.0  # share of groups whose labels the teacher picks and judges
+    translated: float = 0.0  # how often a group's labels are put into another language
     merged: float = 0.0  # how often two labels of a set become one, "Science and travel"
     others: float = 0.0  # how often labels are left out and their texts belong to "Other"
     max_labels: int = 48

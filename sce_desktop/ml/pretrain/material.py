@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,6 +156,58 @@ def make_glosses(
         own.append(len(groups[0]))
         pool.append(groups[-1][0])
     return Glosses(np.array(texts), Lists.of(right), np.array(own), np.array(pool))
+
+
+def make_dictionary(
+    lines: Iterable[Mapping[str, Any]], texts: StringTable, labels: StringTable, *, most: int = 4
+) -> tuple[Glosses, ...]:
+    """Number senses that many languages name, by language of the labels; see ``tools/omw_labels.py``.
+
+    The texts are English glosses and, where a language has one, its own: with labels in that language, and
+    with English ones. At most ``most`` groups of right labels are kept of each.
+    """
+    rows: dict[str, list[tuple[int, list[list[int]]]]] = defaultdict(list)
+    for line in lines:
+        named = {
+            language: [[labels.add(w) for w in g] for g in own[:most]] for language, own in line["p"].items()
+        }
+        gloss = texts.add(line["t"])
+        for language, groups in named.items():
+            if language != "eng":  # WordNet itself has those
+                rows[language].append((gloss, groups))
+        for language, text in line["d"].items():
+            if language in named:
+                rows[language].append((texts.add(text), named[language]))
+            rows["eng"].append((texts.add(text), named["eng"]))
+    made = []
+    for language in sorted(rows):
+        own = rows[language]
+        made.append(
+            Glosses(
+                np.array([text for text, _ in own]),
+                Lists.of([[n for g in groups for n in g] for _, groups in own]),
+                np.array([len(groups[0]) for _, groups in own]),
+                np.array([groups[-1][0] for _, groups in own]),
+            )
+        )
+    return tuple(made)
+
+
+def make_translations(names: Mapping[str, Sequence[str]], labels: StringTable) -> Ints:
+    """Return (labels, languages): by number of a label, the number of its name in each language.
+
+    ``names`` holds English names with theirs in every language, in one order, "" where there is none:
+    -1. Upper and lower case are one.
+    """
+    rows = {name.casefold(): own for name, own in names.items()}
+    languages = max(len(own) for own in rows.values())
+    found = []
+    for string in list(labels.strings):
+        own = rows.get(string.casefold(), ())
+        found.append([labels.add(name) if name else -1 for name in own] + [-1] * (languages - len(own)))
+    whole = np.full((len(labels), languages), -1, dtype=np.int64)
+    whole[: len(found)] = found
+    return whole
 
 
 def make_pairs(

@@ -59,13 +59,15 @@ class Mixture:
         free: FreeLabels | None = None,
         written: WrittenSets | None = None,
         broader: FreeLabels | None = None,
+        dictionary: Sequence[Glosses] = (),
+        translations: Ints | None = None,
         taught: Taught | None = None,
         others: Ints | None = None,
         weights: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> None:
         self.pairs, self.free, self.written, self.broader = pairs, free, written, broader
-        self.taught = taught
+        self.taught, self.dictionary, self.translations = taught, tuple(dictionary), translations
         self.others = np.array([], dtype=np.int64) if others is None else others
         self.sets, self.glosses, self.config, self.seed = list(sets), glosses, config, seed
         weight = [
@@ -78,7 +80,9 @@ class Mixture:
         """Draw the groups of ``step``."""
         c, rng = self.config, np.random.default_rng((self.seed, step))
         drawn: list[Group] = []
-        ends = np.cumsum([c.wordnet, c.mixed, c.pairs, c.free_labels, c.broader, c.written, c.taught])
+        ends = np.cumsum(
+            [c.wordnet, c.mixed, c.pairs, c.free_labels, c.broader, c.written, c.taught, c.dictionary]
+        )
         for kind in np.searchsorted(ends, rng.random(c.groups), side="right"):
             if kind == 0 and self.glosses is not None:
                 drawn.append(self._gloss_group(self.glosses, rng))
@@ -94,8 +98,17 @@ class Mixture:
                 drawn.append(self._written_group(self.written, rng))
             elif kind == 6 and self.taught is not None:
                 drawn.append(self._taught_group(self.taught, rng))
+            elif kind == 7 and self.dictionary:
+                drawn.append(self._gloss_group(self.dictionary[rng.integers(len(self.dictionary))], rng))
             else:
                 drawn.append(self._set_group(self.sets[rng.choice(len(self.sets), p=self.weight)], rng))
+        if self.translations is not None and c.translated:
+            drawn = [
+                (texts, self._translate(labels, rng), seen, right)
+                if rng.random() < c.translated
+                else (texts, labels, seen, right)
+                for texts, labels, seen, right in drawn
+            ]
         width = max(len(labels) for _, labels, _, _ in drawn)
         labels = np.full((c.groups, width), -1)
         mask = np.zeros((c.groups, c.rows, width), dtype=bool)
@@ -110,6 +123,18 @@ class Mixture:
         other = (rng.random(len(labels)) < self.config.synonyms) & (wordings.counts[labels] > 1)
         worded = wordings.draw(labels, rng.random(len(labels)), first=1)
         return np.where(other, worded, wordings.values[labels, 0])
+
+    def _translate(self, labels: Ints, rng: np.random.Generator) -> Ints:
+        # All labels go into one language, now and then each into its own; those without a translation stay,
+        # and so do two that would become the same.
+        assert self.translations is not None
+        known, place = np.unique(labels, return_inverse=True)
+        languages = self.translations.shape[1]
+        one = rng.integers(languages, size=len(known) if rng.random() < 0.2 else 1)
+        found = self.translations[known, np.broadcast_to(one, known.shape)]
+        becomes = np.where(found < 0, known, found)
+        _, back, often = np.unique(becomes, return_inverse=True, return_counts=True)
+        return np.where(often[back] > 1, known, becomes)[place]
 
     def _set_group(self, s: TrainSet, rng: np.random.Generator) -> Group:
         c = self.config

@@ -19,7 +19,7 @@ from sce_desktop.ml import catalog, folders
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.pretrain.average import averaged, save_member
 from sce_desktop.ml.pretrain.build import Builder
-from sce_desktop.ml.pretrain.calibrate import fit, leaving_each_out, set_scores
+from sce_desktop.ml.pretrain.calibrate import SetScores, fit, leaving_each_out, measured, set_scores
 from sce_desktop.ml.pretrain.config import PretrainConfig, member_configs, read_config
 from sce_desktop.ml.pretrain.sets import Material, read_material
 from sce_desktop.ml.pretrain.state import clear_state, load_state, save_state
@@ -120,15 +120,19 @@ def _train(trainer: Trainer, work: Path, fingerprint: str, progress: Progress) -
 
 def _calibrate(model: SCEModel, material: Material, progress: Progress) -> dict[str, Any]:
     """Fit what makes probabilities of scores, and return how that did on sets left out."""
-    sets = {}
+    sets: dict[str, SetScores] = {}
+    looked_at: dict[str, SetScores] = {}
     for one in material.validation:
         progress.check()
         texts = [material.texts.strings[n] for n in one.texts]
-        sets[one.name] = set_scores(model, texts, [material.labels.strings[n] for n in one.labels], one.right)
+        scores = set_scores(model, texts, [material.labels.strings[n] for n in one.labels], one.right)
+        (sets if one.calibrates else looked_at)[one.name] = scores
     if not sets:
         return {}
-    fit(list(sets.values())).of(model)
-    return leaving_each_out(sets)
+    whole = fit(list(sets.values()))
+    whole.of(model)
+    others = {name: measured(scores, whole) for name, scores in looked_at.items()}
+    return leaving_each_out(sets) | others
 
 
 def _write(

@@ -23,10 +23,12 @@ from sce_desktop.ml.pretrain.material import (
     StringTable,
     TrainSet,
     WrittenSets,
+    make_dictionary,
     make_free_labels,
     make_glosses,
     make_pairs,
     make_set,
+    make_translations,
     make_written,
 )
 
@@ -52,6 +54,7 @@ class ValidationSet:
     texts: list[int]
     labels: list[int]
     right: list[int]
+    calibrates: bool = True  # False: looked at only, as the same sentences in other languages are
 
 
 @dataclass
@@ -68,6 +71,8 @@ class Material:
     written: WrittenSets | None
     broader: FreeLabels | None
     others: Ints  # label numbers of what users call the rest
+    dictionary: tuple[Glosses, ...] = ()  # by language of the labels
+    translations: Ints | None = None  # (labels, languages): the label's number in that language, -1: none
 
 
 def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
@@ -110,7 +115,8 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
                     free[text] = own
     if not train:
         raise UserError(f"There are no training sets (*.jsonl or *.jsonl.gz) in {folder / 'train'}.")
-    for path in _files(folder / "validation", config.validation) if (folder / "validation").is_dir() else ():
+    places = [folder / part for part in config.validated_in if (folder / part).is_dir()]
+    for path in _validation_files(places, config.validation):
         everything = list(_lines(path))
         names = sorted({r["label"] for r in everything})
         rows = _sample(everything, config.validation_rows, seed)
@@ -120,6 +126,7 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
                 [texts.add(r["text"][: config.max_characters]) for r in rows],
                 [labels.add(n) for n in names],
                 [names.index(r["label"]) for r in rows],
+                path.parent.name == config.validated_in[0],
             )
         )
     glosses = None
@@ -133,6 +140,14 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
     ) -> FreeLabels | None:
         return make_free_labels(lines, facets, text_table=texts, label_table=labels) if lines else None
 
+    dictionary = make_dictionary(_lines(base / config.dictionary), texts, labels) if config.dictionary else ()
+    written = _written([base / file for file in config.written], texts, labels) if config.written else None
+    free_labels = _free([([text], own) for text, own in free.items()], FACETS)
+    broader_labels = _free(above, None)
+    others = np.array([labels.add(name) for name in OTHERS])
+    translations = None
+    if config.translations:
+        translations = make_translations(_json(base / config.translations)["labels"], labels)
     return Material(
         texts,
         labels,
@@ -140,10 +155,12 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         validation,
         glosses,
         pairs,
-        _free([([text], own) for text, own in free.items()], FACETS),
-        _written([base / file for file in config.written], texts, labels) if config.written else None,
-        _free(above, None),
-        np.array([labels.add(name) for name in OTHERS]),
+        free_labels,
+        written,
+        broader_labels,
+        others,
+        dictionary,
+        translations,
     )
 
 
@@ -166,6 +183,14 @@ def _files(folder: Path, names: Sequence[str]) -> list[Path]:
     missing = [n for n in names if n not in found]
     if missing:
         raise UserError(f"There is no set {missing[0]} in {folder}.")
+    return [found[n] for n in (names or found)]
+
+
+def _validation_files(folders: Sequence[Path], names: Sequence[str]) -> list[Path]:
+    found = {p.name.split(".")[0]: p for folder in folders for p in sorted(folder.glob("*.jsonl*"))}
+    missing = [n for n in names if n not in found]
+    if missing:
+        raise UserError(f"There is no set {missing[0]} to choose by in {' or '.join(map(str, folders))}.")
     return [found[n] for n in (names or found)]
 
 
