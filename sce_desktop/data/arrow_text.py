@@ -103,7 +103,10 @@ def _values(array: pa.Array, broken: set[int]) -> list[Any]:
         return [items and [[item["key"], item["value"]] for item in items] for items in pairs]
     if pa.types.is_struct(kind):
         names = _names(kind)
-        columns = [_values(column, broken) for column in array.flatten()]
+        columns = [  # of a part of an array, pyarrow gives columns of nothing but nulls without a length
+            [None] * len(array) if pa.types.is_null(column.type) else _values(column, broken)
+            for column in array.flatten()
+        ]
         rows = zip(*columns, strict=True) if columns else iter([()] * len(array))
         return [
             dict(zip(names, row, strict=True)) if there else None

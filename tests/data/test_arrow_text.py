@@ -95,6 +95,12 @@ def test_every_type_comes_back(data: st.DataObject) -> None:
     assert texts_of(cut) == texts[1:]
 
 
+def test_a_part_of_records_with_a_field_of_nulls() -> None:
+    kind = pa.map_(pa.string(), pa.struct([("a", pa.null()), ("b", pa.int8())]))
+    array = pa.array([[("x", None)], None, [("y", {"a": None, "b": 1}), ("z", None)]], kind)
+    assert texts_of(array[1:]) == texts_of(array)[1:] == [None, '[["y", {"a": null, "b": 1}], ["z", null]]']
+
+
 @pytest.mark.parametrize(
     ("array", "texts"),
     [
