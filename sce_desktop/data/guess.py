@@ -48,15 +48,18 @@ _LABEL_NAMES = {
         "intent",
         "sentiment",
     ),
-    *("annotation", "annotations", "classes", "golden", "truth", "true", "expected"),
-    *("theme", "section", "genre", "emotion", "kategorie", "thema", "catégorie", "categoría"),
+    *("annotation", "annotations", "classes", "golden", "truth", "groundtruth", "true", "expected"),
+    *("topics", "targets", "intents", "sentiments", "themes", "emotions", "annotated"),
+    *("theme", "section", "genre", "emotion", "kategorie", "klasse", "thema", "catégorie", "categoría"),
 }
 _MOST_LABELS = 50
-_FEW_ROWS = 20
 
 
 def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tuple[int | None, int | None]:
-    """Return the places of (the text column, the label column), None where nothing looks like one."""
+    """Return the places of (the text column, the label column), None where nothing looks like one.
+
+    A column of labels says so by its name: few values that repeat may as well be a country or a shop.
+    """
     values = [
         [cell for row in rows if (cell := row[place]) and not is_blank(cell)] for place in range(len(columns))
     ]
@@ -67,18 +70,16 @@ def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tup
     return text, _best(labelness)
 
 
-def gold_like(
-    columns: Sequence[str], rows: Sequence[Sequence[Cell]], label_column: int | None
-) -> frozenset[int]:
-    """Return the places of columns that look like gold labels: such a name or guess, and few empty cells.
+def gold_like(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
+    """Return the places of columns that look like gold labels: such a name, and few empty cells.
 
     Labels of a person who is at work fill a column in part; taken for the user's own, a column that is full
     leaves nothing to do.
     """
     found = set()
     for place, name in enumerate(columns):
-        filled = sum(bool((row[place] or "").strip()) for row in rows)
-        if (place == label_column or _named(name, _LABEL_NAMES)) and 2 * filled > len(rows):
+        filled = sum(not is_blank(row[place] or "") for row in rows)
+        if _named(name, _LABEL_NAMES) and 2 * filled > len(rows):
             found.add(place)
     return frozenset(found)
 
@@ -111,16 +112,12 @@ def _textness(column: str, values: Sequence[str]) -> float:
 
 
 def _labelness(column: str, values: Sequence[str]) -> float:
-    """How much a column looks like labels: few short values that repeat, or a name that says so."""
-    named = _named(column, _LABEL_NAMES)
+    """How much a column looks like labels: a name that says so, and short values that repeat."""
+    if not _named(column, _LABEL_NAMES):
+        return 0.0
     distinct = len(set(values))
     if not values:
-        return 0.1 if named else 0.0
+        return 0.1
     if sum(map(len, values)) > 60 * len(values) or (distinct > _MOST_LABELS and 2 * distinct > len(values)):
         return 0.0
-    repeats = 1 - distinct / len(values)
-    if named:
-        return 1.0 + repeats
-    worded = sum(any(character.isalpha() for character in value) for value in values)
-    unlike = len(values) < _FEW_ROWS or distinct < 2 or distinct > _MOST_LABELS or 2 * worded < len(values)
-    return 0.0 if unlike or repeats < 0.8 else repeats
+    return 2 - distinct / len(values)

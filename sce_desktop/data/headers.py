@@ -17,7 +17,9 @@ _ABOVE = 20  # lines that may stand above a header
 _SAMPLE_ROWS = 100
 _PROSE = 25  # characters of cells that are texts rather than names
 _WORDS = 4  # of a header at most
-_SENTENCE_END = (".", "!", "?", "。", "！", "？")
+_QUESTION = ("?", "？")
+_SENTENCE_END = (".", "!", "。", "！", *_QUESTION)
+_FEW = 10  # texts, of which none need be a question
 
 
 class Sample(NamedTuple):
@@ -135,20 +137,39 @@ def looks_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
         name = name.strip()
         if not cells or not name or re.fullmatch(r"(19|20)\d\d", name):  # years are names of columns
             continue
-        if names_a_column(name):
+        if names_a_column(name) and name not in cells:  # "no" may be an answer
             for_header += 3
         shapes = {_shape(cell) for cell in cells}
         if all(_is_number(cell) for cell in cells) or (len(shapes) == 1 and re.search("0", min(shapes))):
             like = _is_number(name) if _is_number(cells[0]) else _shape(name) in shapes
             for_row += 2 * like
             for_header += 2 * (not like)
-        elif cells.count(name) > 1 and 3 * len(set(cells)) <= len(cells):
+        elif (cells.count(name) > 1 and 3 * len(set(cells)) <= len(cells)) or _reads_like(name, cells):
             for_row += 2
         elif sum(map(len, cells)) >= _PROSE * len(cells):
             prose = len(name.split()) > _WORDS or name.endswith(_SENTENCE_END)
+            if name.endswith(_QUESTION) and len(cells) >= _FEW and not _count(cells, _QUESTION):
+                prose = False  # what a survey asked, and people answered
             for_row += prose
             for_header += not prose
     return for_row > for_header
+
+
+def _reads_like(name: str, cells: Sequence[str]) -> bool:
+    """Whether a name is a sentence where the cells below it are: one of them rather than what they are of.
+
+    A question is a name in surveys, unless questions are what the cells are, too.
+    """
+    if name.endswith(_QUESTION):
+        return 3 * _count(cells, _QUESTION) >= len(cells)
+    words = len(name.split())
+    if name.endswith(_SENTENCE_END):  # a word may be short for another: "No."
+        return (words > 1 or not name.isascii()) and 2 * _count(cells, _SENTENCE_END) >= len(cells)
+    return words > 2 * _WORDS and 2 * sum(len(cell.split()) > _WORDS for cell in cells) >= len(cells)
+
+
+def _count(cells: Sequence[str], ends: tuple[str, ...]) -> int:
+    return sum(cell.endswith(ends) for cell in cells)
 
 
 def _is_number(cell: str) -> bool:

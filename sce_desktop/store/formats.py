@@ -27,6 +27,10 @@ _SHADOWS: Final = {  # what FTS5 keeps the search index in, for a SQLite without
     "data": "(id INTEGER PRIMARY KEY, block BLOB)",
     "idx": "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
 }
+_STATISTICS: Final = {  # what ANALYZE of other programs leaves for SQLite's planner; nothing acts by itself
+    "sqlite_stat1": "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+    "sqlite_stat4": "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+}
 
 
 class Entry(NamedTuple):
@@ -76,7 +80,8 @@ def entries(plain: sqlite3.Connection) -> list[tuple[Entry, int]]:
 def difference(plain: sqlite3.Connection, version: int) -> str:
     """Return how the schema of a file differs from what its version has, in words; empty if it does not."""
     format_ = of_version(version)
-    allowed = format_.required | format_.optional
+    statistics = {Entry("table", name, name, canonical(sql)) for name, sql in _STATISTICS.items()}
+    allowed = format_.required | format_.optional | statistics
     found = entries(plain)
     names = {entry.name for entry in allowed}
     wrong = [

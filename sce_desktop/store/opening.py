@@ -23,6 +23,7 @@ from sce_desktop.store.placing import (
     check_target,
     explaining,
     has_strange_log,
+    lacks_its_end,
     lock_of,
     new_file,
 )
@@ -115,6 +116,8 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
         strange = has_strange_log(path)
         if strange and lock is not None:
             _set_log_aside(path)
+        if lacks_its_end(path):
+            raise DamagedProject(path, "is damaged (its end is missing)")
         immutable = lock is None and (strange or _needs_immutable(path))
         try:
             version = _inspect(path, reason if lock is None else None, immutable=immutable, older=older)

@@ -28,6 +28,7 @@ from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_besid
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _MAGIC: Final = b"SQLite format 3\0"
 _BEGINNINGS: Final = {"-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), "-journal": (b"\xd9\xd5\x05\xf9",)}
+_SIZE_FIELDS: Final = ((16, 2), (24, 4), (28, 4), (68, 4), (92, 4))  # of the header: start and bytes
 _SHM_BLOCK: Final = 32_768
 _SHM_IN_USE: Final = 128  # the byte of the "-shm" file that everybody has locked who has the log open
 
@@ -135,6 +136,32 @@ def has_strange_log(path: Path) -> bool:
     except OSError:
         return False
     return head.startswith(_MAGIC) and head[18:20] == b"\x01\x01"
+
+
+def lacks_its_end(path: Path) -> bool:
+    """Whether the project ``path`` is shorter than its header says, as a copy that broke off is.
+
+    SQLite takes part of a page for a whole one, and fails where it comes to what is missing, if ever.
+    A log or journal that belongs to the file may hold the rest, or another header.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+            length = file.seek(0, os.SEEK_END)
+        if _size(journal) or (_size(path.with_name(f"{path.name}-wal")) and not has_strange_log(path)):
+            return False
+    except OSError:
+        return False  # told by whoever reads it in earnest
+    if len(head) < 100 or not head.startswith(_MAGIC):
+        return False
+    page, changes, pages, application, valid_for = (
+        int.from_bytes(head[start : start + size], "big") for start, size in _SIZE_FIELDS
+    )
+    counted = changes == valid_for  # else it was written by a program that does not count pages
+    return (
+        application == schema.APPLICATION_ID and counted and length < pages * (65_536 if page == 1 else page)
+    )
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def preview_table(
 
 def gold_columns(preview: TablePreview) -> frozenset[int]:
     """Return the places of columns that look like gold labels; see `data.guess.gold_like`."""
-    return gold_like(preview.columns, preview.rows, preview.label_column)
+    return gold_like(preview.columns, preview.rows)
 
 
 def import_table(

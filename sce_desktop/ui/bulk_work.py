@@ -14,8 +14,9 @@ from PySide6.QtCore import QObject, Slot
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision, IdArray
 from sce_desktop.ui.jobs import Job
-from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.queries import queue_name
+from sce_desktop.ui.rows_text import decided_names
 from sce_desktop.ui.session import Session
 
 if TYPE_CHECKING:
@@ -27,17 +28,43 @@ def decide_many(
     session: Session, ids: Sequence[int] | IdArray, decision: Decision, label_ids: Sequence[int] = ()
 ) -> Job | None:
     """Decide the same about ``ids``, in bulk; None if the project cannot be edited."""
-    bare = {Decision.NONE: (NO_LABEL,), Decision.SKIPPED: (SKIPPED,)}
-    answer = bare.get(decision, tuple(label_ids))
-    return submit_bulk(session, decide, np.asarray(ids, np.int64), answer)
+    return submit_bulk(
+        session,
+        decide,
+        np.asarray(ids, np.int64),
+        answer_for(decision, label_ids),
+        done=done_words(session, decision, label_ids),
+        before="relabelled" if decision is Decision.LABEL else "answered otherwise before",
+    )
+
+
+def answer_for(decision: Decision, label_ids: Sequence[int]) -> Answer:
+    """Return a decision as the bulk actions take it."""
+    bare: dict[Decision, Answer] = {Decision.NONE: (NO_LABEL,), Decision.SKIPPED: (SKIPPED,)}
+    return bare.get(decision, tuple(label_ids))
+
+
+def done_words(session: Session, decision: Decision, label_ids: Sequence[int]) -> str:
+    """What is done to rows, in words that follow their number."""
+    if decision is Decision.SKIPPED:
+        return "skipped"
+    names = decided_names(decision, tuple(label_ids), session.labels)
+    return f"labelled {quoted(names)}" if names else "decided in bulk"
 
 
 def submit_bulk(
-    session: Session, fn: Any, *args: Any, title: str = "Deciding rows", queue: str = ""
+    session: Session,
+    fn: Any,
+    *args: Any,
+    title: str = "Deciding rows",
+    queue: str = "",
+    done: str = "decided in bulk",
+    before: str = "",
 ) -> Job | None:
     """Run ``fn(project, *args, queue=..., progress=...)``, which decides rows and returns a `BulkOutcome`.
 
-    ``queue`` is kept with each decision; empty: that of the rows shown.
+    ``queue`` is kept with each decision; empty: that of the rows shown. ``done`` says what becomes of the
+    rows, ``before`` what of those that had another answer; empty: they are not counted.
     When it is through, stopped or failed the session tells what has changed. None if the project cannot be
     edited.
     """
@@ -47,18 +74,19 @@ def submit_bulk(
     job = session.submit(
         fn, project, *args, queue=queue or queue_name(session.query), title=title, lane="files", first=True
     )
-    _Teller(session, project, job)
+    _Teller(session, project, job, done, before)
     return job
 
 
 class _Teller(QObject):
     """Tells what a job has decided; lives as long as the job."""
 
-    def __init__(self, session: Session, project: Project, job: Job) -> None:
+    def __init__(self, session: Session, project: Project, job: Job, done: str, before: str) -> None:
         super().__init__(job)
         self._session = session
         self._project = project
         self._job = job
+        self._done, self._before = done, before
         job.finished.connect(self._on_finished)
         job.cancelled.connect(self._on_cancelled)
         job.ended.connect(self._on_ended)
@@ -67,7 +95,9 @@ class _Teller(QObject):
     def _on_finished(self, outcome: BulkOutcome) -> None:
         said = []
         if outcome.rows:
-            said.append(f"{rows(outcome.rows)} decided in bulk. Ctrl+Z takes that back.")
+            told = self._before and outcome.relabelled
+            had = f", {outcome.relabelled:,} of them {self._before}" if told else ""
+            said.append(f"{rows(outcome.rows)} {self._done}{had}. Undo with Ctrl+Z.")
         if outcome.spared:
             said.append(f"{rows(outcome.spared)} of a random sample left out: decide them one by one.")
         if outcome.blank:
@@ -77,7 +107,7 @@ class _Teller(QObject):
     @Slot()
     def _on_cancelled(self) -> None:
         if self._job.done:
-            self._say(f"Stopped: {rows(self._job.done)} decided in bulk until then. Ctrl+Z takes that back.")
+            self._say(f"Stopped: {rows(self._job.done)} {self._done} until then. Undo with Ctrl+Z.")
 
     def _say(self, words: str) -> None:
         if words and self._session.project is self._project:

@@ -93,6 +93,7 @@ class LabelButton(QAbstractButton):
         self._line: LabelLine | None = None
         self._key = ""
         self._low = self._typing = False
+        self._many = 0
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -109,14 +110,27 @@ class LabelButton(QAbstractButton):
             return
         bars = len(self._line.bars) if self._line else -1
         self._line, self._key = line, keys
-        key = f", key {self._key.replace(' ', ' or ')}" if self._key else ""
-        decided = ", chosen" if line.decided else ""
         self.setAccessibleName(line.name)
-        self.setAccessibleDescription(f"{line.said or 'not scored'}{key}{decided}")
-        self.setToolTip("\n".join([line.name, *(f"{b.title}: {per_cent(b.share)}" for b in line.bars)]))
+        self._describe(line)
         if bars != len(line.bars):
             self.updateGeometry()
         self.update()
+
+    def set_many(self, count: int) -> None:
+        """Say that it is about ``count`` rows; 0: about the one that is shown."""
+        if count != self._many:
+            self._many = count
+            if self._line is not None:
+                self._describe(self._line)
+
+    def _describe(self, line: LabelLine) -> None:
+        key = f", key {self._key.replace(' ', ' or ')}" if self._key else ""
+        decided = ", chosen" if line.decided else ""
+        many = [f"for all {self._many:,} selected rows"] if self._many else []
+        said = f"{line.said or 'not scored'}{key}{decided}"
+        self.setAccessibleDescription(", ".join([said, *many]))
+        bars = [f"{bar.title}: {per_cent(bar.share)}" for bar in line.bars]
+        self.setToolTip("\n".join([line.name, *bars, *map(str.capitalize, many)]))
 
     def set_low(self, low: bool) -> None:
         """Show no more than the first model's bar, and that below the name."""
@@ -249,6 +263,7 @@ class RowLabels(QWidget):
         self._lines: Sequence[LabelLine] = ()
         self._titles: tuple[str, ...] = ()
         self._all = self._low = self._typing = False
+        self._many = 0
         self.buttons: list[LabelButton] = []
         self._digits: Mapping[int, str] | None = None  # that labels keep, by id; None: by place
         self.legend = Legend()
@@ -298,6 +313,12 @@ class RowLabels(QWidget):
             button.set_low(low)
         self._show_legend()
         self._show()
+
+    def set_many(self, count: int) -> None:
+        """Say on the labels that they are about ``count`` rows; 0: about the one that is shown."""
+        self._many = count
+        for button in self.buttons:
+            button.set_many(count)
 
     @Slot(bool)
     def set_typing(self, typing: bool) -> None:
@@ -371,6 +392,7 @@ class RowLabels(QWidget):
             button = LabelButton()
             button.set_low(self._low)
             button.set_typing(self._typing)
+            button.set_many(self._many)
             button.clicked.connect(lambda _=False, button=button: self._choose(button))
             self._layout.insertWidget(self._layout.count() - 2, button)
             self.buttons.append(button)

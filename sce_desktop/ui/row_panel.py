@@ -295,6 +295,7 @@ class RowPanel(QWidget):
         self.many.setText(f"{short}: {rest}" if not self._low else f"{short}.")
         self.many.setToolTip(f"{rest[:1].upper()}{rest[1:]}")
         self.many.setVisible(bool(count))
+        self.labels.set_many(count)
         self.decision.set_many(count)
 
     @Slot()

@@ -10,12 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import ACCEPTED, Decision, Run
 from sce_desktop.tasks.models import MAIN_ALIAS
-from sce_desktop.ui.bulk_work import decide_many, submit_bulk
-from sce_desktop.ui.label_edits import rows
+from sce_desktop.ui.bulk_work import answer_for, decide_many, done_words, submit_bulk
+from sce_desktop.ui.label_edits import ask, quoted, rows
+from sce_desktop.ui.rows_text import decided_names
 from sce_desktop.ui.session import Session
 
 if TYPE_CHECKING:
@@ -38,10 +40,28 @@ class SelectedRows(QObject):
         return len(self._session.selected)
 
     def decide(self, decision: Decision, label_ids: tuple[int, ...] = ()) -> bool:
-        """Give all of them the same answer."""
-        if self.count:
-            decide_many(self._session, self._session.selected, decision, label_ids)
-        return bool(self.count)
+        """Give all of them the same answer; ask first where that replaces another."""
+        session, project, ids = self._session, self._session.project, self._session.selected
+        if not ids or project is None:
+            return False
+        replaced = 0 if session.read_only else _count_relabelled(project, ids, decision, label_ids)
+        do = partial(self._decide, project, ids, decision, label_ids)
+        parent = self.parent()
+        if not replaced or not isinstance(parent, QWidget):
+            do()
+            return True
+        names = quoted(decided_names(decision, label_ids, session.labels))
+        skips, have = decision is Decision.SKIPPED, "has" if replaced == 1 else "have"
+        question = f"Skip {rows(len(ids))}?" if skips else f"Label {rows(len(ids))} {names}?"
+        details = f"{replaced:,} of them {have} another label, which is replaced. Undo with Ctrl+Z."
+        ask(parent, question, details, "Replace labels", do)
+        return True
+
+    def _decide(
+        self, project: Project, ids: tuple[int, ...], decision: Decision, label_ids: tuple[int, ...]
+    ) -> None:
+        if self._session.project is project:
+            decide_many(self._session, ids, decision, label_ids)
 
     def choose(self, label_id: int) -> bool:
         """Give all of them a label; where rows may have several, add it to those that they have."""
@@ -50,7 +70,8 @@ class SelectedRows(QObject):
             return False
         if not session.label_set.multi_label:
             return self.decide(Decision.LABEL, (label_id,))
-        submit_bulk(session, add_label, session.selected, label_id)
+        done = done_words(session, Decision.LABEL, (label_id,))
+        submit_bulk(session, add_label, session.selected, label_id, done=done)
         return True
 
     def accept(self) -> bool:
@@ -61,6 +82,8 @@ class SelectedRows(QObject):
             return False
         if run is None or session.blind:
             session.tell("There are no predictions to accept: choose a label.")
+        elif session.project is not None and session.project.first_open(session.selected) is None:
+            session.tell(f"{rows(self.count)} selected, none of them unlabelled: there is nothing to accept.")
         else:
             job = submit_bulk(
                 session,
@@ -99,6 +122,14 @@ class SelectedRows(QObject):
 
     def _tell(self, what: str) -> None:
         self._session.tell(f"{rows(self.count)} {what}. Undo with Ctrl+Z.")
+
+
+def _count_relabelled(
+    project: Project, ids: tuple[int, ...], decision: Decision, label_ids: tuple[int, ...]
+) -> int:
+    from sce_desktop.tasks.bulk import count_relabelled
+
+    return count_relabelled(project, ids, answer_for(decision, label_ids))
 
 
 # --- what the lane runs ------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 START = "Start reviewing"
 READY = "All rows are scored. Start reviewing with a varied set of rows."
-DIGITS_QUESTION = "Digit keys: 1 for the likeliest label of each row, or a fixed digit for each label?"
+DIGITS_QUESTION = "Digit keys: 1 for the likeliest label of the current row, or a fixed digit for each label?"
 NOTHING_OPEN = "Every row with text is labelled or skipped: none is left to review."
 
 

@@ -55,6 +55,12 @@ def test_a_header_below_titles_is_offered(tmp_path: Path, content: str, line: in
     [
         "1,The parcel came late and broken.,neg\n2,Fine.,pos\n3,The box was wet and cold.,neg\n4,ok,neg\n",
         "The parcel came late and broken.\nFine service but the box was wet.\nNobody has answered me yet.\n",
+        "Where is my order?,On its way\nIt came late.,Sorry\nCan I return it?,Yes\nIt is torn.,Send it\n",
+        "It is broken.,Sorry\nThe box was wet when it came to me.,Please send us a picture of it\n"
+        "It came late.,We give you back what you paid\n",
+        "包裹晚到了。,抱歉\n盒子坏了。,请退回\n很好。,谢谢\n",
+        "I have waited for my parcel since last Monday now,no\n"
+        "the box was wet and the cup in it was broken,yes\nnobody has answered the letters that I wrote,no\n",
         "2024-05-01;late again\n2024-05-02;fine\n2024-05-03;broken\n",
         "A-17,wet\nA-18,late\nA-19,late\n",
     ],
@@ -76,6 +82,11 @@ def test_a_table_without_a_header_is_noticed(tmp_path: Path, content: str) -> No
         "id,text\n",
         "ref;What did you like?;mood\n1;The kind people at the desk;x\n2;The food was really good;y\n",
         "a,b\n1,x\n",
+        "Comment text,Customer category\nIt came late.,Delivery\nThe box was wet and torn.,Parcel\n",
+        "message,answer\nWhere is my order?,On its way.\nCan I return it?,Yes.\n",
+        "Message,Reply of staff\nWhere is my order?,On its way\nIt is torn.,Send it back\n",
+        "No.,Bem.\n1,Es kam zu spät.\n2,Alles gut.\n",
+        "What did you like most?,Mood\n" + "The friendly people at the desk.,good\n" * 6 + "Food.,sad\n" * 6,
         "country,2019,2020\nDE,1,2\nFR,3,4\n",
         ",text,label\n0,Good stuff here,pos\n1,Bad stuff there,neg\n",
     ],

@@ -127,6 +127,44 @@ def test_every_format_is_known_and_one_step_off_is_not(path: Path, version: int)
         assert project.verify() == []
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_statistics_that_another_program_has_made_are_no_harm(closed: Path, *, read_only: bool) -> None:
+    with closing(sqlite3.connect(closed)) as plain:
+        plain.execute("ANALYZE")
+        assert plain.execute("SELECT count(*) FROM sqlite_stat1").fetchone()[0]
+    with Project.open(closed, read_only=read_only) as project:
+        assert len(project.annotations([1, 2, 3, 4])) == 4
+        assert project.verify() == []
+        if not read_only:
+            project.decide([2], Decision.SKIPPED)
+
+
+@pytest.mark.parametrize(
+    ("name", "sql"),
+    [
+        ("sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat CHECK (length(zeroblob(1e9))))"),
+        ("sqlite_stat2", "CREATE TABLE sqlite_stat2(tbl,idx,stat)"),
+        ("sqlite_stat4", TRIGGER),
+        ("sqlite_stat4", VIEW),
+    ],
+)
+def test_what_only_has_the_name_of_statistics_is_refused(closed: Path, name: str, sql: str) -> None:
+    harm(closed, put("table", name, sql))
+    with pytest.raises(DamagedProject):
+        Project.open(closed)
+
+
+def test_statistics_of_the_finer_kind_are_known(closed: Path) -> None:
+    sql = "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"
+    with closing(sqlite3.connect(closed, isolation_level=None)) as plain:
+        plain.execute("CREATE TABLE stand_in(tbl,idx,neq,nlt,ndlt,sample)")
+        plain.execute("PRAGMA writable_schema=ON")
+        names = f"sql = '{sql}', name = 'sqlite_stat4', tbl_name = 'sqlite_stat4'"
+        plain.execute(f"UPDATE sqlite_schema SET {names} WHERE name = 'stand_in'")
+    with Project.open(closed) as project:
+        assert project.verify() == []
+
+
 @pytest.mark.parametrize("version", [*range(1, migrations.schema_version())])
 def test_version_set_back_is_refused(closed: Path, version: int) -> None:
     harm(closed, f"PRAGMA user_version={version}")

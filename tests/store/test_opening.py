@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import Decision
 from sce_desktop.store import migrations, opening, placing, schema
 from sce_desktop.store.project import Project
@@ -153,6 +153,43 @@ def test_cut_project_is_told_to_be_damaged(path: Path, project: Project) -> None
     os.truncate(path, path.stat().st_size // 2)
     with pytest.raises(UserError, match=r"damaged.*project repair"):
         Project.open(path).close()
+
+
+@pytest.mark.parametrize("missing", [1, 3_000, opening.PAGE_BYTES, 3 * opening.PAGE_BYTES + 1])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_project_without_its_end_is_told_at_once(
+    path: Path, project: Project, missing: int, *, read_only: bool
+) -> None:
+    fill(project, [f"text {number}" * 20 for number in range(500)])
+    project.close()
+    os.truncate(path, path.stat().st_size - missing)
+    before = path.read_bytes()
+    with pytest.raises(DamagedProject, match=r"damaged \(its end is missing\).*project repair"):
+        Project.open(path, read_only=read_only)
+    assert path.read_bytes() == before
+    assert names(path.parent) == ["survey.sce"]
+    assert Project.repair_file(path, path.with_name("copy.sce")).rows > 0
+
+
+def test_end_that_is_in_the_log_is_not_missed(path: Path, project: Project) -> None:
+    fill(project, [f"text {number}" * 20 for number in range(500)])
+    copy = path.with_name("copy.sce")
+    for ending in ("", "-wal"):  # what a killed program leaves
+        shutil.copy(path.with_name(f"survey.sce{ending}"), copy.with_name(f"copy.sce{ending}"))
+    assert copy.with_name("copy.sce-wal").stat().st_size
+    with Project.open(copy) as opened:
+        assert opened.row_count() == 500
+        assert opened.verify() == []
+
+
+def test_length_is_not_asked_of_a_header_that_does_not_count_pages(path: Path) -> None:
+    Project.create(path).close()
+    with path.open("rb+") as file:  # as programs do that know no count of pages
+        file.seek(28)
+        file.write((9_999).to_bytes(4, "big"))
+        file.seek(92)
+        file.write(b"\0\0\0\0")
+    Project.open(path).close()
 
 
 def test_project_without_one_of_its_tables_is_told_to_be_damaged(path: Path) -> None:

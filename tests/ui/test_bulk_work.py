@@ -48,7 +48,7 @@ def test_rows_of_a_sample_are_left_out_and_that_is_told(
     with qtbot.waitSignal(job.ended):
         pass
     assert told == [
-        "6 rows decided in bulk. Ctrl+Z takes that back. "
+        "6 rows labelled “None of these”. Undo with Ctrl+Z. "
         "2 rows of a random sample left out: decide them one by one."
     ]
     found = project.annotations(range(1, 9))
@@ -190,6 +190,6 @@ def test_one_decides_by_hand_between_two_steps_and_stops_the_rest(
     with qtbot.waitSignals([job.cancelled, opened.historyChanged]):
         job.cancel()
         go_on.set()
-    assert told == ["Stopped: 2 rows decided in bulk until then. Ctrl+Z takes that back."]
+    assert told == ["Stopped: 2 rows decided in bulk until then. Undo with Ctrl+Z."]
     assert sorted(project.annotations(range(1, 9))) == [1, 2, 8]
     settle(qtbot, opened)

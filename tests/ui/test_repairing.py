@@ -75,7 +75,7 @@ def choose(qtbot: QtBot, window: MainWindow, copy: Path) -> None:
 
 def test_damaged_project_is_repaired_and_opened(qtbot: QtBot, window: MainWindow, damaged: Path) -> None:
     session, copy = window._session, damaged.with_name("whole.sce")
-    assert offer_of(qtbot, window, damaged) == "Damaged.sce is damaged."
+    assert offer_of(qtbot, window, damaged) == "Damaged.sce is damaged (its end is missing)."
     before = damaged.read_bytes()
     with qtbot.waitSignal(session.projectOpened):
         choose(qtbot, window, copy)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.core.types import ACCEPTED, Decision, Origin
@@ -62,6 +62,17 @@ def answers(session: Session) -> list[Answer]:
     return [decided(session, row_id) for row_id in range(1, 9)]
 
 
+def question(bench: Bench) -> QMessageBox | None:
+    return next((box for box in bench.findChildren(QMessageBox) if box.isVisible()), None)
+
+
+def answer(bench: Bench, button: str) -> None:
+    """Press a button of the question that is asked."""
+    box = question(bench)
+    assert box is not None
+    next(one for one in box.buttons() if one.accessibleName() == button).click()
+
+
 def rest(qtbot: QtBot, session: Session) -> None:
     """Wait until bulk actions are through."""
     qtbot.waitUntil(lambda: not session.lanes.files.busy)
@@ -104,6 +115,7 @@ def test_a_button_of_the_panel_does_as_its_key(qtbot: QtBot, session: Session, o
     assert answers(session)[:3] == [(Decision.NONE, ()), None, (Decision.NONE, ())]
     damaged = next(b for b in opened.panel.labels.buttons if b.accessibleName() == "Damaged")
     damaged.click()
+    answer(opened, "Replace labels")
     rest(qtbot, session)
     label = (Decision.LABEL, (session.labels[1].id,))
     assert answers(session)[:3] == [label, None, label]
@@ -206,3 +218,100 @@ def test_a_selection_ends_with_the_list_it_was_made_in(qtbot: QtBot, session: Se
     session.close_project()
     qtbot.waitUntil(lambda: session.project is None)
     assert session.selected == ()
+
+
+def test_a_digit_tells_which_label_all_rows_were_given(
+    qtbot: QtBot, session: Session, opened: Bench, told: list[str]
+) -> None:
+    select(opened, 1, 4, 6)
+    name = opened.panel.labels.shown()[1].name
+    press(opened, Qt.Key.Key_2)
+    assert question(opened) is None  # nothing is replaced
+    rest(qtbot, session)
+    assert told[-1] == f"3 rows labelled “{name}”. Undo with Ctrl+Z."
+
+
+def test_labels_that_a_key_would_replace_are_asked_about_first(
+    qtbot: QtBot, session: Session, opened: Bench, told: list[str]
+) -> None:
+    late, damaged, _ = (label.id or 0 for label in session.labels)
+    for row_id, label_id in ((1, late), (2, damaged), (3, late)):
+        session.decide([row_id], Decision.LABEL, [label_id])
+    session.decide([4], Decision.SKIPPED)
+    session.decide([5], Decision.NONE)
+    before = answers(session)
+    select(opened, *range(8))
+    place = [line.label_id for line in opened.panel.labels.shown()].index(damaged)
+    for button in ("Cancel", "Replace labels"):
+        press(opened, (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3)[place])
+        box = question(opened)
+        assert box is not None
+        assert box.text() == "Label 8 rows “Damaged”?"
+        assert box.informativeText() == "3 of them have another label, which is replaced. Undo with Ctrl+Z."
+        assert answers(session) == before  # nothing has happened yet
+        answer(opened, button)
+        rest(qtbot, session)
+        qtbot.waitUntil(lambda: question(opened) is None)
+        opened.activateWindow()
+        opened.rows.table.setFocus()
+        qtbot.waitUntil(opened.rows.table.hasFocus)
+    assert answers(session) == [(Decision.LABEL, (damaged,))] * 8
+    assert told[-1] == "8 rows labelled “Damaged”, 3 of them relabelled. Undo with Ctrl+Z."
+    session.undo()  # one step
+    rest(qtbot, session)
+    assert answers(session) == before
+
+
+@pytest.mark.parametrize(
+    ("key", "asked", "said"),
+    [
+        (Qt.Key.Key_0, "Label 2 rows “None of these”?", "2 rows labelled “None of these”, 1 of them"),
+        (Qt.Key.Key_S, "Skip 2 rows?", "2 rows skipped, 1 of them"),
+    ],
+)
+def test_other_answers_ask_before_they_replace_a_label(
+    qtbot: QtBot, session: Session, opened: Bench, told: list[str], key: Qt.Key, asked: str, said: str
+) -> None:
+    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    select(opened, 0, 1)
+    press(opened, key)
+    box = question(opened)
+    assert box is not None
+    assert (box.text(), box.informativeText()[:24]) == (asked, "1 of them has another la")
+    answer(opened, "Replace labels")
+    rest(qtbot, session)
+    assert told[-1] == f"{said} answered otherwise before. Undo with Ctrl+Z."
+
+
+def test_the_same_label_again_is_given_unasked(qtbot: QtBot, session: Session, opened: Bench) -> None:
+    label_id = session.labels[0].id or 0
+    session.decide([1, 2], Decision.LABEL, [label_id])
+    select(opened, 0, 1, 2)
+    opened.panel.choose_label(label_id)
+    assert question(opened) is None
+    rest(qtbot, session)
+    assert answers(session)[:3] == [(Decision.LABEL, (label_id,))] * 3
+
+
+def test_enter_with_nothing_unlabelled_says_so(
+    qtbot: QtBot, session: Session, opened: Bench, told: list[str]
+) -> None:
+    session.decide([1, 2], Decision.NONE)
+    before = answers(session)
+    select(opened, 0, 1)
+    press(opened, Qt.Key.Key_Return)
+    rest(qtbot, session)
+    assert told[-1] == "2 rows selected, none of them unlabelled: there is nothing to accept."
+    assert answers(session) == before
+
+
+def test_labels_say_that_they_are_about_all_selected_rows(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    button = opened.panel.labels.buttons[0]
+    assert "selected" not in button.toolTip() + button.accessibleDescription()
+    select(opened, 0, 3, 5)
+    assert button.toolTip().splitlines()[-1] == "For all 3 selected rows"
+    assert button.accessibleDescription().endswith("key 1, for all 3 selected rows")
+    press(opened, Qt.Key.Key_J)
+    assert "selected" not in button.toolTip() + button.accessibleDescription()
