@@ -26,6 +26,14 @@ class DamagedProject(UserError):  # noqa: N818 - what it is about
         )
 
 
+class RescuedProject(UserError):  # noqa: N818 - an outcome, too
+    """The file of the open project, ``path``, was lost, and all that was saved in it is in ``copy``."""
+
+    def __init__(self, path: Path, copy: Path, what: str) -> None:
+        self.path, self.copy = path, copy
+        super().__init__(what)
+
+
 class LeftInLog(UserError):  # noqa: N818 - an outcome, too
     """A project could not be brought into its one file when it was closed; what was to be done is done."""
 

@@ -12,7 +12,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop import paths
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import RescuedProject, UserError
 from sce_desktop.core.names import check_name
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Origin
@@ -63,12 +63,12 @@ def _source(database: Database) -> Iterator[sqlite3.Connection]:
             yield raw(connection)
 
 
-def rescue(database: Database) -> str:
+def rescue(database: Database) -> UserError:
     """Save what a project holds whose file is `Database.lost`, and say in a sentence where that is."""
     path, lost = database.path, database.lost()
     said = f"{path.name} {lost} while it was open"
     if database.moved_to is not None:
-        return f"{said}: all that was saved in it is there."
+        return UserError(f"{said}: all that was saved in it is there.")
     why = ""
     for folder in (path.parent, paths.projects_dir()):
         copy, number = folder / f"{path.stem} (rescued){path.suffix}", 1
@@ -82,12 +82,12 @@ def rescue(database: Database) -> str:
         except (UserError, OSError, sqlite3.Error) as error:
             why = why or str(error)
         else:
-            return f"{said}: all that was saved in it is in {copy} now."
+            return RescuedProject(path, copy, f"{said}: all that was saved in it is in {copy} now.")
     log, kept = (path.with_name(f"{path.name}-wal{ending}") for ending in ("", ".rescued"))
     with contextlib.suppress(OSError):
         shutil.copyfile(log, kept)
         why += f" What was written last lies in {kept}."
-    return f"{said}, and no copy could be made: restore it from a backup. {why}".rstrip()
+    return UserError(f"{said}, and no copy could be made: restore it from a backup. {why}".rstrip())
 
 
 def verify(database: Database, progress: Progress) -> list[str]:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QHBoxLayout,
+    QLabel,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sce_desktop.ui.icons import set_icon
 from sce_desktop.ui.looking import is_seen
@@ -33,7 +41,7 @@ class _Place(QWidget):
 class _Title(QWidget):
     """The name of a panel, and buttons larger than those of Qt; one drags the dock by it."""
 
-    def __init__(self, dock: QDockWidget) -> None:
+    def __init__(self, dock: PanelDock) -> None:
         super().__init__(dock)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "dock")
@@ -45,7 +53,7 @@ class _Title(QWidget):
         line.addWidget(name, 1)
         for icon, words, act in (
             ("float", "Float or dock", lambda: dock.setFloating(not dock.isFloating())),
-            ("close", "Close", dock.close),
+            ("close", "Close", dock.put_away),
         ):
             button = QToolButton()
             button.setAccessibleName(f"{words}: {dock.windowTitle()}")
@@ -104,9 +112,18 @@ class PanelDock(QDockWidget):
         self.raise_()
 
     @Slot()
+    def put_away(self) -> None:
+        """Close the panel; the keys are for the rows again if they were for something in it."""
+        focus = QApplication.focusWidget()
+        within = focus is not None and self.isAncestorOf(focus)
+        self.hide()
+        if within and self._session.project is not None:
+            self._session.rowsFocusAsked.emit()
+
+    @Slot()
     def toggle(self) -> None:
         """Bring the panel, or put it away if it is before the others already."""
         if self.seen:
-            self.hide()
+            self.put_away()
         else:
             self.bring()

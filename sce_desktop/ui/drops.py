@@ -51,15 +51,16 @@ class Drops(QObject):
     Args:
         window: What files are dropped on.
         over: What the cue lies over.
-        open_path: Called with a file that can be opened, after the program that it comes from was let go.
-        tell: Called with a sentence about what is not opened, and "info" or "warn".
+        open_path: Called with a file that can be opened, after the program that it comes from was let go, and
+            with a sentence about what is not opened beside it, or none.
+        tell: Called with a sentence about why nothing is opened, and "warn".
     """
 
     def __init__(
         self,
         window: QWidget,
         over: QWidget,
-        open_path: Callable[[Path], object],
+        open_path: Callable[[Path, str], object],
         tell: Callable[[str, str], object],
     ) -> None:
         super().__init__(window)
@@ -96,10 +97,8 @@ class Drops(QObject):
 
     @Slot()
     def _open(self, path: Path, others: int) -> None:
-        self._open_path(path)
-        if others:
-            rest = "1 other file was" if others == 1 else f"{others:,} other files were"
-            self._tell(f"Only “{path.name}” is opened: {rest} dropped with it.", "info")
+        rest = "1 other file was" if others == 1 else f"{others:,} other files were"
+        self._open_path(path, f"Only “{path.name}” is opened: {rest} dropped with it." if others else "")
 
 
 def _promise(path: Path | None) -> str:

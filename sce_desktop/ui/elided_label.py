@@ -39,7 +39,9 @@ class ElidedLabel(QLabel):
 
     def sizeHint(self) -> QSize:
         """Return the size of the whole text."""
-        return QSize(self.fontMetrics().horizontalAdvance(self._whole), super().sizeHint().height())
+        # It rounds, maybe down, and less than the text needs would cut off its end.
+        width = self.fontMetrics().horizontalAdvance(self._whole) + 1
+        return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of the text, and hardly any width."""

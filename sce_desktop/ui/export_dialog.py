@@ -165,7 +165,7 @@ class ExportDialog(ProjectDialog):
         folder = Path(str(self._state.value(_FOLDER_KEY, "")) or Path.home())
         if not folder.is_dir():
             folder = Path.home()
-        return folder / f"{project.name} labelled.csv"
+        return folder / f"{project.path.stem} labelled.csv"
 
     # --- counting ------------------------------------------------------------------------------------------
 

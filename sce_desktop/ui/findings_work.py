@@ -219,7 +219,7 @@ def write(project: Project, answer: Answer, path: Path, *, replace: bool = False
     progress.check()
     today = date.today()
     made = Report(
-        f"Findings: {project.name}",
+        f"Findings: {project.path.stem}",
         f"{today.day} {today:%B %Y}",
         answer.findings,
         shown,

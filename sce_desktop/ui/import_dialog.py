@@ -46,11 +46,18 @@ class ImportDialog(ProjectDialog):
         session: The window's session.
         path: The table.
         append: Begin with adding the rows to the open project.
+        told: A sentence about the file to show, as on others that were dropped with it.
         parent: The window.
     """
 
     def __init__(
-        self, session: Session, path: Path, *, append: bool = False, parent: QWidget | None = None
+        self,
+        session: Session,
+        path: Path,
+        *,
+        append: bool = False,
+        told: str = "",
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(session, "Import a table", parent)
         self._path = path
@@ -61,6 +68,8 @@ class ImportDialog(ProjectDialog):
         self._failure = ""
         self._wanted: list[int] = []  # widths of the preview's columns
         self._build(append)
+        self.told.setText(told)
+        self.told.setVisible(bool(told))
         self.resize(px(980), px(700))
         self._show_unread("")
         self._look_again()
@@ -76,6 +85,9 @@ class ImportDialog(ProjectDialog):
         self.kind = QLabel()
         self.kind.setAccessibleName("Kind of table")
         set_role(self.kind, "muted")
+        self.told = QLabel(wordWrap=True)
+        self.told.setTextFormat(Qt.TextFormat.PlainText)
+        self.told.setAccessibleName("About the file")
         head = QHBoxLayout()
         head.addWidget(title)
         head.addWidget(self.kind)
@@ -141,6 +153,7 @@ class ImportDialog(ProjectDialog):
         foot.addWidget(buttons)
         layout = dialog_column(self)
         layout.addLayout(head)
+        layout.addWidget(self.told)
         layout.addLayout(middle, 1)
         layout.addLayout(foot)
         self.import_button.setDefault(True)  # only in its dialog does it become the one that Return presses

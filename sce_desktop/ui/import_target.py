@@ -35,7 +35,7 @@ class TargetForm(QWidget):
         possible = project is not None and not project.read_only
         self.setAccessibleName("Where the rows go")
         self.new = QRadioButton("New project")
-        self.to_open = QRadioButton(f"Add to {project.name}" if project is not None else "Add")
+        self.to_open = QRadioButton(f"Add to {project.path.stem}" if project is not None else "Add")
         self.name = QLineEdit(work.free_path(self._folder, table.stem).stem)
         self.name.setAccessibleName("Name of the project")
         self.name.setToolTip(f"In {self._folder}")

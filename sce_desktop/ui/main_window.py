@@ -86,6 +86,7 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(self.workspace)
         self.setCentralWidget(self.pages)
         self.strip = MessageStrip(self.pages)
+        self.pages.currentChanged.connect(self.strip.raise_)  # the page that comes lies over it
         self.drops = Drops(self, self.pages, self.open_path, session.tell)  # type: ignore[arg-type]
 
         self.status = StatusBar(session.lanes)
@@ -110,6 +111,7 @@ class MainWindow(QMainWindow):
         session.toldLasts.connect(self.strip.make_last)
         session.offered.connect(self.strip.show_offer)
         session.repairAsked.connect(self.ask_repair)
+        session.rescued.connect(self._on_rescued)
         session.asked.connect(self.strip.show_question)
         session.editing.connect(self.strip.end_news)
         session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
@@ -146,18 +148,20 @@ class MainWindow(QMainWindow):
     # --- opening -------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def open_path(self, path: Path) -> None:
-        """Open a project, or show how a table would be imported."""
+    def open_path(self, path: Path, told: str = "") -> None:
+        """Open a project, or show how a table would be imported; and say what was ``told`` with it."""
         if not path.exists():
             self._session.tell(f"{path} is not there any more.", "warn")
             self.start_page.refresh()
         elif is_project(path):
             self._session.open_project(path)
+            if told:
+                self._session.tell_of_program(told)
         else:
-            self._show_import(path)
+            self._show_import(path, told=told)
 
-    def _show_import(self, path: Path, *, append: bool = False) -> None:
-        open_dialog(self._parts.import_dialog(self._session, path, append=append, parent=self))
+    def _show_import(self, path: Path, *, append: bool = False, told: str = "") -> None:
+        open_dialog(self._parts.import_dialog(self._session, path, append=append, told=told, parent=self))
 
     def _choose(self, title: str, filters: str, then: Callable[[Path], object]) -> None:
         """Let the user choose a file, without a nested event loop."""
@@ -266,7 +270,7 @@ class MainWindow(QMainWindow):
         project = self._session.project
         assert project is not None
         self.pages.setCurrentWidget(self.workspace)
-        self.setWindowTitle(f"{project.name} – {TITLE}")
+        self.setWindowTitle(f"{project.path.stem} – {TITLE}")
         self.status.set_saved("Read-only" if project.read_only else "Saved")
         self._set_project_actions(True)
 
@@ -308,7 +312,7 @@ class MainWindow(QMainWindow):
     def close_panels(self) -> None:
         """Close all panels below."""
         for dock in self.docks.values():
-            dock.hide()
+            dock.put_away()
 
     @Slot()
     def _show_counts(self) -> None:
@@ -330,6 +334,12 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_device(self) -> None:
         self.status.set_device(self._session.scorer.device_text)
+
+    @Slot(object, object)
+    def _on_rescued(self, path: Path, copy: Path) -> None:
+        """List the copy of a lost project among the recent ones."""
+        self._recent.remember_copy(path, copy)
+        self.start_page.refresh()
 
     def _remember(self) -> None:
         """Note how a project stands; when it is opened and when it is left, as this writes a file."""

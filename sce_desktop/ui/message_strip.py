@@ -13,6 +13,7 @@ from sce_desktop.ui.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
 MOST_WIDTH = 660
 _ABOVE_FOOT = 44  # leaves the line below the table free, which says what to do next
+_Answers = tuple[tuple[str, Callable[[], object]], ...]  # what each button says and does
 INFO_MS = 8000  # good news goes by itself; a warning stays until it is closed, and is not read before that
 
 
@@ -31,7 +32,8 @@ class MessageStrip(QFrame):
         self._warn = False
         self._since = 0.0  # time.monotonic() when the sentence came
         self._lasts = False  # it is about no project
-        self._unread: dict[str, bool] = {}  # warnings that were pushed away, the newest last, and which last
+        self._unread: dict[str, tuple[bool, _Answers]] = {}  # warnings that were pushed away, the newest last
+        self._answers: _Answers = ()
         self._icon = QLabel()
         self.setAccessibleName("Message")
         self._icon.setAccessibleName("Kind of message")
@@ -74,21 +76,18 @@ class MessageStrip(QFrame):
     @Slot(object, object)
     def show_message(self, sentence: str, tone: str = "info") -> None:
         """Show ``sentence``; ``tone`` is "info" or "warn"."""
-        self._set_buttons()
         self._show(sentence, tone)
 
-    @Slot(object, object, object)
-    def show_offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+    @Slot(object, object, object, object)
+    def show_offer(self, sentence: str, button: str, do: Callable[[], object], tone: str = "info") -> None:
         """Show ``sentence`` and a button that does something about it; both stay until they are closed."""
-        self._set_buttons((button, do))
-        self._show(sentence, "info")
+        self._show(sentence, tone, (button, do))
         self._timer.stop()
 
     @Slot(object, object)
     def show_question(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
         """Show ``question`` and a button for each of its two answers; they stay until they are closed."""
-        self._set_buttons(*answers)
-        self._show(question, "info")
+        self._show(question, "info", *answers)
         self._timer.stop()
 
     def _set_buttons(self, *answers: tuple[str, Callable[[], object]]) -> None:
@@ -100,6 +99,7 @@ class MessageStrip(QFrame):
                 button.setText(words)
                 button.setAccessibleName(words)
         self._do, self._other_do = does
+        self._answers = answers
 
     @Slot()
     def end_news(self) -> None:
@@ -115,14 +115,14 @@ class MessageStrip(QFrame):
     @Slot()
     def end_project(self) -> None:
         """Forget all that was said while another project, or none, was open; what lasts stays."""
-        self._unread = {sentence: lasts for sentence, lasts in self._unread.items() if lasts}
+        self._unread = {sentence: kept for sentence, kept in self._unread.items() if kept[0]}
         if not self.isHidden() and not self._lasts:
             self._end()
 
     @Slot()
     def end_offer(self) -> None:
         """Take away an offer that has lost its ground."""
-        if self._do is not None and self._other_do is None:  # a question keeps its ground
+        if self._do is not None and self._other_do is None and not self._lasts:  # a question keeps its ground
             self._end()
 
     @Slot()
@@ -145,13 +145,14 @@ class MessageStrip(QFrame):
         self._do = self._other_do = None
         self.hide()
         if self._unread:
-            sentence, lasts = self._unread.popitem()
-            self.show_message(sentence, "warn")
+            sentence, (lasts, answers) = self._unread.popitem()
+            self._show(sentence, "warn", *answers)
             self._lasts = lasts
 
-    def _show(self, sentence: str, tone: str) -> None:
+    def _show(self, sentence: str, tone: str, *answers: tuple[str, Callable[[], object]]) -> None:
         warn = tone == "warn"
         self._keep_unread(sentence)
+        self._set_buttons(*answers)
         self._since = time.monotonic()
         self._lasts = False
         self.text.setText(sentence)
@@ -174,7 +175,7 @@ class MessageStrip(QFrame):
         old = self.text.text()
         unread = self._warn and not self.isHidden() and time.monotonic() - self._since < INFO_MS / 1000
         if unread and old != newer and old not in self._unread:
-            self._unread[old] = self._lasts
+            self._unread[old] = (self._lasts, self._answers)
         self._unread.pop(newer, None)
 
     def _place(self) -> None:
@@ -187,7 +188,7 @@ class MessageStrip(QFrame):
         words = self.text.fontMetrics().horizontalAdvance(self.text.text()) + 2
         beside = self.sizeHint().width() - self.text.sizeHint().width()
         width = min(words + beside, px(MOST_WIDTH), parent.width() - 2 * px(SPACE_L))
-        height = max(layout.heightForWidth(width), self.minimumSizeHint().height()) if layout else 0
+        height = max(layout.totalHeightForWidth(width), self.minimumSizeHint().height()) if layout else 0
         left = (parent.width() - width) // 2
         self.setGeometry(left, parent.height() - height - px(_ABOVE_FOOT), width, height)
 

@@ -17,8 +17,8 @@ PanelMaker = Callable[[Session], QWidget]
 class ImportDialogMaker(Protocol):
     """Makes the dialog that shows a table before it is imported; on OK it calls `Session.import_table`."""
 
-    def __call__(self, session: Session, path: Path, *, append: bool, parent: QWidget) -> QDialog:
-        """``append``: begin with adding the rows to the open project."""
+    def __call__(self, session: Session, path: Path, *, append: bool, told: str, parent: QWidget) -> QDialog:
+        """``append``: begin with adding the rows to the open project; ``told``: a sentence to show."""
 
 
 class ExportDialogMaker(Protocol):

@@ -78,6 +78,14 @@ class RecentProjects:
         entry = RecentProject(str(path.absolute()), time.time(), rows, labelled, scored)
         self._write([entry, *(other for other in self.all() if other.path != entry.path)][:_MOST])
 
+    def remember_copy(self, path: Path, copy: Path) -> None:
+        """Put the copy of a project in front, with the state that the project was in."""
+        of = next((entry for entry in self.all() if entry.path == str(path.absolute())), None)
+        if of is None:
+            self.remember(copy, rows=0, labelled=0, scored=0)
+        else:
+            self.remember(copy, rows=of.rows, labelled=of.labelled, scored=of.scored)
+
     def forget(self, path: str) -> None:
         """Take a project off the list; its file stays."""
         self._write([other for other in self.all() if other.path != path])

@@ -27,6 +27,7 @@ class DecisionBar(QWidget):
     decided = Signal(object)  # Decision.NONE or Decision.SKIPPED
     takenBack = Signal()
     noteOpened = Signal()
+    noteLeft = Signal()  # by a key: the next one is for the rows again
     markChanged = Signal(object, object)  # "unsure", "flag" or "note", and its value
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -224,6 +225,6 @@ class DecisionBar(QWidget):
                 returns = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
                 if event.key() == Qt.Key.Key_Escape or (control and returns):
                     self.note.clearFocus()
-                    self.note_button.setFocus(Qt.FocusReason.OtherFocusReason)
+                    self.noteLeft.emit()
                     return True
         return super().eventFilter(watched, event)

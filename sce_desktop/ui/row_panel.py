@@ -177,6 +177,7 @@ class RowPanel(QWidget):
         self.decision.markChanged.connect(self._mark)
         self.decision.takenBack.connect(self._take_back)
         self.decision.noteOpened.connect(self._show_note)
+        self.decision.noteLeft.connect(session.rowsFocusAsked)
 
     # --- its height ----------------------------------------------------------------------------------------
 

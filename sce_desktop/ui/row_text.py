@@ -51,7 +51,8 @@ class _Text(QTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self._wanted = 0
+        self._wanted = self._full = 0  # height, and that without a limit
+        self._fitted = 0  # the width that they are for
         self.least_lines = _LEAST_LINES
         self.setReadOnly(True)
         self.setAcceptRichText(False)
@@ -66,19 +67,44 @@ class _Text(QTextEdit):
 
     def fit(self) -> None:
         """Take the height of the text at the present width."""
-        self.document().setTextWidth(self.viewport().width())
-        line = self.fontMetrics().lineSpacing()
-        around = max(0, self.height() - self.viewport().height())  # before it is laid out they are anything
-        height = max(ceil(self.document().size().height()), line) + around + px(2)
-        self._wanted = min(height, px(_MOST_HEIGHT))
+        inside = self.contentsRect()  # without the scroll bar, which goes once there is this height
+        self._fitted = inside.width()
+        self.document().setTextWidth(inside.width())
+        line = self._line()
+        around = self.height() - inside.height() + px(2)
+        self._full = max(ceil(self.document().size().height()), line) + around
+        if self.viewport().width() != inside.width():
+            self.document().setTextWidth(self.viewport().width())
+        self._wanted = min(self._full, px(_MOST_HEIGHT))
         self.setMaximumHeight(self._wanted)
         self.setMinimumHeight(min(self._wanted, self.least_lines * line))  # in a low window the rest scrolls
         self.updateGeometry()
+        self._set_bar()
+
+    def _line(self) -> int:
+        """The height of a line as it is laid out, which is not that of the font to the pixel."""
+        layout = self.document().firstBlock().layout()
+        laid_out = layout.lineAt(0).height() if layout.lineCount() else 0
+        return max(ceil(laid_out), self.fontMetrics().lineSpacing())
+
+    def _set_bar(self) -> None:
+        """Have a scroll bar only where not all of the text fits, and no line cut through at the foot then.
+
+        A bar makes the text narrower, hence higher: left to itself it would stay because it had come.
+        """
+        short = self.height() < self._full
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if short else policy.ScrollBarAlwaysOff)
+        rest = self.contentsRect().height() % self._line() if short else 0
+        if rest != self.viewportMargins().bottom():
+            self.setViewportMargins(0, 0, 0, rest)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.oldSize().width() != event.size().width():
+        if self.contentsRect().width() != self._fitted:
             self.fit()
+        else:
+            self._set_bar()
 
     def sizeHint(self) -> QSize:
         return QSize(px(240), self._wanted)

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.errors import DamagedProject, RescuedProject, UserError
 from sce_desktop.core.types import USER, Label, LabelSet, Run, TableOptions
 from sce_desktop.core.words import were
 from sce_desktop.settings import Settings, Value
@@ -85,7 +85,8 @@ class Session(Edits):
     repairAsked = Signal(object)  # path of a damaged project: where is what can be read of it to go?
     told = Signal(object, object)  # a sentence, "info" or "warn"
     toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
-    offered = Signal(object, object, object)  # a sentence, what a button beside it says, what that does
+    offered = Signal(object, object, object, object)  # a sentence, a button's words, what it does, as `told`
+    rescued = Signal(object, object)  # path of a project whose file was lost, and of the copy that was made
     asked = Signal(object, object)  # a question, and its answers: what each button says and does
     settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
 
@@ -222,16 +223,16 @@ class Session(Edits):
         self.tell(sentence, tone)
         self.toldLasts.emit()
 
-    def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+    def offer(self, sentence: str, button: str, do: Callable[[], object], tone: Tone = "info") -> None:
         """Show one sentence in the message strip, with a button beside it."""
         log.info("Told: %s", sentence)
-        self.offered.emit(sentence, button, do)
+        self.offered.emit(sentence, button, do, tone)
 
     def tell_error(self, error: object) -> None:
         """Show what went wrong, with a way out where a file is damaged."""
         if isinstance(error, DamagedProject):
             path = error.path
-            self.offer(error.what, "Repair…", lambda: self.repairAsked.emit(path))
+            self.offer(error.what, "Repair…", lambda: self.repairAsked.emit(path), "warn")
         else:
             self.tell(str(error), "warn")
 
@@ -417,10 +418,21 @@ class Session(Edits):
         self.scorer.follow_version()
         self.projectClosed.emit()
         job = self.lanes.files.submit(
-            work.close_project, project, title=f"Closing {project.name}", quiet=True
+            work.close_project, project, title=f"Closing {project.path.stem}", quiet=True
         )
-        job.failed.connect(lambda error: self.tell_of_program(str(error), "warn"))  # another may be open
+        job.failed.connect(self._on_left)
         return job
+
+    @Slot(object)
+    def _on_left(self, error: object) -> None:
+        """Tell what went wrong when a project was closed; another may be open by now."""
+        if isinstance(error, RescuedProject):
+            copy = error.copy
+            self.offer(str(error), "Open", lambda: self.open_project(copy), "warn")
+            self.toldLasts.emit()
+            self.rescued.emit(error.path, copy)
+        else:
+            self.tell_of_program(str(error), "warn")
 
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self.project is None:

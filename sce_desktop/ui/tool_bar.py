@@ -153,6 +153,6 @@ class ToolBar(QToolBar):
     def _show_project(self) -> None:
         project = self._session.project
         if project is not None:
-            self.name.setText(project.name, str(project.path))
+            self.name.setText(project.path.stem, str(project.path))
             self.rows.setText(plural(project.row_count(), "row"))
             self.search.setText(self._session.query.pattern or self._session.query.search)

@@ -109,6 +109,25 @@ def test_panels_of_a_project_go_and_come_with_it(
     assert window.docks["Second"].isHidden()
 
 
+@pytest.mark.parametrize("by", ["all", "its key", "its button"])
+def test_a_panel_that_is_put_away_gives_the_keys_back_to_the_rows(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session, by: str
+) -> None:
+    _open(qtbot, window, make_project())
+    window.activateWindow()
+    first = window.docks["First"]
+    first.bring()
+    close = next(b for b in first.findChildren(QToolButton) if b.accessibleName() == "Close: First")
+    close.setFocus()
+    qtbot.waitUntil(close.hasFocus)
+    with qtbot.waitSignal(session.rowsFocusAsked):
+        {"all": window.close_panels, "its key": first.toggle, "its button": close.click}[by]()
+    assert first.isHidden()
+    first.bring()
+    with qtbot.assertNotEmitted(session.rowsFocusAsked):  # the keys are for something else
+        window.close_panels()
+
+
 @pytest.mark.parametrize("front", ["First", "Second", "Jobs and log"])
 def test_the_next_project_opens_on_the_panel_that_was_seen(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session, front: str

@@ -854,7 +854,7 @@ def test_it_goes_by_itself_and_one_click_goes_back(
     assert session.tuner.job is None  # nine are fewer than ten
     with qtbot.waitSignal(session.offered) as offered:
         label(session, range(10, 11), 1)
-    sentence, button, go_back = offered.args
+    sentence, button, go_back, _ = offered.args
     assert "version 1 is in use now. Better: +8 to +32 points" in sentence
     assert button == "Go back to the model as it was"
     assert session.scorer.version is not None

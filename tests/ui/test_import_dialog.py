@@ -102,6 +102,19 @@ def test_a_table_is_shown_counted_and_imported(qtbot: QtBot, session: Session, p
     assert (project.row_count(), project.name, project.text_columns) == (5, "parcels", (1,))
 
 
+def test_what_is_to_be_said_of_the_file_stands_in_the_dialog(
+    qtbot: QtBot, session: Session, parcels: Path
+) -> None:
+    said = "Only “parcels.csv” is opened: 1 other file was dropped with it."
+    dialog = ImportDialog(session, parcels, told=said)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    assert dialog.told.isVisible()
+    assert dialog.told.text() == said
+    settle(qtbot, dialog)
+    assert not show(qtbot, session, parcels).told.isVisible()
+
+
 def test_where_the_rows_of_a_document_are_is_told(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
     path = tmp_path / "answers.json"
     path.write_text('{"results": {"items": [\n{"text": "late", "n": 1},\n{"text": "\u200b", "n": 2}\n]}}')

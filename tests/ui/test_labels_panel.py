@@ -498,7 +498,7 @@ def test_one_label_a_row_is_refused_while_rows_have_several(
     session.decide([1, 2], Decision.LABEL, [late, damaged])
     with qtbot.waitSignal(session.offered) as offered:
         panel.sources.several.trigger()
-    sentence, button, show = offered.args
+    sentence, button, show, _ = offered.args
     assert sentence == "2 rows have several labels: leave each of them one label first."
     assert panel.sources.several.isChecked()
     assert session.label_set is not None

@@ -123,7 +123,7 @@ def test_closing_all_the_same_makes_a_copy_and_says_where(
 ) -> None:
     path.unlink()
     heard: list[str] = []
-    session.told.connect(lambda sentence, tone: heard.append(sentence))
+    session.offered.connect(lambda sentence, *_: heard.append(sentence))
     assert lost.asks()
     assert not lost.asks()  # it was asked
     with qtbot.waitSignal(session.projectClosed):

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Annotation, Decision, Origin
 from sce_desktop.store.project import Project
@@ -60,11 +61,19 @@ class Asked(QDialog):
     """A dialog that notes what it was opened for."""
 
     opened: list[tuple[Path | None, bool]] = []  # noqa: RUF012 - emptied by the fixture
+    told = ""  # to the last one
 
     def __init__(
-        self, session: Session, path: Path | None = None, *, append: bool = False, parent: QWidget
+        self,
+        session: Session,
+        path: Path | None = None,
+        *,
+        append: bool = False,
+        told: str = "",
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
+        Asked.told = told
         Asked.opened.append((path, append))
 
 
@@ -277,6 +286,68 @@ def test_what_was_said_on_the_start_page_ends_when_a_project_opens(
     with qtbot.waitSignal(session.projectClosed):
         session.close_project()
     assert window.strip.isHidden()
+
+
+def is_before_the_page(window: MainWindow) -> bool:
+    strip = window.strip
+    found = window.pages.childAt(strip.geometry().center())
+    return strip.isVisible() and found is not None and (found is strip or strip.isAncestorOf(found))
+
+
+def test_a_message_that_lasts_lies_before_the_page_that_comes(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    session = window._session
+    session.tell_of_program("The program ended unexpectedly.", "warn")
+    open_in(qtbot, window, make_project())
+    assert is_before_the_page(window)
+    with qtbot.waitSignal(session.projectClosed):
+        session.close_project()
+    assert is_before_the_page(window)
+    open_in(qtbot, window, make_project("Other"))
+    assert is_before_the_page(window)
+
+
+@pytest.mark.parametrize("then", ["nothing", "another project"])
+def test_the_copy_of_a_lost_project_is_offered_and_listed(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, then: str
+) -> None:
+    path, other = make_project(labels=("Late",)), make_project("Other")
+    session = open_in(qtbot, window, path)
+    assert session.decide([1], Decision.NONE)
+    qtbot.waitUntil(lambda: not session.lanes.files.busy and not session.lanes.reads.busy)
+    path.unlink()
+    with qtbot.waitSignal(session.rescued):
+        if then == "nothing":
+            session.close_project()
+        else:
+            session.open_project(other)
+    copy = path.with_name("Parcels (rescued).sce")
+    assert str(copy) in window.strip.text.text()
+    assert window.strip.property("tone") == "warn"
+    assert is_before_the_page(window)
+    listed = [entry for entry in window._recent.all() if entry.path == str(copy)]
+    assert [entry.rows for entry in listed] == [5]
+    session.versionsChanged.emit()  # ends an offer that is about the open project
+    assert window.strip.button.isVisible()
+    with qtbot.waitSignal(session.projectOpened):
+        window.strip.button.click()
+    assert session.project is not None
+    assert session.project.path == copy
+    assert window.strip.isHidden()
+    assert window.windowTitle() == "Parcels (rescued) – SCE Desktop"
+    assert window.tool_bar.name.whole() == "Parcels (rescued)"
+
+
+def test_a_damaged_project_is_a_warning_with_a_way_out(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    window._session.tell_error(DamagedProject(tmp_path / "a.sce", "is damaged"))
+    assert window.strip.property("tone") == "warn"
+    window._session.tell("2 rows were added.")
+    window.strip.close_button.click()
+    assert window.strip.text.text() == "a.sce is damaged."  # it comes back as it was
+    assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Repair…")
 
 
 def test_a_message_about_the_program_outlives_projects(
@@ -518,7 +589,17 @@ def test_of_several_files_one_is_opened_and_that_is_told(
     table.write_text("text\nhello\n", encoding="utf-8")
     assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
     qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-    assert window.strip.text.text() == "Only “b.csv” is opened: 2 other files were dropped with it."
+    assert Asked.told == "Only “b.csv” is opened: 2 other files were dropped with it."  # not behind it
+
+
+def test_of_several_projects_one_is_opened_and_that_is_told(
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject
+) -> None:
+    path = make_project()
+    with qtbot.waitSignal(window._session.projectOpened):
+        drop(window, path.as_uri(), "file:///c.csv")
+    assert window.strip.isVisible()
+    assert window.strip.text.text() == "Only “Parcels.sce” is opened: 1 other file was dropped with it."
 
 
 def test_open_and_append_ask_for_a_file(

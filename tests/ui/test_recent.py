@@ -93,3 +93,15 @@ def test_what_is_no_path_is_a_file_that_is_gone(tmp_path: Path, path: str) -> No
     file = tmp_path / "recent.json"
     file.write_text(json.dumps([{"path": path, "opened_at": 1.0}]), encoding="utf-8")
     assert [entry.exists for entry in RecentProjects(file).all()] == [False]
+
+
+def test_a_copy_has_the_state_of_what_it_is_of(tmp_path: Path) -> None:
+    recent = RecentProjects(tmp_path / "recent.json")
+    recent.remember(tmp_path / "a.sce", rows=10, labelled=2, scored=5)
+    recent.remember_copy(tmp_path / "a.sce", tmp_path / "b.sce")
+    recent.remember_copy(tmp_path / "never seen.sce", tmp_path / "c.sce")
+    assert [(entry.name, entry.rows, entry.labelled) for entry in recent.all()] == [
+        ("c", 0, 0),
+        ("b", 10, 2),
+        ("a", 10, 2),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from sce_desktop.ui.keymap import Keymap
 from sce_desktop.ui.queries import order_by
 from sce_desktop.ui.row_labels import SHOWN
 from sce_desktop.ui.row_panel import RowPanel
-from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, least_tokens, length_of
+from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, RowText, least_tokens, length_of
 from sce_desktop.ui.rows_view import RowsView
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import Theme, px
@@ -300,7 +301,58 @@ def test_a_note_goes_to_the_row_it_was_written_for(qtbot: QtBot, session: Sessio
     assert note.toPlainText() == "1 sure: not u"
     note.setFocus()
     press(opened, Qt.Key.Key_Escape)
-    assert not note.hasFocus()
+    qtbot.waitUntil(opened.rows.table.hasFocus)  # where the keys are those of the rows
+
+
+def test_a_note_left_by_control_return_gives_the_keys_back(
+    qtbot: QtBot, session: Session, opened: Bench
+) -> None:
+    press(opened, Qt.Key.Key_N)
+    note = opened.panel.decision.note
+    qtbot.waitUntil(note.hasFocus)
+    QTest.keyClicks(note, "seen")
+    QTest.keyClick(note, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(opened.rows.table.hasFocus)
+    press(opened, Qt.Key.Key_Down)
+    assert session.current_row == 2
+    assert session.project is not None
+    assert session.project.marks([1])[1].note == "seen"
+
+
+def test_a_text_is_seen_whole_where_there_is_room(theme: Theme, qtbot: QtBot) -> None:
+    """Also where it was laid out in less height before, with a scroll bar that takes width from it."""
+    place = QWidget()
+    qtbot.addWidget(place)
+    text = RowText(place)
+    view = text.view
+    view.setParent(place)
+    place.resize(252, 400)
+    place.show()
+    for count in range(4, 60):
+        text.set_text("The app closes by itself when I track my parcel. " * 9)
+        view.setGeometry(0, 0, 252, 50)
+        text.set_text(" ".join(["parcel", "a", "lost,"][place % 3] for place in range(count)))
+        view.resize(252, min(view.sizeHint().height(), 400))
+        if view.sizeHint().height() < px(230):
+            assert not view.verticalScrollBar().isVisible()
+            assert view.document().size().height() <= view.viewport().height()
+            assert view.viewport().width() == 252
+
+
+@pytest.mark.parametrize("height", [63, 77, 90, 99, 121])
+def test_no_line_of_a_text_is_cut_through_at_the_foot(theme: Theme, qtbot: QtBot, height: int) -> None:
+    place = QWidget()
+    qtbot.addWidget(place)
+    text = RowText(place)
+    text.view.setParent(place)
+    place.show()
+    text.set_text("The app closes by itself when I track my parcel. " * 9)
+    text.view.setGeometry(0, 0, 252, height)
+    assert text.view.verticalScrollBar().isVisible()
+    lines = text.view.document().firstBlock().layout()
+    ends = [ceil(lines.lineAt(place).rect().bottom()) for place in range(lines.lineCount())]
+    assert text.view.viewport().height() in ends
+    assert text.view.height() - text.view.viewport().height() < ends[0]
 
 
 def test_a_note_is_written_on_at_its_end(qtbot: QtBot, session: Session, opened: Bench) -> None:

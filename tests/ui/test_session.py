@@ -137,7 +137,7 @@ def test_the_second_window_takes_over_by_one_click(
 ) -> None:
     monkeypatch.setattr(takeover, "LOOK_MS", 20)
     path = make_project(labels=LABELS)
-    offers: list[tuple[str, str, Callable[[], object]]] = []
+    offers: list[tuple[str, str, Callable[[], object], str]] = []
     session.offered.connect(lambda *offer: offers.append(offer))
     with Project.open(path) as first:
         open_in(qtbot, session, path)
@@ -147,7 +147,7 @@ def test_the_second_window_takes_over_by_one_click(
         qtbot.wait(100)
         assert offers == []  # it is still open there
     qtbot.waitUntil(lambda: len(offers) == 1)
-    sentence, button, take = offers[0]
+    sentence, button, take, _ = offers[0]
     assert (sentence, button) == (takeover.FREE, "Make changes here")
     assert session.read_only
     with qtbot.waitSignals([session.projectOpened, session.countsChanged]):

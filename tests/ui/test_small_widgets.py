@@ -21,6 +21,7 @@ from sce_desktop.store.query import RowState
 from sce_desktop.ui.choices import Counts
 from sce_desktop.ui.crash_dialog import CrashDialog
 from sce_desktop.ui.crashes import Crash
+from sce_desktop.ui.elided_label import ElidedLabel
 from sce_desktop.ui.jobs import Lane
 from sce_desktop.ui.jobs_panel import JobsPanel
 from sce_desktop.ui.message_strip import INFO_MS, MessageStrip
@@ -29,7 +30,7 @@ from sce_desktop.ui.recent import RecentProjects
 from sce_desktop.ui.settings_dialog import SettingsDialog, grouped
 from sce_desktop.ui.start_page import StartPage, ago
 from sce_desktop.ui.status_bar import StatusBar
-from sce_desktop.ui.theme import LIGHT, Theme
+from sce_desktop.ui.theme import LIGHT, Theme, set_role
 
 
 @pytest.fixture
@@ -123,6 +124,18 @@ def test_message_lies_over_its_parent_and_moves_nothing(qtbot: QtBot) -> None:
     parent.resize(400, 300)
     assert parent.rect().contains(strip.geometry())
     assert strip.heightForWidth(strip.width()) <= strip.height()  # no line is cut
+
+
+@pytest.mark.parametrize("words", [8, 25, 40])
+def test_no_line_of_a_message_is_clipped(theme: Theme, qtbot: QtBot, words: int) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.resize(1280, 800)
+    strip = MessageStrip(parent)
+    parent.show()
+    strip.show_message("gypsy query " * words, "warn")
+    strip.layout().activate()
+    assert strip.text.height() >= strip.text.heightForWidth(strip.text.width())
 
 
 # --- start page --------------------------------------------------------------------------------------------
@@ -375,3 +388,19 @@ def test_settings_that_cannot_be_written_keep_the_dialog_open(qtbot: QtBot, tmp_
     assert dialog.isVisible()
     assert dialog.problem.isVisible()
     assert settings["theme"] == "system"
+
+
+# --- elided label ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["gold", "plain", "big", "will it fit?", "Rückmeldungen", "لم تصل", "ab" * 30]
+)
+def test_a_name_is_whole_at_the_width_that_it_asks_for(theme: Theme, qtbot: QtBot, text: str) -> None:
+    label = ElidedLabel()
+    qtbot.addWidget(label)
+    set_role(label, "title")
+    label.show()
+    label.setText(text)
+    label.resize(label.sizeHint())
+    assert label.text() == text
