@@ -304,7 +304,7 @@ def test_objects_may_leave_out_keys_and_a_person_may_add_one(
     arguments = ["project", "export", scene / "p.sce", "-o", str(out)]
     assert cli.main(arguments) == 0
     first, *rows = (json.loads(line) for line in out.read_text().splitlines())
-    for key in ("id", "note", "decided"):
+    for key in ("note", "decided"):
         del first[key]
     out.write_text("".join(json.dumps(row) + "\n" for row in (first, *rows)))
     assert cli.main(arguments) == 0
@@ -453,3 +453,39 @@ def test_a_folder_that_is_write_protected_is_told(scene: Scene) -> None:
         "cannot be written (permission denied): close it elsewhere or choose another folder.",
     ]
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "jsonl", "parquet"])
+@pytest.mark.parametrize("command", ["export", "classify"])
+def test_an_output_of_another_table_with_the_same_columns_stays(
+    scene: Scene, capsys: pytest.CaptureFixture[str], command: str, ending: str
+) -> None:
+    out = scene.folder / f"out.{ending}"
+    table, project = scene.folder / "other.csv", scene / "other.sce"
+    table.write_text(TABLE.replace("damaged box", "damaged bag"), encoding="utf-8")
+    if command == "export":
+        assert cli.main(["project", "create", project, str(table), "--text", "text"]) == 0
+        ours, other = (["project", "export", one, "-o", str(out)] for one in (scene / "p.sce", project))
+    else:
+        more = ["--text", "text", "--model", scene.model, *LABELS, "-o", str(out)]
+        ours, other = (["classify", one, *more] for one in (scene / "in.csv", str(table)))
+    assert cli.main(ours) == 0
+    before = out.read_bytes()
+    assert cli.main(ours) == 0
+    before = out.read_bytes()
+    assert "is not an earlier" in refused(scene, other, capsys)
+    assert out.read_bytes() == before
+    assert cli.main([*other, "--force"]) == 0
+
+
+@pytest.mark.parametrize("change", ["text", "row"])
+def test_an_export_whose_rows_somebody_changed_stays(
+    scene: Scene, capsys: pytest.CaptureFixture[str], change: str
+) -> None:
+    out = scene.folder / "out.csv"
+    arguments = ["project", "export", scene / "p.sce", "-o", str(out)]
+    assert cli.main(arguments) == 0
+    lines = out.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = lines[-1].replace("damaged box", "damaged bag")
+    out.write_text("".join([*lines[:-1], last] if change == "text" else [*lines, last]), encoding="utf-8")
+    assert "is not an earlier export" in refused(scene, arguments, capsys)

@@ -108,6 +108,8 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
         raise UserError(f"{path.name} is a folder: choose a project file.")
     if not path.exists():
         raise UserError(f"{path.name} does not exist: choose another project file.")
+    if not path.is_file():  # a pipe would keep whoever opens it waiting
+        raise UserError(f"{path.name} is not a file: choose a project file.")
     path = path.resolve()  # SQLite keeps its own files beside the real one, so the lock must lie there too
     with contextlib.ExitStack() as undo:
         lock, reason = (None, _ASKED) if read_only else _writable(path)

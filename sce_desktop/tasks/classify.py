@@ -34,7 +34,7 @@ from sce_desktop.tasks.models import (
     load_models,
 )
 from sce_desktop.tasks.progress import PartProgress, Unreported
-from sce_desktop.tasks.replaceable import check_output, is_result
+from sce_desktop.tasks.replaceable import check_output, has_only_rows_of, is_result
 from sce_desktop.tasks.slow import tell_time
 from sce_desktop.tasks.timing import TimedCache
 from sce_desktop.tasks.whole_table import check_choice, knowing_file
@@ -95,9 +95,14 @@ def classify_table(
     delimiter = table.options.delimiter or ","
 
     what = "an earlier result of this command"
-    check_output(  # not only when the model is loaded
-        output, force=force, ours=lambda: is_result(output, table.columns, delimiter, more=True), what=what
-    )
+
+    def ours_of_this_table() -> bool:
+        again = open_table(table_path, options or TableOptions())
+        return is_result(output, table.columns, delimiter, more=True) and has_only_rows_of(
+            output, table.columns, again.batches(), delimiter
+        )
+
+    check_output(output, force=force, ours=ours_of_this_table, what=what)  # not only when the model is loaded
     texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
     if labels:
         check_scorable(labels)  # before the model takes its seconds

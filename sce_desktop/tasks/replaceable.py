@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError, already_there
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.types import Cell, TableOptions
+from sce_desktop.data.excel_safe import unprotect
 from sce_desktop.data.tables import open_table
 from sce_desktop.data.writers import written_columns
 from sce_desktop.store.placing import is_open
@@ -76,16 +77,47 @@ def is_writable(path: Path) -> bool:
 
 def header_of(output: Path, delimiter: str) -> tuple[str, ...]:
     """Return the columns of a table that we wrote; none if it is no table, or we wrote it otherwise."""
-    ending = output.suffix.lower()
-    options = TableOptions()
-    if ending in (".csv", ".tsv"):
-        options = TableOptions(
-            encoding="utf-8", delimiter="\t" if ending == ".tsv" else delimiter, header_row=1
-        )
     try:
-        return tuple(open_table(output, options).columns)
+        return tuple(open_table(output, _as_written(output, delimiter)).columns)
     except UserError:
         return ()
+
+
+def _as_written(output: Path, delimiter: str) -> TableOptions:
+    ending = output.suffix.lower()
+    if ending not in (".csv", ".tsv"):
+        return TableOptions()
+    return TableOptions(encoding="utf-8", delimiter="\t" if ending == ".tsv" else delimiter, header_row=1)
+
+
+def has_only_rows_of(
+    output: Path, columns: Sequence[str], batches: Iterable[Sequence[Sequence[Cell]]], delimiter: str
+) -> bool:
+    """Whether every row of the table ``output`` is, in ``columns``, one of those that would be written again.
+
+    Rows that somebody added or whose text somebody changed, and those of another table, are not.
+    """
+    known = {hash(tuple(map(_as_told_again, cells))) for batch in batches for cells in batch}
+    try:
+        table = open_table(output, _as_written(output, delimiter))
+        wanted = written_columns(output, columns)
+        if output.suffix.lower() in _OBJECTS:  # their keys come in any order, and some may be absent
+            places = [table.columns.index(name) if name in table.columns else -1 for name in wanted]
+        else:
+            places = list(range(len(wanted)))
+        for batch in table.batches():
+            for cells in batch:
+                row = tuple(_as_told_again(cells[place]) if place >= 0 else "" for place in places)
+                if hash(row) not in known:
+                    return False
+    except UserError:
+        return False
+    return True
+
+
+def _as_told_again(cell: Cell) -> str:
+    """Return a cell without what a format may change in it: its line ends, a mark before a formula."""
+    return unprotect(cell or "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def is_result(output: Path, columns: Sequence[str], delimiter: str, *, more: bool = False) -> bool:
@@ -120,10 +152,17 @@ def check_export(project: Project, output: Path, *, force: bool = False) -> bool
     """Refuse to replace what is no older export of ``project``; see `check_output`."""
     original, *ours = (columns for _, columns in columns_to_export(project))
     added = [name for group in ours for name in group]
+
+    def rows() -> Iterator[list[Sequence[Cell]]]:
+        return ([row.cells for row in batch] for batch in project.iter_rows())
+
     return check_output(
         output,
         force=force,
-        ours=lambda: is_export(output, original, added, delimiter_of(project)),
+        ours=lambda: (
+            is_export(output, original, added, delimiter_of(project))
+            and has_only_rows_of(output, original, rows(), delimiter_of(project))
+        ),
         what="an earlier export of this project",
     )
 
