@@ -489,3 +489,19 @@ def test_an_export_whose_rows_somebody_changed_stays(
     last = lines[-1].replace("damaged box", "damaged bag")
     out.write_text("".join([*lines[:-1], last] if change == "text" else [*lines, last]), encoding="utf-8")
     assert "is not an earlier export" in refused(scene, arguments, capsys)
+
+
+def test_a_project_never_replaces_the_table_that_it_is_made_of(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = scene.folder / "in.csv"
+    arguments = ["project", "create", str(table), str(table), "--text", "text", "--force"]
+    assert "would replace the table itself" in refused(scene, arguments, capsys)
+    assert table.read_text(encoding="utf-8") == TABLE
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders here")
+@pytest.mark.parametrize("action", ["info", "verify"])
+def test_a_pipe_is_no_project(scene: Scene, capsys: pytest.CaptureFixture[str], action: str) -> None:
+    os.mkfifo(scene / "pipe.sce")
+    assert "is not a file" in refused(scene, ["project", action, scene / "pipe.sce"], capsys)

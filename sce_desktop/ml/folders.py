@@ -234,5 +234,6 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
             if folder.exists():
                 folder.rename(old)
             aside.rename(folder)
-    except OSError as error:
-        raise UserError(f"The model cannot be written to {folder}: {error.strerror or error}.") from error
+    except (OSError, SafetensorError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UserError(f"The model cannot be written to {folder}: {why}.") from error

@@ -336,7 +336,8 @@ class SCEModel(
             (save_directory / name).chmod((save_directory / folders.CONFIG).stat().st_mode)
         if self.tokenizer is not None:
             pretty = self.tokenizer.get_vocab_size() < _LARGE_VOCABULARY
-            self.tokenizer.save(str(save_directory / folders.TOKENIZER), pretty=pretty)
+            whole = self.tokenizer.to_str(pretty=pretty)  # its own `save` tells no failure of the disk apart
+            (save_directory / folders.TOKENIZER).write_text(whole, encoding="utf-8")
         if self.config.token_table == "own":
             self.label_tokenizer.save(str(save_directory / LABEL_TOKENIZER))
 

@@ -102,6 +102,8 @@ def import_table(
         Cancelled: The user stopped; there is no project.
     """
     check_target(project_path, overwrite=overwrite)
+    if project_path.exists() and table_path.exists() and project_path.samefile(table_path):
+        raise UserError("The project would replace the table itself: choose another name for it.")
     table = tables.open_table(table_path, options or TableOptions())
     tell_doubts(table, progress)
     hint = elsewhere(table)

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
+from sce_desktop.ml import folders
 from sce_desktop.ml.model import SCEModel
 from sce_desktop.ml.model_config import ModelConfig
 from sce_desktop.ml.sce import SCEConfig
@@ -321,3 +322,14 @@ def test_a_refused_model_leaves_a_loaded_one_alone(tmp_path: Path) -> None:
     shutil.rmtree(folder)
     refused(folder, "no model folder")
     np.testing.assert_array_equal(probabilities(model, LABELS), before)
+
+
+def test_a_full_disk_is_told_whoever_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*_: object) -> dict[str, str]:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    model = tiny_sce_model()
+    monkeypatch.setattr(folders, "write_weights", no_room)
+    with pytest.raises(UserError, match="No space left on device"):
+        model.save_pretrained(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
