@@ -385,6 +385,28 @@ def test_labels_given_and_those_of_the_column_are_one_set(tmp_path: Path) -> Non
         assert list(project.annotation_counts().values()) == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("given", "labels"),
+    [
+        (["late", "Damaged"], ["late", "Damaged", "Praise"]),
+        (["Damaged", "late"], ["Damaged", "late", "Praise"]),
+        (["PRAISE", "late"], ["PRAISE", "late", "Damaged"]),
+        (["other"], ["other", "Late", "Damaged", "Praise"]),
+        ([], ["Late", "Damaged", "Praise"]),
+    ],
+)
+@pytest.mark.parametrize("as_gold", [False, True])
+def test_labels_given_stand_for_those_that_look_like_them(
+    tmp_path: Path, given: list[str], labels: list[str], as_gold: bool
+) -> None:
+    text = "text,g\na,Late\nb,Late\nc,late\nd,Damaged\ne,damaged\nf,Damaged\ng,Praise\nh,LATE\n"
+    chosen = tuple(map(Label, given))
+    with imported(tmp_path, text, gold_column="g", as_gold=as_gold, labels=chosen, merge=True) as project:
+        assert labels_of(project) == labels
+        if not as_gold:
+            assert sum(project.annotation_counts().values()) == 8
+
+
 def test_invisible_texts_and_labels_count_as_none(tmp_path: Path) -> None:
     text = "text,g\n\u200b,a\nb,\u2060\n\ufeff\u00ad,b\n"
     with imported(tmp_path, text, gold_column="g") as project:
