@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -483,3 +484,46 @@ def test_an_output_with_too_long_a_name(
     for arguments in (["export", "p.sce", "-o", f"{'n' * 300}.csv"], ["backup", "p.sce", f"{'n' * 241}.sce"]):
         assert cli.main(["project", *arguments]) == 2
         assert "too long" in capsys.readouterr().err
+
+
+def test_damaged_lists_are_told_and_labels_given_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = ['["Late"]'] * 5 + ["[null,3]", '["late", "Praise"]', '[""]']
+    path = tmp_path / "in.tsv"
+    path.write_text("text\ttags\n" + "".join(f"t{n}\t{cell}\n" for n, cell in enumerate(cells)))
+    target = str(tmp_path / "p.sce")
+    arguments = (
+        "--text",
+        "text",
+        "--gold",
+        "tags",
+        "--label",
+        "Damaged",
+        "--label",
+        "late",
+        "--merge-labels",
+    )
+    assert run("create", target, str(path), *arguments) == 0
+    told = capsys.readouterr().err
+    assert 'row 6: “[null,3]” is not a list of labels; row 8: “[""]” is not a list of labels.' in told
+    with Project.open(target) as opened:
+        assert [label.name for label in opened.label_set().labels] == ["Damaged", "late", "Praise"]  # type: ignore[union-attr]
+        assert sorted(opened.annotations(opened.row_ids())) == [1, 2, 3, 4, 5, 7]
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3])
+def test_a_row_that_is_gone_is_told_with_the_way_out(
+    project: str, tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str], gone: int
+) -> None:
+    with closing(sqlite3.connect(project, isolation_level=None)) as plain:
+        plain.execute("DELETE FROM rows WHERE id = ?", (gone,))
+    for arguments in (
+        ("export", project, "-o", str(tmp_path / "o.csv")),
+        ("score", project, "--model", model),
+    ):
+        assert run(*arguments) == 2
+        told = capsys.readouterr().err
+        assert "p.sce is damaged (rows of it are missing): rescue what can be read" in told
+        assert "Traceback" not in told
+    assert not (tmp_path / "o.csv").exists()

@@ -12,6 +12,8 @@ import functools
 import unicodedata
 from collections import Counter
 
+from sce_desktop.core.blank import is_blank
+
 KNOWN_SCRIPTS = frozenset({"LATIN"})  # of the bundled model, which was trained on English
 _FOREIGN_SHARE = 0.5
 _READ = 2000  # characters that decide; a text of many pages does not change its script
@@ -22,7 +24,7 @@ _KANA = ("HIRAGANA", "KATAKANA")
 @functools.lru_cache(maxsize=1 << 16)
 def _script(character: str) -> str | None:
     """Return the script of a letter by its Unicode name ("LATIN", "CYRILLIC"), None for what is no letter."""
-    if not character.isalpha():
+    if not character.isalpha() or is_blank(character):  # a Hangul filler counts as a letter
         return None
     name = unicodedata.name(character, "")
     for prefix in ("FULLWIDTH ", "HALFWIDTH ", "MODIFIER LETTER ", "MATHEMATICAL "):

@@ -11,9 +11,9 @@ from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import ModelKind
+from sce_desktop.core.types import ModelKind, Origin
 from sce_desktop.store import schema
-from sce_desktop.store.stored import Malformed, read_json, read_labels, read_shape
+from sce_desktop.store.stored import Malformed, is_moment, read_json, read_labels, read_shape
 
 _TYPES: Final[dict[type, str]] = {
     sa.Integer: "'integer'",
@@ -25,6 +25,7 @@ _TYPES: Final[dict[type, str]] = {
 }
 _SMALL: Final = ("project", "imports", "labels", "label_sets", "runs", "model_versions", "coders", "audits")
 _NEAR: Final = 1_000  # a best label beyond it makes arrays grow for nothing
+_SHOWN: Final = 40  # characters of something odd
 _FAR: Final = 20_000_000  # a row with a greater number needs as many rows, or arrays grow for nothing
 
 
@@ -69,6 +70,8 @@ def check_all(plain: sqlite3.Connection) -> list[str]:
     for table in schema.metadata.tables:
         if odd := wrong_types(plain, table):
             problems.append(f"{odd} records of {table} hold something of another kind.")
+        elif found := _wrong_moments(plain, table):
+            problems.append(found)
     for table, column, read in (
         ("label_sets", "labels", read_labels),
         ("runs", "labels", read_labels),
@@ -81,6 +84,10 @@ def check_all(plain: sqlite3.Connection) -> list[str]:
                 read(stored)
             except Malformed as error:
                 problems.append(f"Record {record} of {table}: {error}.")
+    origins = ", ".join(f"'{origin}'" for origin in Origin)
+    (odd,) = plain.execute(f"SELECT count(*) FROM annotations WHERE origin NOT IN ({origins})").fetchone()
+    if odd:
+        problems.append(f"{odd} records of annotations have an origin that is none.")
     if problems:
         return problems
     try:
@@ -98,6 +105,19 @@ def wrong_types(plain: sqlite3.Connection, table: str) -> int:
         wrong.append(f"typeof({column.name}) NOT IN ({allowed})")
     (count,) = plain.execute(f"SELECT count(*) FROM {table} WHERE {' OR '.join(wrong)}").fetchone()
     return int(count)
+
+
+def _wrong_moments(plain: sqlite3.Connection, table: str) -> str:
+    """Return a sentence about the records of a table with a time that is none; empty if there are none."""
+    wrong, first = 0, ""
+    for column in schema.metadata.tables[table].columns:
+        if not column.name.endswith("_at"):
+            continue
+        for (stored,) in plain.execute(f"SELECT {column.name} FROM {table}"):
+            if stored is not None and not is_moment(stored):
+                wrong += 1
+                first = first or f"{column.name} is “{stored[:_SHOWN]}”"
+    return f"{wrong} records of {table} hold a time that is none ({first})." if wrong else ""
 
 
 def _check_imports(plain: sqlite3.Connection) -> int:

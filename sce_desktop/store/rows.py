@@ -6,7 +6,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -20,8 +20,10 @@ from sce_desktop.store.stored import Malformed, read_json, read_shape
 
 HASH_BYTES: Final = 16
 _AMONG: Final = f"id IN (SELECT value FROM json_each(?)) AND id <= {LAST_ROW}"
+_MISSING: Final = "rows of it are missing"
 _CELLS: Final = frozenset((str, type(None)))
 _table = schema.rows
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,24 @@ def fetch(connection: sa.Connection, ids: Ids) -> list[Row]:
     layout = shape(connection)
     records = raw(connection).execute(f"SELECT id, text, cells FROM rows WHERE {_AMONG}", (json_ids(ids),))
     found = {id_: Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in records}
-    return [found[int(id_)] for id_ in ids]
+    return _in_order(connection, found, ids)
 
 
 def texts(connection: sa.Connection, ids: Ids) -> list[str]:
     """Return the texts of ``ids`` in their order. KeyError if one does not exist."""
     records = raw(connection).execute(f"SELECT id, text FROM rows WHERE {_AMONG}", (json_ids(ids),))
     found: dict[int, str] = dict(records.fetchall())
-    return [found[int(id_)] for id_ in ids]
+    return _in_order(connection, found, ids)
+
+
+def _in_order(connection: sa.Connection, found: dict[int, _T], ids: Ids) -> list[_T]:
+    try:
+        return [found[int(id_)] for id_ in ids]
+    except KeyError:
+        (present,) = raw(connection).execute(f"SELECT count(*) FROM rows WHERE id <= {LAST_ROW}").fetchone()
+        if present < counts(connection).rows:
+            raise Malformed(_MISSING) from None
+        raise
 
 
 def last(connection: sa.Connection) -> int:
@@ -121,7 +133,12 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
         .order_by(_table.c.id)
         .limit(count)
     )
-    found = connection.execute(statement)
+    found = connection.execute(statement).all()
+    # A project that was repaired has gaps, and its imports fewer rows than the number of the last one.
+    expected = min(count, max(0, end - row_id))
+    whole = len(found) == expected and (not found or found[-1].id == row_id + expected)
+    if not whole and counts(connection).rows == last(connection):
+        raise Malformed(_MISSING)
     return [Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in found]
 
 

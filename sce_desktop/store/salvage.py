@@ -16,9 +16,9 @@ from sce_desktop.store import schema
 from sce_desktop.store.damaged import DamagedFile
 from sce_desktop.store.pages import Value
 from sce_desktop.store.rows import hash_text
-from sce_desktop.store.shapes import Record
+from sce_desktop.store.shapes import INSTEAD, Record
 from sce_desktop.store.sql import now
-from sce_desktop.store.stored import Malformed, read_json, read_labels, read_shape
+from sce_desktop.store.stored import Malformed, is_moment, read_json, read_labels, read_shape
 
 TABLES: Final = (  # the history of what can be undone stays behind
     "project",
@@ -226,6 +226,7 @@ class Salvage:
         columns = schema.metadata.tables[table].columns
         # Records of older files lack the last ones.
         defaults = [_default(column) for column in columns]
+        moments = {name for name in columns.keys() if name.endswith("_at")}  # noqa: SIM118 - of SQLAlchemy
 
         def sound() -> Iterator[list[Value]]:
             for record in records:
@@ -235,7 +236,10 @@ class Salvage:
                 except (ValueError, TypeError, KeyError, AttributeError):
                     self._source.lost[table] += 1
                     continue
-                values = list(record.values())
+                values = [
+                    INSTEAD[name] if name in moments and not is_moment(value) and value is not None else value
+                    for name, value in record.items()
+                ]
                 yield values + defaults[len(values) :]
 
         self._target.executemany(

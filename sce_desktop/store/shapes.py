@@ -38,7 +38,7 @@ _ESSENTIAL: Final = {
     "coders": {"name"},
     "marks": set[str](),
 }
-_INSTEAD: Final[dict[str, Value]] = {
+INSTEAD: Final[dict[str, Value]] = {
     "created_at": "1970-01-01T00:00:00.000+00:00",
     "finished_at": "1970-01-01T00:00:00.000+00:00",
     "decided_at": "1970-01-01T00:00:00.000+00:00",
@@ -125,7 +125,7 @@ def shapes() -> dict[str, Shape]:
         for place, column in enumerate(table.columns):
             replaced = 0 if set(kinds[place]) <= {"i", "r"} else b"" if kinds[place] == "b" else ""
             default = getattr(column.server_default, "arg", None)
-            fallback = None if column.nullable else default or _INSTEAD.get(column.name, replaced)
+            fallback = None if column.nullable else default or INSTEAD.get(column.name, replaced)
             instead.append((kinds[place], int(default) if default else fallback))
             if column.name not in _ESSENTIAL.get(table.name, {column.name}) and not column.primary_key:
                 loose[place] = "nirtb"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 from sce_desktop.core.types import Label
@@ -52,3 +53,14 @@ def read_shape(columns: object, text_columns: object) -> tuple[tuple[str, ...], 
     ):
         raise Malformed("the names of its columns cannot be read")
     return tuple(names), tuple(places)
+
+
+def is_moment(stored: object) -> bool:
+    """Return whether something is a date and time as the program writes it, in ISO 8601."""
+    if not isinstance(stored, str):
+        return False
+    try:
+        datetime.fromisoformat(stored)
+    except ValueError:
+        return False
+    return True

@@ -28,7 +28,7 @@ from sce_desktop.core.types import (
 from sce_desktop.core.words import plural
 from sce_desktop.store.project import Project
 from sce_desktop.store.staging import StagedRows
-from sce_desktop.tasks.columns import beside, tell_alike
+from sce_desktop.tasks.columns import ListCells, beside, tell_alike
 from sce_desktop.tasks.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 from sce_desktop.tasks.models import MAIN_ALIAS
 
@@ -53,11 +53,13 @@ class Carried:
 _NOTHING = Carried()
 
 
-def _taken_apart(row: Carried) -> Carried:
+def _taken_apart(row: Carried, number: int, cells: ListCells) -> Carried:
     """Return a row whose one name may be a list of names; an empty list says that none fits."""
-    names = from_list(row.names[0]) if row.names else None
-    if names is None:
+    if not row.names:
         return row
+    names = cells.names(row.names[0], number)
+    if names is None:
+        return _NOTHING
     return replace(row, names=names, decision=Decision.LABEL if names else Decision.NONE)
 
 
@@ -223,8 +225,10 @@ class CarriedAnnotations:
 
         ``lists``: a cell of the column of labels may be a JSON list of several.
         """
-        if lists:
-            self._rows = [_taken_apart(row) for row in self._rows]
+        if lists and self._ours_at is None and self._gold_at is not None:
+            listed = ListCells(self.columns[self._gold_at])
+            self._rows = [_taken_apart(row, number, listed) for number, row in enumerate(self._rows, start=1)]
+            listed.tell(progress)
         self.tell_bad_cells(progress)
         known = {label_key(label.name) for label in labels}
         names = [*self._named, *(name for row in self._rows for name in row.names)]

@@ -20,7 +20,7 @@ from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.carried import CarriedAnnotations, our_columns
-from sce_desktop.tasks.columns import cells_of, find_columns, tell_alike, tell_reading
+from sce_desktop.tasks.columns import ListCells, are_lists, cells_of, find_columns, tell_alike, tell_reading
 from sce_desktop.tasks.one_state import one_state
 
 GOLD = "gold"
@@ -76,19 +76,24 @@ def import_coder(
     carried = CarriedAnnotations(
         opened.columns, gold_at=label_at, ours_at=ours_at if ours_at == label_at else None
     )
-    theirs: dict[str, list[tuple[str, ...]]] = {}
+    theirs: dict[str, list[tuple[int, tuple[str, ...]]]] = {}  # by key the rows of the table, with the names
+    read = 0
     for batch in opened.batches(progress=progress):
         progress.check()
-        for cells in batch:
+        for number, cells in enumerate(batch, start=read + 1):
             said = carried.read(cells)
             if said.decision not in (None, Decision.SKIPPED):
-                theirs.setdefault(cells[key_at] or "", []).append(said.names)
+                theirs.setdefault(cells[key_at] or "", []).append((number, said.names))
+        read += len(batch)
     tell_reading(opened, progress)
     carried.tell_bad_cells(progress)
     rows: dict[str, list[int]] = {}
     for row_id, key in cells_of(project, own_at, progress):
         rows.setdefault(key or "", []).append(row_id)
     lists = _may_be_several(project) and ours_at != label_at
+    listed = ListCells(opened.columns[label_at])
+    told = Counter(names[0] for said in theirs.values() for _, names in said if names)
+    broken_told = lists and are_lists(told)
     answers: dict[int, Answer] = {}
     unknown = repeated = 0
     for key, said_all in theirs.items():
@@ -98,7 +103,12 @@ def import_coder(
         elif len(ids) > 1 or len(said_all) > 1:
             repeated += 1
         else:
-            answers[ids[0]] = _answer(said_all[0], lists)
+            ((row, names),) = said_all
+            if not broken_told:
+                answers[ids[0]] = _answer(names, lists)
+            elif (found := listed.names(names[0], row)) is not None:
+                answers[ids[0]] = found or None
+    listed.tell(progress)
     if not answers:
         raise UserError(
             "No row of the table has a key of this project: choose other columns for the key, on both sides."
@@ -177,11 +187,15 @@ def keep_gold(
 
 
 def _answers_of(project: Project, place: int, progress: Progress, *, several: bool) -> dict[int, Answer]:
-    return {
-        row_id: _answer((cell,), several)
-        for row_id, cell in cells_of(project, place, progress)
-        if cell and not is_blank(cell)
+    cells = {
+        row_id: cell for row_id, cell in cells_of(project, place, progress) if cell and not is_blank(cell)
     }
+    if not several or not are_lists(Counter(cells.values())):
+        return {row_id: _answer((cell,), several) for row_id, cell in cells.items()}
+    listed = ListCells(project.columns[place])
+    named = {row_id: listed.names(cell, row_id) for row_id, cell in cells.items()}
+    listed.tell(progress)
+    return {row_id: names or None for row_id, names in named.items() if names is not None}
 
 
 def gold_coder(project: Project) -> Coder | None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import label_key, look_alikes
-from sce_desktop.core.lists import from_list
+from sce_desktop.core.lists import begins_as_list, from_list, is_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import Status, chosen, statuses, top
 from sce_desktop.core.types import Cell, Doubt, Scores, TableProblem, TypedCells
+from sce_desktop.core.words import plural
 from sce_desktop.data.json_values import as_read
 from sce_desktop.data.reader import Table
 from sce_desktop.data.writers import OutCell
@@ -24,6 +25,8 @@ from sce_desktop.store.project import Project
 if TYPE_CHECKING:
     from sce_desktop.data.tables import Table
 
+_TOLD_CELLS = 5
+_SHOWN = 40  # characters of a cell that is told
 _TOLD = 3  # problems and columns named in one sentence
 
 
@@ -197,7 +200,7 @@ def as_list(names: Iterable[str]) -> str:
 
 def are_lists(cells: Mapping[str, int]) -> bool:
     """Return whether a column holds lists of labels: most of its ``cells`` (with their rows) are such."""
-    lists = sum(rows for cell, rows in cells.items() if from_list(cell) is not None)
+    lists = sum(rows for cell, rows in cells.items() if is_list(cell))
     return 2 * lists > sum(cells.values())
 
 
@@ -215,6 +218,53 @@ def has_lists(column: str, cells: Iterable[Cell], lists: bool | None, progress: 
             "a row may have several."
         )
     return found
+
+
+class ListCells:
+    """Reads the cells of a column of lists of labels; those that are none are told in the end."""
+
+    def __init__(self, column: str) -> None:
+        self._column = column
+        self._bad: list[str] = []
+        self._bad_count = 0
+        self._plain = 0
+        self._first_plain = ""
+
+    def names(self, cell: str, row: int) -> tuple[str, ...] | None:
+        """Return the labels that a cell of ``row`` (from 1) names; None where it says nothing.
+
+        Plain words are one label. What begins as a list and is none was damaged on its way here.
+        """
+        if is_blank(cell):
+            return None
+        names = from_list(cell)
+        if names is not None:
+            return names
+        shown = f"row {row:,}: “{cell if len(cell) <= _SHOWN else f'{cell[:_SHOWN]}…'}”"
+        if not begins_as_list(cell):
+            self._plain += 1
+            self._first_plain = self._first_plain or shown
+            return (cell,)
+        self._bad_count += 1
+        if len(self._bad) < _TOLD_CELLS:
+            self._bad.append(f"{shown} is not a list of labels")
+        return None
+
+    def tell(self, progress: Progress) -> None:
+        """Warn of the cells that were no lists."""
+        if self._bad:
+            give = "gives" if self._bad_count == 1 else "give"
+            more = self._bad_count - len(self._bad)
+            told = "; ".join(self._bad) + (f"; and {more:,} more" if more else "")
+            progress.warn(f"{plural(self._bad_count, 'cell')} of “{self._column}” {give} no label: {told}.")
+        if self._plain:
+            counts = "is no list and counts" if self._plain == 1 else "are no lists and count"
+            each = "" if self._plain == 1 else " each"
+            first = "" if self._plain == 1 else "the first is "
+            progress.warn(
+                f"{plural(self._plain, 'cell')} of “{self._column}” {counts} as one label{each}: "
+                f"{first}{self._first_plain}."
+            )
 
 
 def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> list[str]:

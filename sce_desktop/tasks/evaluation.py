@@ -14,7 +14,6 @@ import numpy as np
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, distinct_labels, label_key, merged_names
-from sce_desktop.core.lists import from_list
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, TableOptions, VectorCache
@@ -22,6 +21,7 @@ from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.rows import Shape
 from sce_desktop.tasks.columns import (
+    ListCells,
     elsewhere,
     find_column,
     find_columns,
@@ -236,7 +236,7 @@ def read_gold(
         progress.check()
     tell_reading(table, progress)
     lists = has_lists(gold_column, gold, lists, progress)
-    names = [_names(cell, lists) for cell in gold]
+    names = _names(gold_column, gold, lists, progress)
     if not any(names):
         raise UserError(f"There is no label in column “{gold_column}”: choose the column of gold labels.")
     if merge_alike:
@@ -249,10 +249,14 @@ def read_gold(
     return GoldTable(texts, names, lists)
 
 
-def _names(cell: str, lists: bool) -> tuple[str, ...]:
-    if lists and (names := from_list(cell)) is not None:
-        return names
-    return () if is_blank(cell) else (cell,)
+def _names(column: str, gold: Sequence[str], lists: bool, progress: Progress) -> list[tuple[str, ...]]:
+    """Return the labels that each cell of a column names."""
+    if not lists:
+        return [() if is_blank(cell) else (cell,) for cell in gold]
+    listed = ListCells(column)
+    names = [listed.names(cell, row) or () for row, cell in enumerate(gold, start=1)]
+    listed.tell(progress)
+    return names
 
 
 def _skipped(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scripts import KNOWN_SCRIPTS, foreign_script
 from sce_desktop.core.types import TextModel
@@ -48,7 +49,7 @@ class ForeignTexts:
     def count(self, texts: Iterable[str]) -> None:
         """Look at more texts; blank ones are none."""
         for text in texts:
-            if not text or text.isspace():
+            if is_blank(text):
                 continue
             self._texts += 1
             if self._known is None or text.isascii():

@@ -38,8 +38,13 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
     return [(Label(value), count) for value, count in counts.items()]
 
 
-def merge_alike(project: Project, *, progress: Progress) -> None:
+def merge_alike(project: Project, first: Iterable[str] = (), *, progress: Progress) -> None:
     """Let the labels of ``project`` that look the same become one: that of most annotated rows.
+
+    Args:
+        project: Whose labels.
+        first: Names of labels that take over before those of most rows do.
+        progress: Told of labels, and of which are one.
 
     Raises:
         UserError: The project cannot be written.
@@ -50,7 +55,10 @@ def merge_alike(project: Project, *, progress: Progress) -> None:
         return
     ids = {label.name: label.id for label in label_set.labels if label.id is not None}
     counts = project.annotation_counts()
-    merged = merged_names({name: counts.get(label_id, 0) for name, label_id in ids.items()})
+    merged = merged_names(
+        {name: counts.get(label_id, 0) for name, label_id in ids.items()},
+        (name for name in first if name in ids),
+    )
     into = {ids[name]: ids[stays] for name, stays in merged.items() if name != stays}
     if into:
         tell_merged(merged, progress)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.labels import label_key, look_alikes
-from sce_desktop.core.lists import from_list
+from sce_desktop.core.lists import begins_as_list, from_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scripts import foreign_script
 from sce_desktop.core.types import IdArray, TableOptions, TableProblem
@@ -125,6 +125,8 @@ def _by_name(values: Counter[str]) -> Counter[str]:
     counts = Counter[str]()
     for value, rows in values.items():
         names = from_list(value)
+        if names is None and begins_as_list(value):  # it gives no label, see `columns.ListCells`
+            continue
         for name in (value,) if names is None else names:
             counts[name] += rows
     return counts

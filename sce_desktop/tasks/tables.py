@@ -92,7 +92,7 @@ def import_table(
         multi_label: Several labels may fit a row.
         lists: Whether the cells of ``gold_column`` are JSON lists of labels, so that several may fit a row;
             None: if most of them are.
-        merge: Labels that look the same become one.
+        merge: Labels that look the same become one: one of ``labels`` where it is among them.
         options: How to read the table.
         overwrite: Replace a file that is there, unless it is open.
         progress: Told of rows; everything done otherwise than expected is a warning.
@@ -139,7 +139,7 @@ def import_table(
             if as_gold and gold_at is not None:
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
             if merge:
-                merge_alike(project, progress=Unreported(progress))
+                merge_alike(project, (label.name for label in labels), progress=Unreported(progress))
         put_in_place(aside, project_path, overwrite=overwrite)
     return Project.open(project_path)
 

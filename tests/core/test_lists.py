@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sce_desktop.core.lists import from_list
+from sce_desktop.core.lists import begins_as_list, from_list, is_list
 
 NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6), max_size=4)
 
@@ -17,7 +17,6 @@ NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, m
     [
         ('["Late", "Damaged"]', ("Late", "Damaged")),
         ("[]", ()),
-        ('[""]', ()),
         ('[" ", "\u200b", "a", "a"]', ("a",)),
         ("['Late']", ("Late",)),
         ("['Late', \"It's wet\"]", ("Late", "It's wet")),
@@ -53,6 +52,9 @@ def test_lists_of_names(cell: str, names: tuple[str, ...]) -> None:
         "[" * 5000,
         "[urgent] call back",
         '{"a": 1}',
+        '[""]',
+        "[' ', '']",
+        '["\u200b"]',
     ],
 )
 def test_what_is_no_list_of_names(cell: str) -> None:
@@ -72,3 +74,25 @@ def test_long_cells_are_read_at_once(cell: str) -> None:
     started = time.perf_counter()
     assert from_list(cell) is None
     assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize("cell", ['["a"]', "[]", '[""]', "['a', ' ']"])
+def test_lists_of_texts_are_lists_though_they_name_nothing(cell: str) -> None:
+    assert is_list(cell)
+    assert begins_as_list(cell)
+
+
+@pytest.mark.parametrize(
+    ("cell", "begins"),
+    [
+        ("[null,3]", True),
+        ('["Late"', True),
+        (' [["a"]]', True),
+        ('{"a":1}', True),
+        ("abc", False),
+        ("a [b]", False),
+    ],
+)
+def test_what_was_meant_as_a_list(cell: str, begins: bool) -> None:
+    assert not is_list(cell)
+    assert begins_as_list(cell) is begins

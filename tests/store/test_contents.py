@@ -105,6 +105,13 @@ LATER = {
 
 FOR_VERIFY = {
     "row missing": ("DELETE FROM rows WHERE id = 5", ()),
+    "first row missing": ("DELETE FROM rows WHERE id = 1", ()),
+    "time of a decision": ("UPDATE annotations SET decided_at = 'yesterday' WHERE row_id = 5", ()),
+    "no time of a decision": ("UPDATE annotations SET decided_at = '' WHERE row_id = 5", ()),
+    "time of a label set": ("UPDATE label_sets SET created_at = '32 May'", ()),
+    "time of an import": ("UPDATE imports SET finished_at = '2026-13-01T00:00:00+00:00'", ()),
+    "time of a run": ("UPDATE runs SET created_at = '5'", ()),
+    "origin of a decision": ("UPDATE annotations SET origin = 'evil' WHERE row_id = 5", ()),
     "hash a text": ("UPDATE rows SET text_hash = 'x' WHERE id = 5", ()),
     "blank a text": ("UPDATE rows SET blank = 'x' WHERE id = 5", ()),
     "probabilities a text": ("UPDATE scores SET probabilities = 'x' WHERE row_id = 5", ()),
@@ -171,3 +178,35 @@ def test_verify_tells_and_repair_mends(closed: Path, statement: str, values: tup
     rows, annotations = repaired(closed)
     assert rows == ROWS - statement.startswith("DELETE")
     assert annotations == 30 - statement.startswith("DELETE")
+
+
+def test_a_time_that_is_none_is_told(closed: Path) -> None:
+    harm(closed, "UPDATE annotations SET decided_at = 'yesterday' WHERE row_id IN (5, 6)")
+    with Project.open(closed) as project:
+        assert project.verify() == [
+            "2 records of annotations hold a time that is none (decided_at is “yesterday”)."
+        ]
+
+
+@pytest.mark.parametrize("gone", [1, 5, 31, 59])
+def test_rows_that_are_gone_are_a_sentence(closed: Path, gone: int) -> None:
+    harm(closed, f"DELETE FROM rows WHERE id = {gone}")
+    with Project.open(closed) as project:
+        reads = (
+            lambda: project.rows(project.row_ids()),
+            lambda: project.texts(project.row_ids()),
+            lambda: list(project.iter_rows()),
+            lambda: list(project.iter_rows(batch=2)),
+        )
+        for read in reads:
+            with pytest.raises(DamagedProject, match=r"damaged \(rows of it are missing\).*project repair"):
+                read()
+    copy = closed.with_name("copy.sce")
+    Project.repair_file(closed, copy)
+    with Project.open(copy) as project:  # a gap is no damage any more
+        ids = project.row_ids().tolist()
+        assert ids == [id_ for id_ in range(1, ROWS + 1) if id_ != gone]
+        assert [row.id for rows in project.iter_rows(batch=7) for row in rows] == ids
+        assert len(project.texts(ids)) == ROWS - 1
+        with pytest.raises(KeyError):  # who asks for it is wrong
+            project.rows([gone])

@@ -186,8 +186,9 @@ def names_of(project: Project, row_id: int) -> list[str]:
     [
         ({"label": " "}, [], ""),
         ({"label": "\u200b", "decided": "hand"}, [], ""),
-        ({"labels": '[""]'}, [], ""),
-        ({"label": "a", "labels": '[" "]'}, [], ""),
+        ({"labels": '[""]'}, [], '“[""]” is no list of labels'),
+        ({"label": "a", "labels": '[" "]'}, ["a"], '“[" "]” is no list of labels'),
+        ({"label": "a", "labels": "[]"}, [], ""),
         ({"labels": '["b", "", "b", "a "]'}, ["a", "b"], ""),
         ({"labels": "['b', 'a']"}, ["a", "b"], ""),
         ({"labels": '"abc"'}, [], '“"abc"” is no list of labels'),

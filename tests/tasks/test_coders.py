@@ -95,7 +95,7 @@ def test_several_answers_are_a_json_list_where_several_may_fit(project: Project,
     assert project.coder_answers(one.coder.id)[3] == {'["Other", "Billing"]'}
     project.set_labels(label_set.labels, multi_label=True)
     several = import_coder(project, table, "ref", "said", "Bob", SilentProgress())
-    assert project.coder_answers(several.coder.id) == {1: {"["}, 2: frozenset(), 3: {1, 2}}
+    assert project.coder_answers(several.coder.id) == {2: frozenset(), 3: {1, 2}}
 
 
 def test_column_of_right_answers(project: Project) -> None:
@@ -145,3 +145,18 @@ def test_agreement_is_of_rows_decided_by_hand_and_others_are_measured_apart(proj
     project.clear_decision([1])
     (found,) = agreements(project, SilentProgress())
     assert found.sentence == "You and gold have decided no row both."
+
+
+def test_damaged_lists_are_no_answer_and_told(project: Project, tmp_path: Path) -> None:
+    labels = project.label_set()
+    assert labels is not None
+    project.set_labels(labels.labels, multi_label=True)
+    keys = ["B", "a_1/é", "A_1/é", "x"]
+    cells = ['["Other"]', '["Other"', '["Other", "New"]', '["Other"]']
+    table = write(
+        tmp_path / "ann.tsv", "ref\tsaid", *(f"{key}\t{cell}" for key, cell in zip(keys, cells, strict=True))
+    )
+    progress = SilentProgress()
+    found = import_coder(project, table, "ref", "said", "Ann", progress)
+    assert project.coder_answers(found.coder.id) == {1: {2, "New"}, 3: {2}}
+    assert any('row 2: “["Other"” is not a list of labels' in told for told in progress.warnings)

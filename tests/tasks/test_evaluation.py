@@ -198,3 +198,16 @@ def test_lists_of_python_are_lists_of_labels(tmp_path: Path) -> None:
     text = "text,topic\ndelay,\"['delay', 'damage']\"\ndamage,['damage']\ndelay,['delay' 'damage']\n"
     report = evaluate(tmp_path, text)
     assert (report.labels, report.multi_label, report.rows) == (["delay", "damage"], True, 3)
+
+
+@pytest.mark.parametrize("broken", ["[null,3]", '["delay"', '[["a"]]', '{"a":1}', "[1,2]", '[""]'])
+def test_damaged_lists_are_left_out_and_told(tmp_path: Path, broken: str) -> None:
+    progress = SilentProgress()
+    rows = [("delay", '["delay"]')] * 3 + [("damage", '["damage"]'), ("delay", broken), ("x", "abc")]
+    text = "text\ttopic\n" + "".join(f"{text}\t{cell}\n" for text, cell in rows)
+    report = evaluate(tmp_path, text, progress=progress)
+    assert report.labels == ["delay", "damage", "abc"]
+    assert (report.rows, report.skipped) == (5, {"blank": 0, "no_gold": 1, "other_label": 0})
+    assert (
+        f"1 cell of “topic” gives no label: row 5: “{broken}” is not a list of labels." in progress.warnings
+    )

@@ -23,6 +23,10 @@ def warnings_of(model: FakeModel, texts: list[str]) -> list[str]:
     ("texts", "said"),
     [
         ([RUSSIAN, "late", "", " "], "1 of 2 texts is in Cyrillic script, which sce-mini does not know"),
+        (
+            [RUSSIAN, "late", "\u3164", "\u3164 \uffa0", "\u115f\u1160", "\u2800", "\u200b"],
+            "1 of 2 texts is in Cyrillic",
+        ),
         ([RUSSIAN, "配達が遅い", RUSSIAN], "3 of 3 texts are in Cyrillic or Japanese script"),
         (["箱子坏了", "البريد متأخر", "המשלוח", RUSSIAN, RUSSIAN], "5 of 5 texts are in Cyrillic, "),
     ],
@@ -33,7 +37,19 @@ def test_texts_that_the_model_cannot_read_are_told(texts: list[str], said: str) 
     assert told.endswith("do not rely on what it says of them.")
 
 
-@pytest.mark.parametrize("texts", [[], ["late"], ["Zażółć gęślą"], ["naïve 👍 → ✓"], ["№ 5 (pi π)"], ["123"]])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [],
+        ["late"],
+        ["Zażółć gęślą"],
+        ["naïve 👍 → ✓"],
+        ["№ 5 (pi π)"],
+        ["123"],
+        ["\u3164", "late"],
+        ["ok" + "\u3164" * 9],
+    ],
+)
 def test_texts_that_it_can_read_are_not(texts: list[str]) -> None:
     assert warnings_of(FakeModel(), texts) == []
 

@@ -361,6 +361,53 @@ def test_python_lists_are_lists_of_labels(tmp_path: Path, as_gold: bool) -> None
     assert [told for told in progress.warnings if "lists of labels" in told]
 
 
+BROKEN = ["[null,3]", '["Late"', '[["a"]]', '{"a":1}', "[1,2]", '[""]', "['\u200b']", "[Late]"]
+
+
+@pytest.mark.parametrize("as_gold", [False, True])
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_damaged_list_gives_no_label_and_is_told(tmp_path: Path, broken: str, as_gold: bool) -> None:
+    progress = SilentProgress()
+    rows = ['["Late"]'] * 3 + ["[]", broken, "abc", '["Late", "Rude"]']
+    text = "text\ttags\n" + "".join(f"t{number}\t{cell}\n" for number, cell in enumerate(rows))
+    with imported(tmp_path, text, gold_column="tags", as_gold=as_gold, progress=progress) as project:
+        assert project.columns == ("text", "tags")
+        assert labels_of(project) == ["Late", "abc", "Rude"]
+        if as_gold:
+            said = set(project.coder_answers(project.coders()[0].id))
+        else:
+            said = set(project.annotations(project.row_ids()))
+        assert said == {1, 2, 3, 4, 6, 7}
+    assert f"1 cell of “tags” gives no label: row 5: “{broken}” is not a list of labels." in progress.warnings
+    assert "1 cell of “tags” is no list and counts as one label: row 6: “abc”." in progress.warnings
+    assert len(progress.warnings) == 3
+
+
+def test_many_damaged_lists_are_counted(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    text = "text\ttags\n" + 'a\t["Late"]\n' * 20 + "b\t[1]\n" * 8 + "c\tabc\nd\tword\n"
+    with imported(tmp_path, text, gold_column="tags", progress=progress) as project:
+        assert len(project.annotations(project.row_ids())) == 22
+        table = write(tmp_path, 'text\ttags\ne\t["Late"]\ne\t[]\nf\t["Late"\n', "more.csv")
+        append_table(project, table, gold_column=1, progress=progress)
+        assert sorted(project.annotations(project.row_ids()))[-2:] == [31, 32]
+        assert labels_of(project) == ["Late", "abc", "word"]
+    told = "\n".join(progress.warnings)
+    assert "8 cells of “tags” give no label: row 21: “[1]” is not a list of labels; row 22:" in told
+    assert "row 25: “[1]” is not a list of labels; and 3 more." in told
+    assert "2 cells of “tags” are no lists and count as one label each: the first is row 29: “abc”." in told
+
+
+def test_names_in_brackets_are_labels_where_the_column_holds_no_lists(tmp_path: Path) -> None:
+    progress = SilentProgress()
+    text = "text,g\na,[urgent] call\nb,{x}\nc,late\n"
+    with imported(
+        tmp_path, text, gold_column="g", as_gold=True, multi_label=True, progress=progress
+    ) as project:
+        assert labels_of(project) == ["[urgent] call", "{x}", "late"]
+    assert progress.warnings == []
+
+
 @pytest.mark.parametrize("as_gold", [False, True])
 def test_labels_that_look_the_same_are_told_by_group(tmp_path: Path, as_gold: bool) -> None:
     progress = SilentProgress()
@@ -383,6 +430,28 @@ def test_labels_given_and_those_of_the_column_are_one_set(tmp_path: Path) -> Non
     ) as project:
         assert labels_of(project) == ["Late", "Rude"]
         assert list(project.annotation_counts().values()) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "labels"),
+    [
+        (["late", "Damaged"], ["late", "Damaged", "Praise"]),
+        (["Damaged", "late"], ["Damaged", "late", "Praise"]),
+        (["PRAISE", "late"], ["PRAISE", "late", "Damaged"]),
+        (["other"], ["other", "Late", "Damaged", "Praise"]),
+        ([], ["Late", "Damaged", "Praise"]),
+    ],
+)
+@pytest.mark.parametrize("as_gold", [False, True])
+def test_labels_given_stand_for_those_that_look_like_them(
+    tmp_path: Path, given: list[str], labels: list[str], as_gold: bool
+) -> None:
+    text = "text,g\na,Late\nb,Late\nc,late\nd,Damaged\ne,damaged\nf,Damaged\ng,Praise\nh,LATE\n"
+    chosen = tuple(map(Label, given))
+    with imported(tmp_path, text, gold_column="g", as_gold=as_gold, labels=chosen, merge=True) as project:
+        assert labels_of(project) == labels
+        if not as_gold:
+            assert sum(project.annotation_counts().values()) == 8
 
 
 def test_invisible_texts_and_labels_count_as_none(tmp_path: Path) -> None:
