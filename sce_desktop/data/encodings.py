@@ -1,9 +1,10 @@
 """Guesses about the encoding of a text file. The user's choice overrides them.
 
-Legacy encodings are ranked by chardet's models of which letters follow each other in which language. Two
-things are added: a reading in which letters stand where no language puts them counts less, and of readings
-that are equally likely the one whose encoding is in wider use comes first. What cannot be told apart even so
-is told, with the line that shows the difference.
+Legacy encodings are ranked by chardet's models of which letters follow each other in which language. Three
+things are added: a reading in which letters stand where no language puts them counts less, of readings that
+are equally likely the one whose encoding is in wider use comes first, and where a table has only a letter or
+two beyond ASCII any other encoding than cp1252 must fit far better. What cannot be told apart even so is
+told, with the line that shows the difference.
 """
 
 from __future__ import annotations
@@ -31,12 +32,17 @@ _LEGACY = {
 _DOUBLE_BYTE = ("cp932", "cp949", "gb18030", "big5", "big5hkscs", "euc-jp")
 _TURKISH = 1.4  # as against Icelandic, which few write: in bytes they have six letters in common
 _SHORT = 30  # a few bytes, squared, are not enough to speak against cp1252
+_RARER = 1.2  # by how much more any encoding but cp1252 must fit if all rests on a single letter
 _EQUAL = 0.98
 _DOUBTFUL = 0.95  # of the best reading's weight: the other one may as well be right
 _FEW, _DOUBTFUL_OF_FEW = 5, 0.5  # characters beyond ASCII that speak for anything but cp1252
 _ODD = 3  # the power that misplaced letters count with
 _LIKELY = 8  # encodings that are offered first
 _IN_WORDS = "’‘'-‐‑–"  # signs that stand between letters in many languages
+_SIGNS = "¤£§°±½¼¾©®€¥¢²³¹×÷«»•…™–—"
+_OPENING = "¿¡‚„"
+_AFTER_OE = "uieds"  # what follows œ in a word
+_NEVER_ALONE = "˘˛˝ˇ˙"  # accents without a letter
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI")
 
 
@@ -133,13 +139,51 @@ def _legacy(lines: list[tuple[int, bytes]]) -> EncodingGuess:
     ranked = [encoding for _, encoding in readings.values()]
     others = [name for name in _LEGACY if name not in ranked and _decoded(sample, name) is not None]
     ranked = list(dict.fromkeys([*ranked, *others, "cp1252"]))[:_LIKELY]
-    weights = [weight for weight, _ in readings.values()]
-    few = ranked[0] != "cp1252" and sum(byte > 0x7F for byte in sample) < _FEW
-    if len(weights) > 1 and weights[1] > weights[0] * (_DOUBTFUL_OF_FEW if few else _DOUBTFUL):
-        for number, line in lines:
-            if _decoded(line, ranked[0]) != _decoded(line, ranked[1]):
-                return EncodingGuess(tuple(ranked), ranked[1], number, line)
+    if _is_latin_9(sample, ranked[0]):
+        return _doubtful(lines, ["iso8859-15", *ranked][:_LIKELY], "cp1252")
+    return _doubtful(lines, ranked, _rival([(weight, name) for weight, name in readings.values()], sample))
+
+
+def _rival(readings: list[tuple[float, str]], sample: bytes) -> str:
+    """Return the encoding that may as well be right as the first one, if any."""
+    if not readings:
+        return ""
+    (best, first), *others = readings
+    few = sum(byte > 0x7F for byte in sample) < _FEW
+    if first == "cp1252":  # what it was given by the margin is no certainty
+        least = best * _DOUBTFUL / _margin(sample)
+    else:
+        least = best * (_DOUBTFUL_OF_FEW if few else _DOUBTFUL)
+    likely = [name for weight, name in others if weight > least]
+    if first != "cp1252" and few and "cp1252" in likely:
+        return "cp1252"
+    return likely[0] if likely else ""
+
+
+def _doubtful(lines: list[tuple[int, bytes]], ranked: list[str], rival: str) -> EncodingGuess:
+    """Return the guess with the first line that the rival, if any, reads differently."""
+    for number, line in lines if rival else []:
+        if _decoded(line, ranked[0]) != _decoded(line, rival):
+            return EncodingGuess(tuple(ranked), rival, number, line)
     return EncodingGuess(tuple(ranked))
+
+
+def _is_latin_9(sample: bytes, best: str) -> bool:
+    """Whether letters or the euro stand where cp1252 has signs that make no sense there."""
+    western = _decoded(sample, "cp1252")
+    if best != "cp1252" or western is None or any(0x80 <= byte < 0xA0 for byte in sample):
+        return False
+    latin_9 = sample.decode("iso8859-15")
+    for_it = against_it = 0
+    for (before, sign, after), other in zip(_with_neighbours(western), latin_9, strict=True):
+        if sign != other:
+            letters = before.isalpha() or after.isalpha()
+            fits = other == "€" or (letters and not _is_misplaced(before, other, after, latin=True))
+            if other in "Œœ":  # a vowel follows, or it is a fraction before a unit
+                fits = fits and not before.isdigit() and after.lower() in _AFTER_OE
+            for_it += fits
+            against_it += not fits
+    return for_it > against_it
 
 
 def _weighed(sample: bytes) -> list[tuple[float, str, str]]:
@@ -148,6 +192,8 @@ def _weighed(sample: bytes) -> list[tuple[float, str, str]]:
 
     names = {_named_by_chardet(name): name for name in _LEGACY}
     readings = []
+    western = _decoded(sample, "cp1252") or ""
+    margin = _margin(sample)
     matches = detect_all(sample, ignore_threshold=True, include_encodings=names, compat_names=False)
     icelandic = any(match["encoding"] == "cp1252" and match["language"] == "is" for match in matches)
     for match in matches:
@@ -160,14 +206,30 @@ def _weighed(sample: bytes) -> list[tuple[float, str, str]]:
             if name == "cp1254" and icelandic:
                 usual *= _TURKISH
             if name != "cp1252":
-                usual /= 1 + _SHORT / len(sample) ** 2
-            readings.append((match["confidence"] * usual * (1 - _misplaced(text)) ** _ODD, name, text))
+                usual /= (1 + _SHORT / len(sample) ** 2) * margin
+            odd = _misplaced(text, western)
+            readings.append((match["confidence"] * usual * (1 - odd) ** _ODD, name, text))
     readings.sort(key=lambda reading: -reading[0])
     if not readings or readings[0][1] not in _DOUBLE_BYTE:
         for name in filter(None, (_east_asian(sample), "cp1252" if not readings else "")):
             if (text := _decoded(sample, name)) is not None:
                 readings.insert(0, (1.0, name, text))
     return readings
+
+
+def _margin(sample: bytes) -> float:
+    """Return how many times likelier any other encoding must be than cp1252.
+
+    The fewer kinds of bytes speak for it, the more: a word or two of another language stand in English texts
+    too, and the sequences of so few letters fit one language or another by chance. Signs say nothing.
+    """
+    western = sample.decode("cp1252", "replace")
+    letters = {
+        character
+        for place, character in enumerate(western)
+        if character > "\x7f" and not _is_sign(western, place)
+    }
+    return 1 + _RARER / max(len(letters), 0.5) ** 2
 
 
 def _east_asian(sample: bytes) -> str | None:
@@ -198,19 +260,35 @@ def _decoded(sample: bytes, encoding: str) -> str | None:
         return None
 
 
-def _misplaced(text: str) -> float:
+def _misplaced(text: str, western: str) -> float:
     """Return which share of the characters beyond ASCII stand where no language puts them.
 
     Those are signs and controls between letters, letters of two alphabets in one word, a single letter of
-    another alphabet among Latin words, and capitals within a word of small letters.
+    another alphabet among Latin words, capitals within a word of small letters, and letters where a sign
+    makes sense in ``western``, the reading as cp1252.
     """
     latin = _mostly_latin(text)
+    signs = western if len(western) == len(text) else text  # of one byte each: their places are the same
     beyond = misplaced = 0
-    for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
+    for place, (before, character, after) in enumerate(_with_neighbours(text)):
         if character > "\x7f":
             beyond += 1
-            misplaced += _is_misplaced(before, character, after, latin=latin)
+            misplaced += _is_misplaced(before, character, after, latin=latin) or (
+                character.isalpha() and character != signs[place] and _is_sign(signs, place)
+            )
     return misplaced / beyond if beyond else 0.0
+
+
+def _with_neighbours(text: str) -> Iterator[tuple[str, str, str]]:
+    return zip(f" {text}", text, f"{text[1:]} ", strict=False)
+
+
+def _is_sign(text: str, place: int) -> bool:
+    """Whether a usual sign stands where it makes sense: a part of no word."""
+    before, after = text[place - 1 : place] or " ", text[place + 1 : place + 2] or " "
+    if text[place] == "µ":  # as in 5 µm
+        return after in ("m", "g", "l", "s") and not before.isalpha()
+    return text[place] in _SIGNS and not before.isalpha() and not after.isalpha()
 
 
 def _mostly_latin(text: str) -> bool:
@@ -227,9 +305,15 @@ def _is_misplaced(before: str, character: str, after: str, *, latin: bool) -> bo
         return not before.isalpha() and not unicodedata.combining(before)
     if character == "¶":
         return before.isalpha() or after.isalpha()
+    if character in _NEVER_ALONE or "\u2500" <= character <= "\u259f":  # lines and blocks of a frame
+        return True
+    if character in _OPENING and before.isalpha():
+        return True
     if not character.isalpha() or character in "ªº":
         return before.isalpha() and after.isalpha() and character not in _IN_WORDS
     if character.isupper() and (before.islower() or (before.isupper() and after.islower())):
+        return True
+    if character.islower() and after.isupper() and not before.isalpha():
         return True
     alphabet = _alphabet(character)
     if latin and alphabet != "LATIN" and not before.isalpha() and not after.isalpha():

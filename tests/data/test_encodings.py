@@ -98,6 +98,93 @@ def test_a_line_far_below_is_told_by_its_number(tmp_path: Path) -> None:
     assert guess.line in (0, 70_002)
 
 
+# --- a few signs and letters in plain text ------------------------------------------------------------------
+
+FEW = [
+    "A naïve customer paid £25 for a résumé",
+    "naïve",
+    "Zoë paid £5",
+    "Señor paid £5",
+    "¿Qué? ½ kg",
+    "§ 5 Abs. 2",
+    "£",
+    "£5 ½ price",
+    "naïve café, 25°C ±2 ½ £5",
+    "¼ ½ ¾ cups",
+    "° ± ½",
+    "crème brûlée",
+    "Müller & Söhne",
+    "50 °C",
+    "©",
+    "© 2024 Acme",
+    "5 €",
+    "10 µm ²",
+    "Køb 5 stk",
+    "I asked Citroën twice: no answer",
+    "“quoted” – it’s 5 €",
+    "1½ cups of crème",
+    "½cup",
+]
+
+
+def _among_plain_rows(text: str, encoding: str, plain: int = 0) -> bytes:
+    rows = "7,some more words\n" * plain
+    return f'id,text\n1,plain text here\n{rows}2,"{text}"\n3,another plain one\n'.encode(encoding)
+
+
+@pytest.mark.parametrize("plain", [0, 30, 100])
+@pytest.mark.parametrize("text", FEW)
+def test_a_few_western_characters_are_read_as_cp1252(tmp_path: Path, text: str, plain: int) -> None:
+    result = read_bytes(tmp_path, _among_plain_rows(text, "cp1252", plain))
+    assert result.rows[plain + 1][1] == text
+    assert result.table.options.encoding == "cp1252"
+
+
+def test_a_reading_that_fits_nearly_as_well_is_still_offered(tmp_path: Path) -> None:
+    (doubt,) = read_bytes(tmp_path, _among_plain_rows("Zoë paid £5", "cp1252")).table.doubts
+    assert (doubt.option, doubt.value) == ("encoding", "cp1257")
+    assert doubt.sentence == (
+        'Line 3 reads “2,"Zoë paid £5"” as CP1252 and “2,"Zoė paid £5"” as CP1257: CP1252 was used.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("żona była zła", "cp1250"),
+        ("Příliš žluťoučký kůň", "cp1250"),
+        ("İyi değil, şikayetçiyim", "cp1254"),
+        ("Siuntą gavau per vėlai, dėžė sulūžusi", "cp1257"),
+        ("Москва", "cp1251"),
+        ("Αθήνα", "cp1253"),
+        ("arrivé abîmé", "mac-roman"),
+    ],
+)
+def test_a_rarer_encoding_that_fits_far_better_is_taken(tmp_path: Path, text: str, encoding: str) -> None:
+    assert read_bytes(tmp_path, _among_plain_rows(text, encoding)).rows[1][1] == text
+
+
+def test_cp1252_is_offered_where_another_encoding_was_taken_for_a_few_letters(tmp_path: Path) -> None:
+    result = read_bytes(tmp_path, _among_plain_rows("REFUND Tromsø NOW", "cp1252"))
+    assert result.table.options.encoding == "cp1257"
+    assert [doubt.value for doubt in result.table.doubts] == ["cp1252"]
+
+
+@pytest.mark.parametrize(
+    "text", ["prix 5 € très œuvre", "5 €", "une œuvre", "le bœuf, l'œil et le cœur", "Œuvre complète, 12 €"]
+)
+def test_the_euro_and_oe_of_iso8859_15_are_read_and_told(tmp_path: Path, text: str) -> None:
+    result = read_bytes(tmp_path, _among_plain_rows(text, "iso8859-15"))
+    assert result.rows[1][1] == text
+    assert result.table.options.encoding == "iso8859-15"
+    assert [doubt.flag for doubt in result.table.doubts] == ["--encoding cp1252"]
+
+
+def test_bytes_that_no_encoding_has_are_no_error(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"\xff\x81\x8d\x90\x9d\xa0\xfd\xfe\x00\xd2")
+    assert guess_encoding(tmp_path / "a.csv", 10).ranked
+
+
 # --- UTF-16 and UTF-32 --------------------------------------------------------------------------------------
 
 SCRIPTS = {
