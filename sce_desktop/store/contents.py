@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import ModelKind, Origin
+from sce_desktop.core.types import ModelKind
 from sce_desktop.store import schema
 from sce_desktop.store.stored import Malformed, is_moment, read_json, read_labels, read_shape
 
@@ -84,10 +84,6 @@ def check_all(plain: sqlite3.Connection) -> list[str]:
                 read(stored)
             except Malformed as error:
                 problems.append(f"Record {record} of {table}: {error}.")
-    origins = ", ".join(f"'{origin}'" for origin in Origin)
-    (odd,) = plain.execute(f"SELECT count(*) FROM annotations WHERE origin NOT IN ({origins})").fetchone()
-    if odd:
-        problems.append(f"{odd} records of annotations have an origin that is none.")
     if problems:
         return problems
     try:
