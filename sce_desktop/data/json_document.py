@@ -117,11 +117,15 @@ def _of_objects(document: dict[str, dict[str, Any]], place: str) -> Rows | None:
     return Rows(rows, _as("one object for each row", place))
 
 
+def _shown(place: str) -> str:
+    return "".join(character if character.isprintable() else "\ufffd" for character in place)
+
+
 def _searched(document: dict[str, Any], name: str) -> Rows | None:
     """Return the one list of objects that lies anywhere in ``document``."""
     found = dict(lists_in(document))
     if len(found) > 1:
-        places = ", ".join(f"“{place}”" for place in list(found)[:5])
+        places = ", ".join(f"“{_shown(place)}”" for place in list(found)[:5])
         raise UserError(
             f"{name} holds {len(found)} lists of objects ({places}): save the one with the rows by itself."
         )

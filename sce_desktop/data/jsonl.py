@@ -27,6 +27,8 @@ from sce_desktop.data.text_source import MAX_LINE, TextSource, file_size
 _CHUNK = 1000  # rows
 _TRIED = 50  # lines that show whether a file with a broken first line is one object a line
 MAX_KEYS = 32_768
+MAX_CELLS = 50_000_000
+_FILLED = 1 / 1000  # of the cells; where less are, and they are more than that, the objects are no table
 _VALUE_BYTES = 120  # that a value of a document takes at most beside its text
 _MOST_BYTES = 2 << 30
 _UNCHECKED = 1 << 20  # characters that cannot hold as many values
@@ -56,17 +58,17 @@ class JsonTable(Table):
         self._parsed: tuple[Sequence[Any], bool] | None = None  # for the first pass alone
         self._whole = self._is_document(size)
         columns: dict[str, None] = {}
-        rows = 0
+        rows = filled = 0
         for _, found, halves, _ in self._objects():
             keys = dict.fromkeys(map(valid, found)) if halves else found
             if not keys.keys() <= columns.keys():
                 columns = _with_keys(columns, list(keys))
             if len(columns) > MAX_KEYS:
-                raise UserError(
-                    f"{path.name} has more than {MAX_KEYS:,} different keys: its objects are no rows of one "
-                    "table, save those with the same keys by themselves."
-                )
+                raise _no_table(path, f"more than {MAX_KEYS:,}")
             rows += 1
+            filled += len(keys)
+        if rows * len(columns) > MAX_CELLS and filled < rows * len(columns) * _FILLED:
+            raise _no_table(path, f"{len(columns):,}")
         self._forget_problems()  # each pass tells them
         if not columns:
             raise UserError(f"{path.name} holds no JSON objects: write one object with keys on each line.")
@@ -245,6 +247,13 @@ class JsonTable(Table):
             for key, cell in zip(self.columns, row, strict=True)
         ]
         return TypedCells([cell and str(cell) for cell in row], "".join(types))
+
+
+def _no_table(path: Path, keys: str) -> UserError:
+    return UserError(
+        f"{path.name} has {keys} different keys: its objects are no rows of one table, save those with the "
+        "same keys by themselves."
+    )
 
 
 def _with_keys(columns: dict[str, None], keys: list[str]) -> dict[str, None]:

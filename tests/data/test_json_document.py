@@ -196,6 +196,12 @@ def test_a_new_key_in_every_row_is_refused(tmp_path: Path, monkeypatch: pytest.M
     lines = "".join(f'{{"text":"x","k{number}":1}}\n' for number in range(10))
     with pytest.raises(UserError, match="different keys"):
         read_bytes(tmp_path, lines, "a.jsonl")
+    monkeypatch.setattr(jsonl, "MAX_CELLS", 5)
+    monkeypatch.setattr(jsonl, "_FILLED", 0.2)
+    monkeypatch.setattr(jsonl, "MAX_KEYS", 11)
+    with pytest.raises(UserError, match="has 11 different keys"):  # most of the cells would be empty
+        read_bytes(tmp_path, lines, "a.jsonl")
+    monkeypatch.undo()
     lines = lines.rpartition('{"text"')[0]
     assert len(read_bytes(tmp_path, lines, "a.jsonl").columns) == 10
 
@@ -224,3 +230,10 @@ def test_a_document_that_is_too_big(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_wide_search_takes_no_time(tmp_path: Path) -> None:
     document = {f"k{number}": {"x": number} for number in range(20_000)} | {"data": RECORDS}
     assert json_document.find_rows(document, "a.json").items == RECORDS
+
+
+def test_names_of_places_stay_on_one_line(tmp_path: Path) -> None:
+    document = '{"a\\nb": [{"t": 1}, {"t": 2}], "c": [{"t": 1}, {"t": 2}]}'
+    with pytest.raises(UserError, match="holds 2 lists of objects") as refusal:
+        read_bytes(tmp_path, document, "a.json")
+    assert "\n" not in str(refusal.value)
