@@ -9,7 +9,7 @@ from typing import Any
 
 from sce_desktop.core.types import Cell
 from sce_desktop.data.number_formats import duration_text, number_text
-from sce_desktop.data.workbook_size import refuse_large
+from sce_desktop.data.workbook_size import refuse_cells, refuse_large
 from sce_desktop.data.xlsx_xml import DamagedError, Extent
 
 
@@ -20,6 +20,7 @@ class OldWorkbook:
         from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
         refuse_large(path)
+        self._path = path
         with _panicking():
             self._workbook = CalamineWorkbook.from_path(path)
             sheets = [s for s in self._workbook.sheets_metadata if s.typ == SheetTypeEnum.WorkSheet]
@@ -30,7 +31,10 @@ class OldWorkbook:
     def _sheet(self, name: str) -> Any:
         if name not in self._open:
             with _panicking():
-                self._open = {name: self._workbook.get_sheet_by_name(name)}
+                found = self._workbook.get_sheet_by_name(name)
+            if found.end is not None:  # calamine gives the empty rows above, too
+                refuse_cells(self._path, (found.end[0] + 1) * (found.end[1] + 1))
+            self._open = {name: found}
         return self._open[name]
 
     def extent(self, sheet: str) -> Extent:

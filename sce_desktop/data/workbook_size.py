@@ -25,7 +25,7 @@ def refuse_large(path: Path) -> None:
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
             if file.read(len(_COMPOUND)) == _COMPOUND:
-                _refuse(path, xls_cells(path.read_bytes()))
+                refuse_cells(path, xls_cells(path.read_bytes()))
         return
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
@@ -38,13 +38,14 @@ def refuse_large(path: Path) -> None:
             name = info.filename.lower()
             if name == "content.xml":
                 with archive.open(info) as stream:
-                    _refuse(path, _ods_cells(stream))
+                    refuse_cells(path, _ods_cells(stream))
             elif name.endswith(".bin") and "sheets/" in name:
                 with archive.open(info) as stream:
-                    _refuse(path, _xlsb_cells(stream))
+                    refuse_cells(path, _xlsb_cells(stream))
 
 
-def _refuse(path: Path, cells: int) -> None:
+def refuse_cells(path: Path, cells: int) -> None:
+    """Refuse a sheet of more cells than memory and time have room for."""
     if cells > MOST_CELLS:
         raise UserError(
             f"{path.name} has a sheet of {cells:,} cells, empty ones counted: delete what stands far from "

@@ -177,3 +177,14 @@ def test_xlsb_with_a_cell_far_away(tmp_path: Path) -> None:
         archive.writestr("xl/worksheets/sheet1.bin", number(0, 0) + number(1_048_575, 16_383))
     with pytest.raises(UserError, match="17,179,869,184 cells"):
         read(tmp_path / "a.xlsb")
+
+
+def test_rows_above_a_wide_last_row_of_an_old_workbook_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """calamine gives all the empty rows above the first filled one, each as wide as that."""
+    path = xls(tmp_path / "a.xls", [(0, 0, "text"), (1, 0, "good")])
+    monkeypatch.setattr("sce_desktop.data.workbook_size.xls_cells", lambda _: 0)
+    monkeypatch.setattr("sce_desktop.data.workbook_size.MOST_CELLS", 1)
+    with pytest.raises(UserError, match="a sheet of 2 cells"):
+        read(path)
