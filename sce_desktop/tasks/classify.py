@@ -81,7 +81,7 @@ def classify_table(
     Rows keep their order and cells; rows without text keep their place and have empty result cells. Nothing
     is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken. With
     ``whole_table`` the model counts in what the other rows say (`ml.in_table`). An older result with the same
-    columns is replaced, with ``force`` any file but the table itself.
+    columns, all of whose rows are this table's, is replaced; with ``force`` any file but the table itself.
 
     Raises:
         UserError: The table, a column, a label, a model or the output is not right.
