@@ -13,17 +13,17 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sce_desktop import __version__, paths
+from sce_desktop.controllers.crashes import CrashHooks
+from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.preload import spare_imports
+from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.controllers.session import Session
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
-from sce_desktop.tasks.models import set_offline
-from sce_desktop.ui.crashes import CrashHooks
-from sce_desktop.ui.jobs import Lanes
-from sce_desktop.ui.main_window import TITLE, MainWindow
-from sce_desktop.ui.parts import DockPart, Parts
-from sce_desktop.ui.preload import spare_imports
-from sce_desktop.ui.recent import RecentProjects
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.tasks.scoring.models import set_offline
+from sce_desktop.ui.kit.parts import DockPart, Parts
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.window.main_window import TITLE, MainWindow
 
 DESKTOP_FILE = "sce-desktop"
 _SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
@@ -78,13 +78,13 @@ def make_window(session: Session, theme: Theme) -> MainWindow:
 
 def real_parts() -> Parts:
     """Return the panels and dialogs of the program."""
-    from sce_desktop.ui.export_dialog import ExportDialog
-    from sce_desktop.ui.filter_bar import FilterBar
-    from sce_desktop.ui.import_dialog import ImportDialog
-    from sce_desktop.ui.labels_panel import LabelsPanel
-    from sce_desktop.ui.row_panel import RowPanel
-    from sce_desktop.ui.rows_view import RowsView
-    from sce_desktop.ui.run_bar import RunBar
+    from sce_desktop.ui.labels.labels_panel import LabelsPanel
+    from sce_desktop.ui.rows.filter_bar import FilterBar
+    from sce_desktop.ui.rows.row_panel import RowPanel
+    from sce_desktop.ui.rows.rows_view import RowsView
+    from sce_desktop.ui.transfer.export_dialog import ExportDialog
+    from sce_desktop.ui.transfer.import_dialog import ImportDialog
+    from sce_desktop.ui.window.run_bar import RunBar
 
     return Parts(
         labels_panel=LabelsPanel,
@@ -105,31 +105,31 @@ def real_parts() -> Parts:
 
 
 def _finetune(session: Session) -> QWidget:
-    from sce_desktop.ui.finetune_panel import FineTunePanel
+    from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 
     return FineTunePanel(session)
 
 
 def _evaluate(session: Session) -> QWidget:
-    from sce_desktop.ui.evaluate_panel import EvaluatePanel
+    from sce_desktop.ui.evaluate.evaluate_panel import EvaluatePanel
 
     return EvaluatePanel(session)
 
 
 def _findings(session: Session) -> QWidget:
-    from sce_desktop.ui.findings_panel import FindingsPanel
+    from sce_desktop.ui.findings.findings_panel import FindingsPanel
 
     return FindingsPanel(session)
 
 
 def _map(session: Session) -> QWidget:
-    from sce_desktop.ui.map_panel import MapPanel
+    from sce_desktop.ui.map.map_panel import MapPanel
 
     return MapPanel(session)
 
 
 def _duplicates(session: Session) -> QWidget:
-    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+    from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
 
     return DuplicatesPanel(session)
 

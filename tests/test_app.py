@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop import app, paths
+from sce_desktop.controllers import work
 from sce_desktop.core.errors import UserError
 from sce_desktop.store.project import Project
-from sce_desktop.ui import work
-from sce_desktop.ui.crash_dialog import CrashDialog
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.parts import Parts
+from sce_desktop.ui.kit.parts import Parts
+from sce_desktop.ui.window.crash_dialog import CrashDialog
+from sce_desktop.ui.window.main_window import MainWindow
 
 
 class Panel(QWidget):

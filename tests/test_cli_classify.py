@@ -312,7 +312,7 @@ def test_ctrl_c_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from sce_desktop.ml.model import SCEModel
+    from sce_desktop.ml.sce.model import SCEModel
 
     probabilities = SCEModel.probabilities
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sce_desktop import cli
-from sce_desktop.ml import catalog
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS
 from tests.ml.tiny import tiny_sce
 

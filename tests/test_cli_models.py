@@ -11,7 +11,7 @@ import pytest
 import sce_desktop
 from sce_desktop import cli
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml.session import Device
+from sce_desktop.ml.hub.session import Device
 from tests.ml.tiny import tiny_sce
 
 MINILM = "all-MiniLM-L6-v2"
@@ -66,7 +66,7 @@ def test_nothing_is_fetched_offline(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_doctor(model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     gpu = Device("cuda", "NVIDIA GPU", False, "the installed torch has no CUDA: install its CUDA build")
-    monkeypatch.setattr("sce_desktop.ml.session.devices", lambda: (Device("cpu", "x86", True), gpu))
+    monkeypatch.setattr("sce_desktop.ml.hub.session.devices", lambda: (Device("cpu", "x86", True), gpu))
     monkeypatch.setattr("sce_desktop.tasks.doctor.DEFAULT_MODEL", "mine")
     found = as_json(capsys, "doctor", code=2)  # the model is not there
     assert not found["ok"]
@@ -133,7 +133,7 @@ def test_pretrain_hands_over(
         if not config.exists():
             raise UserError(f"There is no file {config}.")
 
-    monkeypatch.setattr("sce_desktop.ml.pretrain.run", run, raising=False)
+    monkeypatch.setattr("sce_desktop.research.pretrain.run", run, raising=False)
     assert cli.main(["pretrain", "absent.toml", "-o", str(tmp_path / "m"), "--restart"]) == 2
     assert "absent.toml" in capsys.readouterr().err
     assert called == [(Path("absent.toml"), tmp_path / "m", False, False)]

@@ -385,7 +385,7 @@ def test_killed_in_the_middle_of_scoring(
 def test_ctrl_c_keeps_what_is_scored(
     project: str, model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from sce_desktop.tasks import scoring
+    from sce_desktop.tasks.scoring import scoring
 
     monkeypatch.setattr(scoring, "FIRST_CHUNK", 1)
     monkeypatch.setattr(scoring, "SMALLEST_CHUNK", 1)

@@ -17,10 +17,10 @@ from sce_desktop import cli
 from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision
-from sce_desktop.store import search
+from sce_desktop.store.content import search
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import tables
-from sce_desktop.tasks.coders import GOLD
+from sce_desktop.tasks.evaluation.coders import GOLD
+from sce_desktop.tasks.tables import tables
 
 ROWS = 9_000
 Usage = namedtuple("Usage", "total used free")

@@ -21,7 +21,7 @@ import pytest
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.tables import import_table
+from sce_desktop.tasks.tables.tables import import_table
 from sce_desktop.temporary import sweep
 
 KILLS = int(os.environ.get("SCE_DESKTOP_KILLS", "2"))  # of each command, half of them over an older project
@@ -31,7 +31,7 @@ LABELLED = 379
 DRIVER = """
 import sys
 from sce_desktop import cli
-import sce_desktop.tasks.tables, sce_desktop.tasks.replaceable
+import sce_desktop.tasks.tables, sce_desktop.tasks.tables.replaceable
 print("begun", flush=True)
 sys.exit(cli.main(sys.argv[1:]))
 """

@@ -18,7 +18,7 @@ import pytest
 from sce_desktop import cli, paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.replaceable import check_output, check_tuned
+from sce_desktop.tasks.tables.replaceable import check_output, check_tuned
 from tests.ml.tiny import tiny_sce
 
 TABLE = "id;text\n1;late parcel\n2;\n3;damaged box\n"
@@ -335,7 +335,7 @@ def test_an_export_with_labels_that_would_not_come_again_stays(
 
 def test_a_file_that_comes_meanwhile_stays(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours may lie between the first look and the end."""
-    from sce_desktop.tasks import classify
+    from sce_desktop.tasks.scoring import classify
 
     out = scene.folder / "out.csv"
     plain = classify._Work.classified

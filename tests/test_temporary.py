@@ -15,7 +15,7 @@ import pytest
 
 from sce_desktop import cli, paths, temporary
 from sce_desktop.data.atomic import replacing
-from sce_desktop.ml import folders
+from sce_desktop.ml.hub import folders
 from sce_desktop.temporary import set_aside, sweep, temporary_beside
 
 WORK = """

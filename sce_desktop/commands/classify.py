@@ -47,8 +47,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.classify import BATCH_ROWS, classify_table
-    from sce_desktop.tasks.models import DEFAULT_MODEL
+    from sce_desktop.tasks.scoring.classify import BATCH_ROWS, classify_table
+    from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
 
     source, baselines, cache = options.open_models(args)
     with options.if_stopped("Nothing was written."):

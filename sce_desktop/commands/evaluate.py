@@ -14,8 +14,8 @@ from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
     from sce_desktop.core.metrics import Measures
-    from sce_desktop.tasks.benchmark import BenchmarkReport
-    from sce_desktop.tasks.few_shot import FewShotReport
+    from sce_desktop.research.benchmark import BenchmarkReport
+    from sce_desktop.research.few_shot import FewShotReport
 
 PARTS = ("benchmark", "validation", "train-test", "all", "multilingual")
 
@@ -148,7 +148,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.evaluation import evaluate_table
+    from sce_desktop.tasks.evaluation.evaluation import evaluate_table
 
     source, baselines, cache = options.open_models(args)
     report = evaluate_table(
@@ -215,7 +215,7 @@ def _counted_in(args: argparse.Namespace) -> str:
 
 
 def _models(args: argparse.Namespace) -> list[str]:
-    from sce_desktop.tasks.models import DEFAULT_MODEL
+    from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
 
     names: list[str] = args.model or [DEFAULT_MODEL]
     if len(set(names)) < len(names):
@@ -251,7 +251,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         raise UserError("Give the folder of labelled sets, or --training-time.")
     if args.few_shot:
         return _few_shot(args, progress)
-    from sce_desktop.tasks.benchmark import benchmark
+    from sce_desktop.research.benchmark import benchmark
 
     source, baselines, cache = options.open_models(args)
     report = benchmark(
@@ -273,7 +273,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
-    from sce_desktop.tasks.few_shot import SIZES, few_shot
+    from sce_desktop.research.few_shot import SIZES, few_shot
 
     source, _, cache = options.open_models(args)
     models = _models(args)
@@ -307,8 +307,8 @@ def _print_report(args: argparse.Namespace, report: BenchmarkReport | FewShotRep
 
 
 def _training_time(args: argparse.Namespace, progress: Progress) -> int:
-    from sce_desktop.ml.session import choose_device
-    from sce_desktop.ml.train_cost import measure, with_steps
+    from sce_desktop.ml.hub.session import choose_device
+    from sce_desktop.research.train_cost import measure, with_steps
 
     found = measure(with_steps(args.steps), choose_device(args.device), progress)
     if args.json:

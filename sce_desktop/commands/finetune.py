@@ -13,7 +13,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
-    from sce_desktop.tasks.finetune import FineTuneReport
+    from sce_desktop.tasks.training.finetune import FineTuneReport
 
 
 def add_command(commands: options.Commands) -> None:
@@ -67,8 +67,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.finetune import finetune_table
-    from sce_desktop.tasks.models import DEFAULT_MODEL
+    from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
+    from sce_desktop.tasks.training.finetune import finetune_table
 
     source, _, cache = options.open_models(args)
     with options.if_stopped("Nothing was written."):

@@ -71,8 +71,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.ml.lora import LoraSettings
-    from sce_desktop.tasks.lora import finetune_llm
+    from sce_desktop.ml.llm.lora import LoraSettings
+    from sce_desktop.tasks.training.lora import finetune_llm
 
     usual = LoraSettings()
     settings = LoraSettings(

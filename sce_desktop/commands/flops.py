@@ -23,7 +23,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     """Print coefficients (m: tokens of a sample) and what an epoch costs."""
     if args.model is not None:
         return _of_model(args)
-    from sce_desktop.core.flops import SAMPLES, paper_costs
+    from sce_desktop.research.flops import SAMPLES, paper_costs
 
     costs = paper_costs()
     if args.json:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def _of_model(args: argparse.Namespace) -> int:
-    from sce_desktop.tasks.costs import model_costs
+    from sce_desktop.research.costs import model_costs
 
     costs = model_costs(args.model)
     if args.json:

@@ -56,7 +56,7 @@ def add_command(commands: options.Commands) -> None:
 
 def list_models(args: argparse.Namespace, progress: Progress) -> int:
     """Print one line a model."""
-    from sce_desktop.tasks import models
+    from sce_desktop.tasks.scoring import models
 
     entries = models.installed_models()
     if args.json:
@@ -70,7 +70,7 @@ def list_models(args: argparse.Namespace, progress: Progress) -> int:
 
 def get(args: argparse.Namespace, progress: Progress) -> int:
     """Say under which terms the model comes, and fetch it."""
-    from sce_desktop.tasks import models
+    from sce_desktop.tasks.scoring import models
 
     if not models.is_here(args.name):
         published = models.look_up(args.name, progress=progress)
@@ -85,7 +85,7 @@ def get(args: argparse.Namespace, progress: Progress) -> int:
 
 def list_known(args: argparse.Namespace, progress: Progress) -> int:
     """Print one line a published model: name, kind, size, licence, what it is for."""
-    from sce_desktop.tasks import models
+    from sce_desktop.tasks.scoring import models
 
     known = models.known_models()
     if args.json:
@@ -101,7 +101,7 @@ def list_known(args: argparse.Namespace, progress: Progress) -> int:
 
 def add(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the folder."""
-    from sce_desktop.tasks import models
+    from sce_desktop.tasks.scoring import models
 
     name = args.name or args.folder.expanduser().absolute().name
     if not args.force and models.is_own(name):
@@ -115,7 +115,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
 
 def remove(args: argparse.Namespace, progress: Progress) -> int:
     """Delete the model."""
-    from sce_desktop.tasks import models
+    from sce_desktop.tasks.scoring import models
 
     models.remove_model(args.name)
     print(f"{args.name} is removed.")
@@ -124,7 +124,7 @@ def remove(args: argparse.Namespace, progress: Progress) -> int:
 
 def verify(args: argparse.Namespace, progress: Progress) -> int:
     """Print what is wrong with the models; the exit code tells too."""
-    from sce_desktop.tasks import models
+    from sce_desktop.tasks.scoring import models
 
     names = [args.name] if args.name else [entry.name for entry in models.installed_models()]
     checked = [models.verify_model(name, progress=progress) for name in names]

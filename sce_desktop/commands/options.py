@@ -15,8 +15,8 @@ from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
     from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
-    from sce_desktop.ml.session import ModelSession
-    from sce_desktop.tasks.models import Baseline, ModelSource
+    from sce_desktop.ml.hub.session import ModelSession
+    from sce_desktop.tasks.scoring.models import Baseline, ModelSource
 
 
 class Commands(Protocol):
@@ -217,7 +217,7 @@ class _LazySession:
 
     @functools.cached_property
     def _session(self) -> ModelSession:
-        from sce_desktop.tasks.models import open_session
+        from sce_desktop.tasks.scoring.models import open_session
 
         return open_session(self._device, self._threads)
 
@@ -231,7 +231,7 @@ class _LazySession:
 def open_models(args: argparse.Namespace) -> tuple[ModelSource, list[Baseline], VectorCache]:
     """Return where models come from, the baselines and the cache of text vectors that were asked for."""
     from sce_desktop.settings import Settings
-    from sce_desktop.tasks.models import open_vector_cache, parse_baselines
+    from sce_desktop.tasks.scoring.models import open_vector_cache, parse_baselines
 
     settings = Settings.load()
     baselines = parse_baselines(args.baseline)

@@ -9,7 +9,7 @@ from sce_desktop.commands import options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 
-DOWNLOADS = (  # what `data.paper_sources` reads, without importing it at every start of the program
+DOWNLOADS = (  # what `research.paper_sources` reads, without importing it at every start of the program
     ("bbc_news", ("TRAIN", "TEST"), "files of SetFit/bbc-news: JSON lines with text and label_text"),
     ("huffpost", "FILE", "Kaggle's News_Category_Dataset: JSON lines"),
     ("mind_news", ("TRAIN", "TEST"), "Microsoft's news.tsv, of both parts"),
@@ -41,7 +41,7 @@ def add_command(commands: options.Commands) -> None:
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Write the sets whose downloads were given."""
-    from sce_desktop.tasks.paper_data import prepare_paper_data
+    from sce_desktop.research.paper_data import prepare_paper_data
 
     downloads = {name: paths for name, _, _ in DOWNLOADS if (paths := getattr(args, name))}
     if not downloads:

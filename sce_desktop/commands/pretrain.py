@@ -23,7 +23,7 @@ def add_command(commands: options.Commands) -> None:
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Train until the end of the configuration, or until stopped; a later call goes on."""
-    from sce_desktop.ml import pretrain
+    from sce_desktop.research import pretrain
 
     pretrain.run(args.config, args.output, progress=progress, resume=not args.restart, force=args.force)
     print(f"The model is in {args.output}.")

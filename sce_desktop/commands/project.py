@@ -16,7 +16,7 @@ from sce_desktop.core.words import plural
 if TYPE_CHECKING:
     from sce_desktop.core.types import Label, VectorCache
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.models import NamedModel
+    from sce_desktop.tasks.scoring.models import NamedModel
 
 EXIT_PROBLEMS = 2
 
@@ -103,9 +103,9 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.labels import tell_unmerged
-    from sce_desktop.tasks.replaceable import check_output
-    from sce_desktop.tasks.tables import import_table
+    from sce_desktop.tasks.insight.labels import tell_unmerged
+    from sce_desktop.tasks.tables.replaceable import check_output
+    from sce_desktop.tasks.tables.tables import import_table
 
     replace = check_output(args.project, force=args.force)
     with options.if_stopped("No project was made."):
@@ -135,7 +135,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     """Append the table's rows."""
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.tables import append_table
+    from sce_desktop.tasks.tables.tables import append_table
 
     with _open(args.project) as project:
         with options.if_stopped("No row was added."):
@@ -166,10 +166,10 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     """
     labels = options.given_labels(args, progress)
 
-    from sce_desktop.tasks.foreign import tell_foreign_rows
-    from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
-    from sce_desktop.tasks.scoring import score_project
-    from sce_desktop.tasks.version_models import project_models
+    from sce_desktop.tasks.scoring.foreign import tell_foreign_rows
+    from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, load_models
+    from sce_desktop.tasks.scoring.scoring import score_project
+    from sce_desktop.tasks.training.version_models import project_models
 
     with _open(args.project) as project:
         source, baselines, cache = options.open_models(args)
@@ -198,8 +198,8 @@ def _in_table(
     progress: Progress,
 ) -> NamedModel:
     """Return the model as it scores ``project``: knowing its rows if that is asked for now, or was before."""
-    from sce_desktop.tasks.models import labels_for
-    from sce_desktop.tasks.whole_table import knowing_project, wanted_in
+    from sce_desktop.tasks.scoring.models import labels_for
+    from sce_desktop.tasks.scoring.whole_table import knowing_project, wanted_in
 
     label_set = project.label_set()
     labels = labels_for(named.model, labels or (label_set.labels if label_set else ()))  # or nothing is kept
@@ -239,8 +239,8 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
 
 def export(args: argparse.Namespace, progress: Progress) -> int:
     """Write rows to a table."""
-    from sce_desktop.tasks.export import export_table
-    from sce_desktop.tasks.replaceable import check_export, check_note
+    from sce_desktop.tasks.tables.export import export_table
+    from sce_desktop.tasks.tables.replaceable import check_export, check_note
 
     stopped = options.if_stopped("Nothing was written.")
     with _open(args.project, read_only=True) as project, stopped:
@@ -263,7 +263,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
 
 def backup(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the project."""
-    from sce_desktop.tasks.replaceable import check_output
+    from sce_desktop.tasks.tables.replaceable import check_output
 
     stopped = options.if_stopped("No copy was made.")
     with _open(args.project, read_only=True) as project, stopped:
@@ -289,7 +289,7 @@ def verify(args: argparse.Namespace, progress: Progress) -> int:
 def repair(args: argparse.Namespace, progress: Progress) -> int:
     """Rescue what can be read."""
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.replaceable import check_output
+    from sce_desktop.tasks.tables.replaceable import check_output
 
     replace = check_output(args.copy, force=args.force)
     report = Project.repair_file(args.project, args.copy, progress, overwrite=replace)
@@ -317,8 +317,8 @@ def _facts(project: Project) -> dict[str, Any]:
 
 
 def _read_facts(project: Project) -> dict[str, Any]:
-    from sce_desktop.store.query import RowState
-    from sce_desktop.tasks.whole_table import wanted_in
+    from sce_desktop.store.content.query import RowState
+    from sce_desktop.tasks.scoring.whole_table import wanted_in
 
     counts = project.state_counts()
     decided = (RowState.LABELLED, RowState.NONE, RowState.SKIPPED)

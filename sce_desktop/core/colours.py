@@ -1,6 +1,6 @@
 """Colours of labels: `label_colour(index)` gives "#rrggbb", always the same; `free_colours(used)` the others.
 
-A label gets its colour when it comes into a project and keeps it (`store.label_sets`).
+A label gets its colour when it comes into a project and keeps it (`store.annotations.label_sets`).
 
 The first six were chosen by hand. The rest are found: of all colours that keep a contrast of 3:1 against both
 the light and the dark pane (WCAG 2.1, 1.4.11) and are neither grey nor shrill, always the one farthest from

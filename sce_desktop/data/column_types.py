@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Cell
-from sce_desktop.data import arrow_text
+from sce_desktop.data.parquet import arrow_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

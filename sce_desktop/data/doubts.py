@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sce_desktop.core.types import Doubt
-from sce_desktop.data.csv_grammar import ESCAPE, QUOTE, Style
+from sce_desktop.data.csv.csv_grammar import ESCAPE, QUOTE, Style
 
 _SHOWN = 70  # characters of a line
 _BEFORE = 25  # of them at most before the first difference

@@ -14,11 +14,11 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.types import Cell, Label
 from sce_desktop.data.atomic import replacing
-from sce_desktop.data.csv_grammar import without_end
-from sce_desktop.data.json_values import text_of, valid
-from sce_desktop.data.sniff import detect_encodings
+from sce_desktop.data.csv.csv_grammar import without_end
+from sce_desktop.data.csv.sniff import detect_encodings
+from sce_desktop.data.csv.text_source import TextSource, file_size
+from sce_desktop.data.json.json_values import text_of, valid
 from sce_desktop.data.tables import open_table
-from sce_desktop.data.text_source import TextSource, file_size
 from sce_desktop.data.writers import write_table
 
 _TABLES = (".csv", ".tsv", ".xlsx")

@@ -10,8 +10,8 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell, Doubt, TableOptions, TableProblem
 from sce_desktop.core.words import plural
 from sce_desktop.data.column_types import ColumnTypes
+from sce_desktop.data.csv.encodings import guess_encoding
 from sce_desktop.data.doubts import encoding_doubt
-from sce_desktop.data.encodings import guess_encoding
 
 Cells = tuple[Cell, ...]
 

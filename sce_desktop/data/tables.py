@@ -7,15 +7,15 @@ from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import TableOptions, TablePreview
-from sce_desktop.data.byte_marks import looks_binary
-from sce_desktop.data.csv_reader import CsvTable
-from sce_desktop.data.encodings import detect_encodings
-from sce_desktop.data.excel import ExcelTable
+from sce_desktop.data.csv.byte_marks import looks_binary
+from sce_desktop.data.csv.csv_reader import CsvTable
+from sce_desktop.data.csv.encodings import detect_encodings
+from sce_desktop.data.csv.text_source import GZIP_MAGIC, byte_chunks, codec_name, file_size, reading
+from sce_desktop.data.excel.excel import ExcelTable
 from sce_desktop.data.guess import guess_columns
-from sce_desktop.data.jsonl import JsonTable
-from sce_desktop.data.parquet import ParquetTable
+from sce_desktop.data.json.jsonl import JsonTable
+from sce_desktop.data.parquet.parquet import ParquetTable
 from sce_desktop.data.reader import MAX_COLUMNS, Table
-from sce_desktop.data.text_source import GZIP_MAGIC, byte_chunks, codec_name, file_size, reading
 
 __all__ = ["Table", "open_table", "preview_table"]
 

@@ -14,9 +14,9 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Cell
 from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
-from sce_desktop.data.csv_grammar import valid_delimiter
-from sce_desktop.data.excel_safe import PREFIX, is_formula, protect
-from sce_desktop.data.json_values import JsonText, Missing
+from sce_desktop.data.csv.csv_grammar import valid_delimiter
+from sce_desktop.data.csv.excel_safe import PREFIX, is_formula, protect
+from sce_desktop.data.json.json_values import JsonText, Missing
 from sce_desktop.temporary import temporary_beside
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import FloatArray, Label, TextModel, VectorCache
-from sce_desktop.ml import catalog
-from sce_desktop.ml.finetune import Settings, finetune
-from sce_desktop.ml.finetune_embedder import finetune_embedder
+from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
+from sce_desktop.ml.finetune.standard import Settings, finetune
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub.session import choose_device
 from sce_desktop.ml.in_table import InTable, sample
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.session import choose_device
+from sce_desktop.ml.sce.model import SCEModel
 
 Wordings = str | Label | Sequence[str]
 """A label as a name, as a `Label`, or as several wordings of one label: its name, then synonyms."""

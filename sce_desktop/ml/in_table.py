@@ -34,7 +34,7 @@ from torch import Tensor
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import FloatArray, Label, Scores, TextModel, VectorCache
-from sce_desktop.ml.embedder import Embedder, cached_encode
+from sce_desktop.ml.encoder.embedder import Embedder, cached_encode
 
 MOST_ROWS = 5_000
 """Rows that stand for the table: more cost time and hardly tell more."""

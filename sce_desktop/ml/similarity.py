@@ -15,11 +15,11 @@ from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scoring import softmax
 from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
-from sce_desktop.ml import catalog
-from sce_desktop.ml.embedder import Embedder, cached_encode
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.model_config import YesNo, wordings_of
-from sce_desktop.ml.published import load_embedder
+from sce_desktop.ml.encoder.embedder import Embedder, cached_encode
+from sce_desktop.ml.encoder.published import load_embedder
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.sce.model_config import YesNo, wordings_of
 
 SCALE = 20.0
 ROWS_PER_BATCH = 4096
@@ -28,7 +28,7 @@ ROWS_PER_BATCH = 4096
 class SimilarityModel:
     """A `core.types.TextModel` of kind "similarity" over any `Embedder`.
 
-    A label's vector is the mean over its wordings, as the SCE's is (`ml.model`). With ``multi_label`` the
+    A label's vector is the mean over its wordings, as the SCE's is (`ml.sce.model`). With ``multi_label`` the
     probabilities are those of an uncalibrated `YesNo`.
     """
 

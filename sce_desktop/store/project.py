@@ -18,27 +18,19 @@ from sce_desktop.core.types import (
     IdArray,
     Row,
 )
-from sce_desktop.store import (
-    importing,
-    opening,
-    placing,
-    repair,
-    rows,
-    schema,
-    search,
-    select,
-    upkeep,
-)
-from sce_desktop.store.database import Database
+from sce_desktop.store.content import importing, rows, search, select
+from sce_desktop.store.content.query import RowQuery
+from sce_desktop.store.content.rows import ImportRecord, ImportReport
+from sce_desktop.store.content.staging import StagedRows
+from sce_desktop.store.file import opening, placing, schema, upkeep
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.project_decisions import DecisionMethods
 from sce_desktop.store.project_labels import LabelMethods
 from sce_desktop.store.project_models import ModelMethods
-from sce_desktop.store.query import RowQuery
-from sce_desktop.store.repair import RepairReport
-from sce_desktop.store.rows import ImportRecord, ImportReport
-from sce_desktop.store.scored import ScoredRuns
+from sce_desktop.store.repair import repair
+from sce_desktop.store.repair.repair import RepairReport
+from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
-from sce_desktop.store.staging import StagedRows
 from sce_desktop.temporary import temporary_beside
 
 _LOG = logging.getLogger(__name__)

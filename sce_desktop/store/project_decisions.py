@@ -14,9 +14,9 @@ from sce_desktop.core.types import (
     Origin,
     RowMarks,
 )
-from sce_desktop.store import audits, coders, decisions, history
-from sce_desktop.store.database import Database
-from sce_desktop.store.decisions import Answers
+from sce_desktop.store.annotations import audits, coders, decisions, history
+from sce_desktop.store.annotations.decisions import Answers
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.sql import Ids, now
 
 

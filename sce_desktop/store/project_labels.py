@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from sce_desktop.core.types import Label, LabelEffect, LabelSet, SwitchEffect
-from sce_desktop.store import decisions, label_edits, label_sets, runs
-from sce_desktop.store.database import Database
-from sce_desktop.store.query import RowState
-from sce_desktop.store.scored import ScoredRuns
+from sce_desktop.store.annotations import decisions, label_edits, label_sets
+from sce_desktop.store.content.query import RowState
+from sce_desktop.store.file.database import Database
+from sce_desktop.store.runs import runs
+from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
 
 

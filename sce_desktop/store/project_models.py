@@ -17,10 +17,13 @@ from sce_desktop.core.types import (
     Run,
     Scores,
 )
-from sce_desktop.store import history, runs, schema, select, versions
-from sce_desktop.store.database import Database, raw
-from sce_desktop.store.runs import RowScore, RunArrays
-from sce_desktop.store.scored import ScoredRuns
+from sce_desktop.store.annotations import history
+from sce_desktop.store.content import select
+from sce_desktop.store.file import schema
+from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.runs import runs, versions
+from sce_desktop.store.runs.runs import RowScore, RunArrays
+from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
 
 

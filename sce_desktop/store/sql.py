@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.types import IdArray
-from sce_desktop.store import schema
+from sce_desktop.store.file import schema
 
 Ids = Sequence[int] | IdArray
 LAST_ROW: Final = "(SELECT coalesce(max(last_row_id), 0) FROM imports)"

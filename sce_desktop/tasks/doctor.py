@@ -13,7 +13,7 @@ from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label
-from sce_desktop.tasks.models import DEFAULT_MODEL, open_session
+from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, open_session
 
 _TRIAL = {"The team won the football match.": "Sports", "The bank raised its interest rate.": "Finance"}
 
@@ -23,8 +23,8 @@ def examine(progress: Progress) -> dict[str, Any]:
 
     A GPU that the installed torch cannot use is told by its ``problem`` and is no failure: the CPU works.
     """
-    from sce_desktop.ml import catalog
-    from sce_desktop.ml.session import devices
+    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub.session import devices
 
     models = []
     names = dict.fromkeys([DEFAULT_MODEL, *(entry.name for entry in catalog.list())])

@@ -16,7 +16,7 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.tables import append_table, import_table
+from sce_desktop.tasks.tables.tables import append_table, import_table
 
 COLUMNS = ("id", "text", "topic")
 TOPICS = [f"topic {number}" for number in range(12)]

@@ -35,10 +35,10 @@ def edit(folder: str) -> None:
     from PySide6.QtCore import Qt
     from PySide6.QtTest import QTest
 
+    from sce_desktop.controllers import label_edits
+    from sce_desktop.controllers.bulk_work import decide_many
     from sce_desktop.core.types import Decision
-    from sce_desktop.ui import label_edits
-    from sce_desktop.ui.bulk_work import decide_many
-    from sce_desktop.ui.rows_view import RowsView
+    from sce_desktop.ui.rows.rows_view import RowsView
 
     program, heart = Program(), Heart()
     session, until = program.session, program.until

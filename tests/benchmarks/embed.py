@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from tokenizers import Tokenizer
 
-from sce_desktop.ml import catalog
+from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.benchmarks.measure import MATRIX, matrix_peak, print_table, rate
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from sce_desktop.core.estimates import Z
 from sce_desktop.core.types import IdArray, Label
-from sce_desktop.tasks.evidence import Evidence, Source
-from sce_desktop.tasks.findings import find
+from sce_desktop.tasks.evaluation.evidence import Evidence, Source
+from sce_desktop.tasks.insight.findings import find
 from tests.benchmarks.labelled import ScoredSet
 from tests.benchmarks.measure import print_table
 

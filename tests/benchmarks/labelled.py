@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from sce_desktop.core.types import FloatArray, IdArray, Label
-from sce_desktop.data.collections import load_set
-from sce_desktop.ml import catalog
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
-from sce_desktop.store.vector_cache import VectorCache
+from sce_desktop.research.collections import load_set
+from sce_desktop.store.runs.vector_cache import VectorCache
 
 SAMPLE_SEED = 0
 

@@ -15,14 +15,14 @@ import numpy as np
 from sce_desktop.core.queues import Queue
 from sce_desktop.core.scoring import rare_label
 from sce_desktop.core.types import FloatArray, IdArray
-from sce_desktop.tasks.queues import (
+from sce_desktop.tasks.evaluation.svg import Line, line_chart
+from sce_desktop.tasks.insight.queues import (
     diverse,
     least_certain,
     models_disagree,
     shuffled,
     smallest_margin,
 )
-from sce_desktop.tasks.svg import Line, line_chart
 from tests.benchmarks.labelled import ScoredSet
 from tests.benchmarks.measure import print_table
 

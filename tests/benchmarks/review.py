@@ -110,10 +110,10 @@ def review(folder: str) -> None:
     from PySide6.QtCore import Qt
     from PySide6.QtTest import QTest
 
-    from sce_desktop.store.query import RowOrder, RowState
-    from sce_desktop.ui.queries import order_by
-    from sce_desktop.ui.row_panel import RowPanel
-    from sce_desktop.ui.rows_view import RowsView
+    from sce_desktop.controllers.queries import order_by
+    from sce_desktop.store.content.query import RowOrder, RowState
+    from sce_desktop.ui.rows.row_panel import RowPanel
+    from sce_desktop.ui.rows.rows_view import RowsView
 
     program = Program()
     session, until = program.session, program.until

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.sce import SCEConfig
-from sce_desktop.tasks.classify import BATCH_ROWS
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.sce.sce import SCEConfig
+from sce_desktop.tasks.scoring.classify import BATCH_ROWS
 from tests.benchmarks.measure import MATRIX, matrix_peak, print_table, rate
 
 ROUNDS = 2  # the peak is measured before, between and after

@@ -20,8 +20,8 @@ DECISIONS = 300
 def run(*, rows: int, labels: int) -> None:
     """Measure and print."""
     from sce_desktop.core.types import Decision, Origin
+    from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
     from sce_desktop.store.project import Project
-    from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 
     with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
         path = Path(name) / "store.sce"

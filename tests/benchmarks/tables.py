@@ -120,7 +120,7 @@ def _tuples(table: object, size: int = 10_000) -> Iterator[list[tuple[str, ...]]
 def import_project(folder: Path) -> Measured:
     """Our import, until every row is in the project and the project is closed into one file."""
     from sce_desktop.core.progress import SilentProgress
-    from sce_desktop.tasks.tables import import_table
+    from sce_desktop.tasks.tables.tables import import_table
 
     started = time.perf_counter()
     project = import_table(folder / PROJECT, folder / TABLE, text_columns=["text"], progress=SilentProgress())
@@ -142,7 +142,7 @@ def export_project(folder: Path) -> Measured:
     """Export of every row to csv."""
     from sce_desktop.core.progress import SilentProgress
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.tables import export_table
+    from sce_desktop.tasks.tables.tables import export_table
 
     with Project.open(folder / PROJECT) as project:
         started = time.perf_counter()

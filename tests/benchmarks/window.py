@@ -23,8 +23,8 @@ from tests.benchmarks.measure import print_table
 from tests.benchmarks.tables import write_table
 
 if TYPE_CHECKING:
+    from sce_desktop.controllers.session import Session
     from sce_desktop.core.types import TablePreview
-    from sce_desktop.ui.session import Session
 
 BEAT_MS = 5
 PATIENCE_S = 300.0
@@ -115,10 +115,10 @@ class Program:
         from PySide6.QtCore import QTimer
 
         from sce_desktop.app import make_application, make_window
+        from sce_desktop.controllers.jobs import Lanes
+        from sce_desktop.controllers.session import Session
         from sce_desktop.settings import Settings
-        from sce_desktop.ui.jobs import Lanes
-        from sce_desktop.ui.session import Session
-        from sce_desktop.ui.theme import Theme
+        from sce_desktop.ui.kit.theme import Theme
 
         self.app = make_application()
         self.lanes = Lanes()
@@ -148,8 +148,8 @@ class Program:
 
     def scores_shown(self) -> list[bool]:
         """Say of every row of the table's first screen whether its probabilities are there to be drawn."""
-        from sce_desktop.ui.rows_model import ROW_ROLE, Column
-        from sce_desktop.ui.rows_view import RowsView
+        from sce_desktop.ui.rows.rows_model import ROW_ROLE, Column
+        from sce_desktop.ui.rows.rows_view import RowsView
 
         (view,) = self.window.findChildren(RowsView)
         data = [
@@ -211,8 +211,8 @@ class Heart:
 
 def tune(folder: str) -> None:
     """Label every row as the model does, fine-tune with a beating heart, then stop and cancel at work."""
+    from sce_desktop.controllers.choices import ImportChoices, TuneChoices
     from sce_desktop.core.types import Decision, Label
-    from sce_desktop.ui.choices import ImportChoices, TuneChoices
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()
@@ -267,8 +267,8 @@ def tune(folder: str) -> None:
 
 def work(folder: str, seconds: str) -> None:
     """Load the model, import, score and export, with a beating heart."""
+    from sce_desktop.controllers.choices import ExportChoices, ImportChoices
     from sce_desktop.core.types import Label
-    from sce_desktop.ui.choices import ExportChoices, ImportChoices
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sce_desktop.core.flops import (
+from sce_desktop.research.flops import (
     LLAMA_1B,
     LORA_RANK,
     Cost,

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.data.arrow_text import array_of, restorable, texts_of
 from sce_desktop.data.column_types import ColumnTypes
+from sce_desktop.data.parquet.arrow_text import array_of, restorable, texts_of
 
 UNITS = ("s", "ms", "us", "ns")
 DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}

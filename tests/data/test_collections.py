@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.data.collections import list_sets, load_set
+from sce_desktop.research.collections import list_sets, load_set
 
 ROWS = [("a goal", "Sport", "train"), ("a film", "Movies", "test"), ("a song\u2028\u0085", "Music", "test")]
 

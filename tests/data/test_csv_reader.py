@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import TableOptions
-from sce_desktop.data import csv_grammar, csv_reader, text_source
-from sce_desktop.data.csv_reader import CsvTable
+from sce_desktop.data.csv import csv_grammar, csv_reader, text_source
+from sce_desktop.data.csv.csv_reader import CsvTable
 from sce_desktop.data.tables import open_table
 from tests.data.reading import read, read_bytes
 from tests.data.test_csv_bug_cases import B01, B04

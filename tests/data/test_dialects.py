@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import TableOptions
-from sce_desktop.data.csv_grammar import Dialect
-from sce_desktop.data.csv_reader import CsvTable
+from sce_desktop.data.csv.csv_grammar import Dialect
+from sce_desktop.data.csv.csv_reader import CsvTable
 from sce_desktop.data.tables import open_table
 from tests.data.reading import Read, read_bytes
 
@@ -141,7 +141,7 @@ def test_escaped_cells_come_back_whatever_the_block(
     path.write_bytes(text.replace("id,text", "n,id,text").encode())
     options = TableOptions("utf-8", ",", quoting=bool(quote), header_row=1, quote=quote or None, escape="\\")
     with pytest.MonkeyPatch.context() as patch:
-        from sce_desktop.data import text_source
+        from sce_desktop.data.csv import text_source
 
         patch.setattr(text_source.byte_chunks, "__defaults__", (block,))
         table = CsvTable(path, options)

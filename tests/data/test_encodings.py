@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.data.encodings import guess_encoding
+from sce_desktop.data.csv.encodings import guess_encoding
 from sce_desktop.data.tables import preview_table
 from tests.benchmarks.encodings import encoded
 from tests.data.reading import read_bytes

@@ -8,7 +8,7 @@ import pytest
 from openpyxl import Workbook
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.data.number_formats import number_text
+from sce_desktop.data.excel.number_formats import number_text
 from tests.data.reading import read
 from tests.data.workbooks import cells, xlsx
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.data import json_document, jsonl
+from sce_desktop.data.json import json_document, jsonl
 from sce_desktop.data.tables import preview_table
 from tests.data.reading import read, read_bytes
 

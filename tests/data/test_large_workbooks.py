@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.data.xls_size import xls_cells
-from sce_desktop.data.xlsx import MUCH
+from sce_desktop.data.excel.xls_size import xls_cells
+from sce_desktop.data.excel.xlsx import MUCH
 from tests.data.reading import read
 from tests.data.workbooks import cells, ods, ods_row, xls, xlsx
 
@@ -184,7 +184,7 @@ def test_rows_above_a_wide_last_row_of_an_old_workbook_count(
 ) -> None:
     """calamine gives all the empty rows above the first filled one, each as wide as that."""
     path = xls(tmp_path / "a.xls", [(0, 0, "text"), (1, 0, "good")])
-    monkeypatch.setattr("sce_desktop.data.workbook_size.xls_cells", lambda _: 0)
-    monkeypatch.setattr("sce_desktop.data.workbook_size.MOST_CELLS", 1)
+    monkeypatch.setattr("sce_desktop.data.excel.workbook_size.xls_cells", lambda _: 0)
+    monkeypatch.setattr("sce_desktop.data.excel.workbook_size.MOST_CELLS", 1)
     with pytest.raises(UserError, match="a sheet of 2 cells"):
         read(path)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sce_desktop.data.number_formats import built_in, duration_text, number_format
+from sce_desktop.data.excel.number_formats import built_in, duration_text, number_format
 
 _PHONE = r"[<=9999999]###\-####;\(###\)\ ###\-####"
 

@@ -12,8 +12,8 @@ import pytest
 from sce_desktop import cli
 from sce_desktop.commands.paper_data import DOWNLOADS
 from sce_desktop.core.errors import UserError
-from sce_desktop.data import paper_sources as sources
-from sce_desktop.data.paper_sources import SOURCES, draw
+from sce_desktop.research import paper_sources as sources
+from sce_desktop.research.paper_sources import SOURCES, draw
 
 
 def lines(path: Path, *rows: object) -> Path:

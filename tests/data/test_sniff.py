@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sce_desktop.data.sniff import detect_delimiter, detect_encodings, looks_binary
+from sce_desktop.data.csv.sniff import detect_delimiter, detect_encodings, looks_binary
 
 TEXTS = {
     "cp1252": "Das Paket kam spät – völlig durchnäßt. Où est ma commande ? ¿Cuándo llegará, señor?",

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.data import atomic, writers
-from sce_desktop.data.excel_safe import PREFIX
+from sce_desktop.data.csv.excel_safe import PREFIX
 from sce_desktop.data.writers import write_table
 from tests.data.reading import read
 

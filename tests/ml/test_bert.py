@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from sce_desktop.ml.bert import (
+from sce_desktop.ml.encoder.bert import (
     EncoderConfig,
     TextEncoder,
     distance_buckets,

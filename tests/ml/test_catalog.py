@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.ml import catalog, folders
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
 

@@ -11,8 +11,8 @@ import pytest
 import sce_desktop
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog
 from sce_desktop.ml.classifier import SCEClassifier
+from sce_desktop.ml.hub import catalog
 from tests.ml.tiny import tiny_sce, tiny_sce_model
 
 TEXTS = ["the parcel was late", "i want a refund", "the weather is wet"]

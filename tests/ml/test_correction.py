@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from sce_desktop.core.types import Label
-from sce_desktop.ml.correction import Correction
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.sce.correction import Correction
+from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.tiny import tiny_sce_model
 
 TEXTS = ["the parcel was late", "i want a refund", "the weather is wet"]

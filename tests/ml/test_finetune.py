@@ -9,9 +9,9 @@ import torch
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml.finetune import CAUTIOUS, Epoch, FineTuned, Settings, finetune, folds
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.versions import changed_weights, with_changes
+from sce_desktop.ml.finetune.standard import CAUTIOUS, Epoch, FineTuned, Settings, finetune, folds
+from sce_desktop.ml.finetune.versions import changed_weights, with_changes
+from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.tiny import DictCache, tiny_sce_model
 
 # What the words of a label say nothing about, so that only examples can teach it.

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 
-from sce_desktop.ml.fitting import Examples, Fitter, Recipe
+from sce_desktop.ml.finetune.fitting import Examples, Fitter, Recipe
 
 
 def examples(n: int = 60, classes: int = 3, width: int = 16, *, seed: int = 0) -> Examples:

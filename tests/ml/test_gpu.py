@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog
-from sce_desktop.ml.session import choose_device, devices
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub.session import choose_device, devices
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.ml.tiny import tiny_sce_model
 

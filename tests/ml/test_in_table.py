@@ -12,10 +12,10 @@ from torch import Tensor
 from sce_desktop.core.scoring import softmax
 from sce_desktop.core.types import FloatArray, IdArray, Label, Scores
 from sce_desktop.ml import in_table
+from sce_desktop.ml.finetune.versions import changed_weights, with_changes, with_correction
 from sce_desktop.ml.in_table import InTable, sample, share_of
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.model_config import ModelConfig
-from sce_desktop.ml.versions import changed_weights, with_changes, with_correction
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.sce.model_config import ModelConfig
 from tests.ml.tiny import tiny_sce_model
 
 LABELS = [Label("a"), Label("b"), Label("c")]

@@ -16,10 +16,11 @@ import torch
 from sce_desktop import cli
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml import catalog, fetching, folders, llm_gguf
-from sce_desktop.ml.known_models import DEFAULT_LLM, KNOWN, known
-from sce_desktop.ml.published import load_embedder
-from sce_desktop.ml.sentence_transformer import SentenceTransformerEmbedder
+from sce_desktop.ml.encoder.published import load_embedder
+from sce_desktop.ml.encoder.sentence_transformer import SentenceTransformerEmbedder
+from sce_desktop.ml.hub import catalog, fetching, folders
+from sce_desktop.ml.hub.known_models import DEFAULT_LLM, KNOWN, known
+from sce_desktop.ml.llm import llm_gguf
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.ml.tiny import tiny_sentence_transformer, tiny_tokenizer
 from tests.ml.tiny_llm import tiny_gguf, tiny_llm
@@ -260,7 +261,7 @@ def test_a_gguf_file_becomes_a_folder(tmp_path: Path) -> None:
     """A tiny Llama written as GGUF, with the names and tokenizer that llama.cpp's converter writes."""
     path, model = tiny_gguf(tmp_path / "in", bold=False)
     llm_gguf.convert_gguf(path, tmp_path / "out", licence="mit", source="test")
-    from sce_desktop.ml.llm_transformers import load_lm
+    from sce_desktop.ml.llm.llm_transformers import load_lm
 
     loaded = load_lm(tmp_path / "out")
     ids = torch.tensor([loaded.tokens("the parcel was late")])

@@ -12,10 +12,10 @@ import torch
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.scoring import softmax
 from sce_desktop.core.types import FloatArray, Label
-from sce_desktop.ml.llm import PromptedLLM
-from sce_desktop.ml.llm_folder import load_llm
-from sce_desktop.ml.llm_transformers import TransformersLM
-from sce_desktop.ml.prompts import PAPER, PROMPTS, SHORT, Prompt
+from sce_desktop.ml.llm.llm_folder import load_llm
+from sce_desktop.ml.llm.llm_transformers import TransformersLM
+from sce_desktop.ml.llm.prompted import PromptedLLM
+from sce_desktop.ml.llm.prompts import PAPER, PROMPTS, SHORT, Prompt
 from tests.ml.tiny_llm import NOTHING, tiny_llm
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
 

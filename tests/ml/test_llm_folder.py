@@ -11,9 +11,9 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog
-from sce_desktop.ml.llm_folder import load_llm
-from sce_desktop.ml.session import ModelSession
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub.session import ModelSession
+from sce_desktop.ml.llm.llm_folder import load_llm
 from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
 from tests.ml.tiny_llm import tiny_llm
 

@@ -18,11 +18,17 @@ import torch
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.types import FloatArray, Label
-from sce_desktop.ml import llm_folder, llm_llama_cpp
-from sce_desktop.ml.llm import PromptedLLM
-from sce_desktop.ml.llm_folder import load_llm
-from sce_desktop.ml.llm_llama_cpp import LABEL_TOKENS, SEQUENCES, LlamaCppLM, llama_cpp_here, load_llama_cpp
-from sce_desktop.ml.llm_transformers import load_lm
+from sce_desktop.ml.llm import llm_folder, llm_llama_cpp
+from sce_desktop.ml.llm.llm_folder import load_llm
+from sce_desktop.ml.llm.llm_llama_cpp import (
+    LABEL_TOKENS,
+    SEQUENCES,
+    LlamaCppLM,
+    llama_cpp_here,
+    load_llama_cpp,
+)
+from sce_desktop.ml.llm.llm_transformers import load_lm
+from sce_desktop.ml.llm.prompted import PromptedLLM
 from tests.ml.tiny_llm import NOTHING, tiny_gguf
 from tests.tasks.fakes import StoppingProgress
 
@@ -109,7 +115,7 @@ def test_a_real_quantised_file(hub_models: Path, tmp_path: Path) -> None:
 
     llama.cpp multiplies with the blocks as they are, transformers with what they unpack to.
     """
-    from sce_desktop.ml.llm_gguf import convert_gguf
+    from sce_desktop.ml.llm.llm_gguf import convert_gguf
 
     gguf = next(hub_models.rglob("SmolLM2-135M-Instruct.Q4_1.gguf"))
     convert_gguf(gguf, tmp_path / "unpacked", licence="apache-2.0", source="test")

@@ -11,11 +11,11 @@ import torch
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.types import Label
-from sce_desktop.ml.llm import PromptedLLM
-from sce_desktop.ml.llm_folder import load_llm, save_adapter
-from sce_desktop.ml.llm_transformers import TransformersLM
-from sce_desktop.ml.lora import LoraSettings, LoraTraining, Trainer, examples, train_lora, with_adapter
-from sce_desktop.ml.prompts import SHORT
+from sce_desktop.ml.llm.llm_folder import load_llm, save_adapter
+from sce_desktop.ml.llm.llm_transformers import TransformersLM
+from sce_desktop.ml.llm.lora import LoraSettings, LoraTraining, Trainer, examples, train_lora, with_adapter
+from sce_desktop.ml.llm.prompted import PromptedLLM
+from sce_desktop.ml.llm.prompts import SHORT
 from tests.ml.tiny_llm import tiny_llm
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
 
@@ -80,7 +80,7 @@ def test_only_label_and_end_token_are_learnt(folder: Path) -> None:
 def test_the_papers_adapter_has_its_126_812_160_parameters() -> None:
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    from sce_desktop.ml.train_cost import PAPER
+    from sce_desktop.research.train_cost import PAPER
 
     with torch.device("meta"):
         model = LlamaForCausalLM(LlamaConfig(**PAPER.llm, tie_word_embeddings=True))

@@ -20,10 +20,10 @@ from torch import nn
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Label
-from sce_desktop.ml import folders
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.model_config import ModelConfig
-from sce_desktop.ml.sce import SCEConfig
+from sce_desktop.ml.hub import folders
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.sce.model_config import ModelConfig
+from sce_desktop.ml.sce.sce import SCEConfig
 from tests.ml.tiny import (
     WIDTH,
     tiny_config,
@@ -110,7 +110,7 @@ def test_label_tokens_of_their_own(tmp_path: Path) -> None:
 def test_an_embedder_of_sentence_transformers(tmp_path: Path) -> None:
     sentences = tiny_sentence_transformer(tmp_path, pooling="cls")  # which ours cannot run itself
     shape = SCEConfig(text_width=WIDTH, layers=1, encoder=tiny_config())
-    from sce_desktop.ml.published import load_embedder
+    from sce_desktop.ml.encoder.published import load_embedder
 
     config = ModelConfig(
         "outside", shape, {"kind": "sentence-transformers", "model": str(sentences)}, token_table="own"
@@ -141,9 +141,9 @@ def test_loading_needs_neither_transformers_nor_sentence_transformers(tmp_path: 
     folder = tiny_sce(tmp_path)
     code = (
         "import sys\n"
-        "from sce_desktop.ml.model import SCEModel\n"
+        "from sce_desktop.ml.sce.model import SCEModel\n"
         "from sce_desktop.core.types import Label as L\n"
-        "import sce_desktop.ml.similarity, sce_desktop.ml.session, sce_desktop.ml.classifier\n"
+        "import sce_desktop.ml.similarity, sce_desktop.ml.hub.session, sce_desktop.ml.classifier\n"
         f"SCEModel.from_pretrained({str(folder)!r}).probabilities(['late'], [L('late'), L('refund')])\n"
         "heavy = ('transformers', 'sentence_transformers', 'pandas', 'PySide6')\n"
         "print([name for name in heavy if name in sys.modules])"
@@ -192,7 +192,7 @@ def test_a_failed_save_leaves_the_old_model_whole(tmp_path: Path, monkeypatch: p
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sce_desktop.ml.folders.write_weights", full)
+    monkeypatch.setattr("sce_desktop.ml.hub.folders.write_weights", full)
     with pytest.raises(UserError, match="No space left on device"):
         tiny_sce_model(seed=7).save_pretrained(folder)
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == before

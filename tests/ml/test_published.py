@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml.embedder import NativeEmbedder
-from sce_desktop.ml.published import load_embedder, native_embedder
+from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.published import load_embedder, native_embedder
 from tests.ml.tiny import MAX_TOKENS, tiny_sentence_transformer
 
 TEXTS = ["the parcel was late", "", "driver " * 100, "i want my money back today", "[SEP] {x} Ünï 天気"]

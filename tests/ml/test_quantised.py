@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog, folders
-from sce_desktop.ml.bert import EncoderConfig, TextEncoder, text_encoder_state
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.quantised import QuantisedTable, quantised, unpacked
-from sce_desktop.ml.sce import mean_token_embeddings
+from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
+from sce_desktop.ml.encoder.quantised import QuantisedTable, quantised, unpacked
+from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.sce.sce import mean_token_embeddings
 from tests.ml.tiny import tiny_sce_model
 
 TEXTS = ["the parcel was late", "my money back please", "", "a very very long wait for the driver"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from sce_desktop.ml.recipes import FOLDS, FOLDS_FOR_MANY, MANY, RECIPES, RECIPES_FOR_MANY, choices
+from sce_desktop.ml.finetune.recipes import FOLDS, FOLDS_FOR_MANY, MANY, RECIPES, RECIPES_FOR_MANY, choices
 
 
 def test_many_rows_or_labels_get_fewer_recipes_on_fewer_folds() -> None:

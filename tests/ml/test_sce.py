@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from sce_desktop.ml.bert import EncoderConfig, label_encoder_state
-from sce_desktop.ml.sce import MASKED, SCE, LabelVectors, SCEConfig, mean_token_embeddings
-from sce_desktop.ml.scorer import make_scorer
+from sce_desktop.ml.encoder.bert import EncoderConfig, label_encoder_state
+from sce_desktop.ml.sce.sce import MASKED, SCE, LabelVectors, SCEConfig, mean_token_embeddings
+from sce_desktop.ml.sce.scorer import make_scorer
 
 KINDS = list(itertools.product(["paper", "plus"], ["joint", "shared"]))
 TEXT_WIDTH = 12

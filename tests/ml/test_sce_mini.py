@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog
-from sce_desktop.ml.embedder import NativeEmbedder
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.sce.model import SCEModel
 
 pytestmark = pytest.mark.model
 TEXTS = [

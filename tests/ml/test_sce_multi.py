@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog, folders
-from sce_desktop.ml.embedder import NativeEmbedder
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.quantised import QuantisedTable, unpacked
+from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.quantised import QuantisedTable, unpacked
+from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.sce.model import SCEModel
 
 pytestmark = [
     pytest.mark.model,

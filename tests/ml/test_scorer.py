@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from sce_desktop.ml.scorer import JointScorer, SharedScorer, make_scorer
+from sce_desktop.ml.sce.scorer import JointScorer, SharedScorer, make_scorer
 from tests.ml.test_sce import KINDS, label_set, make, texts
 
 

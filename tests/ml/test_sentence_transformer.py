@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml import embedder as module
-from sce_desktop.ml.embedder import cached_encode
-from sce_desktop.ml.published import load_embedder
-from sce_desktop.ml.sentence_transformer import SentenceTransformerEmbedder
+from sce_desktop.ml.encoder import embedder as module
+from sce_desktop.ml.encoder.embedder import cached_encode
+from sce_desktop.ml.encoder.published import load_embedder
+from sce_desktop.ml.encoder.sentence_transformer import SentenceTransformerEmbedder
 from tests.ml.tiny import MAX_TOKENS, WIDTH, DictCache, tiny_sentence_transformer
 
 TEXTS = ["the parcel was late", "refund", "driver " * 100, "i want my money back today"]

@@ -9,8 +9,8 @@ import pytest
 
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.few_shot import Draw, Space
-from sce_desktop.ml.setfit_learner import SetFit, check_setfit
+from sce_desktop.research.few_shot_learning import Draw, Space
+from sce_desktop.research.setfit_learner import SetFit, check_setfit
 from tests.ml.tiny import tiny_sentence_transformer
 from tests.tasks.fakes import StoppingProgress
 

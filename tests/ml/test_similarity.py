@@ -10,9 +10,9 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog
-from sce_desktop.ml.embedder import NativeEmbedder
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.ml.tiny import DictCache, tiny_sce, tiny_sentence_transformer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from sce_desktop.ml.temperature import fitted_temperature
+from sce_desktop.ml.finetune.temperature import fitted_temperature
 
 
 def test_the_temperature_of_scores_that_are_too_sure() -> None:

@@ -23,10 +23,10 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
 from sce_desktop.core.types import FloatArray
-from sce_desktop.ml.bert import EncoderConfig, TextEncoder
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.model_config import ModelConfig
-from sce_desktop.ml.sce import SCE, SCEConfig
+from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.sce.model_config import ModelConfig
+from sce_desktop.ml.sce.sce import SCE, SCEConfig
 
 WIDTH = 64
 MAX_TOKENS = 64

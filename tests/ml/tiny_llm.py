@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, trainers
 from tokenizers.models import BPE
 
-from sce_desktop.ml.prompts import PROMPTS
+from sce_desktop.ml.llm.prompts import PROMPTS
 from tests.ml.tiny import _WORDS
 
 NOTHING = "\u00a4"  # a character that the tokenizer throws away

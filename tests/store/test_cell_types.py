@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.types import Cell, TypedCells
-from sce_desktop.store import importing, schema
+from sce_desktop.store.content import importing
+from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
 from tests.store.test_importing import CancelAfter
 

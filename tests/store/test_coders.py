@@ -7,8 +7,8 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
 from tests.store.conftest import fill, use_labels
 
 

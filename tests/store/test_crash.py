@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
 from tests.store.conftest import fill
 
 START = """
@@ -61,7 +61,7 @@ project.add_rows(("ref", "text"), batches(), text_columns=[1], source={})
 INDEX = (
     START
     + """
-import sce_desktop.store.search as search
+import sce_desktop.store.content.search as search
 search._BATCH_CHARACTERS = 2000
 tell("building")
 project.build_search_index()

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.store import opening, schema
-from sce_desktop.store.database import Database, connect, file_uri, raw
+from sce_desktop.store.file import opening, schema
+from sce_desktop.store.file.database import Database, connect, file_uri, raw
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_who_only_counts_is_not_stopped_by_a_log_that_cannot_be_brought_in(
     def full(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("sce_desktop.store.database.connect", full)
+    monkeypatch.setattr("sce_desktop.store.file.database.connect", full)
     database.shorten_log()
     assert database._log_size() > 5_000_000  # nothing is lost
 
@@ -77,7 +77,7 @@ def test_closing_waits_for_the_log_that_is_being_brought_in(
         go_on.wait(5)
         return plain
 
-    monkeypatch.setattr("sce_desktop.store.database.connect", slow)
+    monkeypatch.setattr("sce_desktop.store.file.database.connect", slow)
     shortening = threading.Thread(target=database.shorten_log)
     shortening.start()
     assert opened.wait(5)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Annotation, Decision, Origin, RowMarks, Scores
+from sce_desktop.store.content.query import RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowState
 from tests.store.conftest import fill, use_labels
 
 

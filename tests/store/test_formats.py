@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.types import Decision
-from sce_desktop.store import formats, migrations
+from sce_desktop.store.file import formats, migrations
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 from tests.store.test_migrations import make_first

@@ -11,7 +11,7 @@ import pytest
 
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.types import Annotation, ChangeKind, Decision, Label, Origin, RowMarks
-from sce_desktop.store import history
+from sce_desktop.store.annotations import history
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 from tests.store.test_crash import START, run_until_death

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Decision, Scores
+from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery
 from tests.store.conftest import fill, use_labels
 from tests.store.statements import scans, statements
 
@@ -113,7 +113,7 @@ def test_decisions_stay_durable_at_a_power_cut(reviewed: Project) -> None:
 
 
 def test_the_history_is_cut_back_now_and_then(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sce_desktop.store import history
+    from sce_desktop.store.annotations import history
 
     fill(project, [f"text {number}" for number in range(40)])
     monkeypatch.setattr(history, "KEPT_ACTIONS", 20)

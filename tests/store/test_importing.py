@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Cell, Decision
-from sce_desktop.store import importing, schema
-from sce_desktop.store.database import connect
+from sce_desktop.store.content import importing
+from sce_desktop.store.content.query import RowQuery
+from sce_desktop.store.content.rows import ImportReport
+from sce_desktop.store.file import schema
+from sce_desktop.store.file.database import connect
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.store.rows import ImportReport
 from tests.store.conftest import fill
 
 COLUMNS = ("id", "text", "country")

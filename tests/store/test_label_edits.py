@@ -7,8 +7,8 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, Label, LabelEffect, Origin, Scores, SwitchEffect
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
 from tests.store.conftest import fill, use_labels
 
 

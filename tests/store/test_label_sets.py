@@ -11,8 +11,8 @@ import pytest
 from sce_desktop.core.colours import FIRST_COLOURS, colour_of
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
 from tests.store.conftest import fill, use_labels
 
 FULL = Label("Billing", "money matters", ("invoice", "payment"), "#aa0000", "b")

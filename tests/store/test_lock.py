@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sce_desktop.store.lock import FileLock, SharedLock
+from sce_desktop.store.file.lock import FileLock, SharedLock
 
 HOLD = """
 import sys

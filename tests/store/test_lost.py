@@ -14,10 +14,10 @@ import pytest
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, Scores
-from sce_desktop.store import schema
-from sce_desktop.store.database import Database, raw
+from sce_desktop.store.file import schema
+from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.watched import WatchedFile
 from sce_desktop.store.project import Project
-from sce_desktop.store.watched import WatchedFile
 from tests.store.conftest import fill, use_labels
 
 ROWS = 300

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import Decision, RowMarks
-from sce_desktop.store import first_format, migrations, placing, schema
+from sce_desktop.store.content.query import RowQuery
+from sce_desktop.store.content.rows import hash_text
+from sce_desktop.store.file import first_format, migrations, placing, schema
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.store.rows import hash_text
 
 FIRST_ROWS = """
     INSERT INTO label_sets VALUES (1, 'Labels', 1,

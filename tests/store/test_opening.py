@@ -13,7 +13,7 @@ import pytest
 
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import Decision
-from sce_desktop.store import migrations, opening, placing, schema
+from sce_desktop.store.file import migrations, opening, placing, schema
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 

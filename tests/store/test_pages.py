@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sce_desktop.store.pages import INDEX_INNER, PageFile, Value
-from sce_desktop.store.wal import open_log
+from sce_desktop.store.file.wal import open_log
+from sce_desktop.store.repair.pages import INDEX_INNER, PageFile, Value
 
 NUMBERS = [0, 1, -1, 127, -128, 200, 2**15, -(2**23), 2**31, 2**40, -(2**47), 2**62, -(2**63), 2**63 - 1]
 

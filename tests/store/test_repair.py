@@ -11,9 +11,10 @@ import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.types import Decision, Label, Scores
-from sce_desktop.store import repair, salvage, schema
-from sce_desktop.store.opening import PAGE_BYTES
+from sce_desktop.store.file import schema
+from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
+from sce_desktop.store.repair import repair, salvage
 from tests.store.conftest import fill
 from tests.store.test_importing import CancelAfter
 from tests.store.test_migrations import make_first

@@ -15,9 +15,9 @@ import pytest
 
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.types import Decision, Label, Scores
-from sce_desktop.store.opening import PAGE_BYTES
+from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
-from sce_desktop.store.repair import RepairReport
+from sce_desktop.store.repair.repair import RepairReport
 from tests.store.conftest import fill
 
 COUNT = 1_800

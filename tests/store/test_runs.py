@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Label, Run, Scores
-from sce_desktop.store import runs
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
+from sce_desktop.store.runs import runs
 from tests.store.conftest import fill, use_labels
 
 NAMES = ("a", "b", "c")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Decision, Scores
-from sce_desktop.store import scored
+from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery
+from sce_desktop.store.runs import scored
 from tests.store.conftest import fill, use_labels
 from tests.store.statements import statements
 

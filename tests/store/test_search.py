@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.store import search
+from sce_desktop.store.content import search
+from sce_desktop.store.content.query import RowQuery, search_parts
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, search_parts
 from tests.store.conftest import fill
 from tests.store.statements import statements
 from tests.store.test_importing import CancelAfter

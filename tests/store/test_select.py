@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Annotation, Decision, Label, Origin, Scores
+from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
 from tests.store.conftest import fill
 
 WORDS = ["alpha", "Beta", "GAMMA", "ähre", "ÄHRE", "50%", "a_b", "日本語", "x"]

@@ -16,12 +16,13 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
-from sce_desktop.store import coders, history, importing, staging
-from sce_desktop.store.database import connect
+from sce_desktop.store.annotations import coders, history
+from sce_desktop.store.content import importing, staging
+from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
+from sce_desktop.store.content.rows import ImportReport, Shape
+from sce_desktop.store.content.staging import StagedRows
+from sce_desktop.store.file.database import connect
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
-from sce_desktop.store.rows import ImportReport, Shape
-from sce_desktop.store.staging import StagedRows
 from tests.store.conftest import fill, use_labels
 from tests.store.test_crash import START, run_until_death
 from tests.store.test_importing import INDEXES, stored_rows

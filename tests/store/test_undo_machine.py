@@ -20,8 +20,8 @@ from hypothesis.stateful import (
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Annotation, Decision, Label, LabelSet, Origin, RowMarks
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
 from tests.store.conftest import fill
 from tests.store.test_versions import add as add_version
 

@@ -12,8 +12,8 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Scores
-from sce_desktop.store import upkeep
-from sce_desktop.store.opening import PAGE_BYTES
+from sce_desktop.store.file import upkeep
+from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 from tests.store.test_importing import CancelAfter

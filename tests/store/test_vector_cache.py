@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import VectorCache as VectorCacheProtocol
-from sce_desktop.store import vector_cache
-from sce_desktop.store.vector_cache import VectorCache
+from sce_desktop.store.runs import vector_cache
+from sce_desktop.store.runs.vector_cache import VectorCache
 
 TEXTS = ["one", "", "日本語 👍", "a\0b", "half \ud83d", "x" * 100_000]
 

@@ -15,11 +15,11 @@ import pytest
 
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label
-from sce_desktop.ml.finetune import Settings
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.finetune.standard import Settings
+from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.version_models import version_model
-from sce_desktop.tasks.versions import finetune_project
+from sce_desktop.tasks.training.version_models import version_model
+from sce_desktop.tasks.training.versions import finetune_project
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS
 from tests.ml.tiny import tiny_sce
 

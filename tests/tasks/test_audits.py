@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.controllers import evaluate_work, findings_work
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Annotation, Decision, Label, Origin
+from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT, OPEN_AUDIT
-from sce_desktop.tasks import quality
-from sce_desktop.tasks.audits import draw, plan, sample, state
-from sce_desktop.tasks.evidence import AuditSample, Evidence, Source, gather
-from sce_desktop.tasks.findings import basis
-from sce_desktop.ui import evaluate_work, findings_work
+from sce_desktop.tasks.evaluation import quality
+from sce_desktop.tasks.evaluation.audits import draw, plan, sample, state
+from sce_desktop.tasks.evaluation.evidence import AuditSample, Evidence, Source, gather
+from sce_desktop.tasks.insight.findings import basis
 
 ROWS = 40
 

@@ -10,9 +10,9 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.metrics import mean_interval, measure
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.tasks.benchmark import BenchmarkReport, SetResult, benchmark
-from sce_desktop.tasks.models import Baseline
-from sce_desktop.tasks.skew import Skewed
+from sce_desktop.research.benchmark import BenchmarkReport, SetResult, benchmark
+from sce_desktop.research.skew import Skewed
+from sce_desktop.tasks.scoring.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, StoppingProgress
 
 Row = tuple[str, str, str]  # text, label, split

@@ -12,8 +12,8 @@ from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, ChangeKind, Decision, Label, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import bulk
-from sce_desktop.tasks.bulk import BulkOutcome, decide_all
+from sce_desktop.tasks.insight import bulk
+from sce_desktop.tasks.insight.bulk import BulkOutcome, decide_all
 from tests.tasks.fakes import StoppingProgress
 
 ROWS = 10

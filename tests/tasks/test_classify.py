@@ -10,8 +10,8 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import TableOptions
-from sce_desktop.tasks.classify import ClassifyReport, classify_table
-from sce_desktop.tasks.models import Baseline
+from sce_desktop.tasks.scoring.classify import ClassifyReport, classify_table
+from sce_desktop.tasks.scoring.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, RecordingProgress, StoppingProgress
 
 LABELS = clean_labels(["damage", "delay"])

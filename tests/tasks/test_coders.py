@@ -9,10 +9,10 @@ from sklearn.metrics import cohen_kappa_score
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks.coders import agreements, column_as_coder, import_coder
-from sce_desktop.tasks.export import export_table
+from sce_desktop.tasks.evaluation.coders import agreements, column_as_coder, import_coder
+from sce_desktop.tasks.tables.export import export_table
 from tests.tasks.fakes import StoppingProgress
 
 ROWS = [("A_1/é", "one", "Billing"), ("a_1/é", "two", ""), ("B", "three", "Other"), ("", "four", "Other")]

@@ -8,7 +8,7 @@ import pytest
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Scores, TableProblem
-from sce_desktop.tasks.columns import (
+from sce_desktop.tasks.tables.columns import (
     ModelColumns,
     are_lists,
     as_list,

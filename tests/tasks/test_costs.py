@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from sce_desktop import cli
-from sce_desktop.core import flops
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.train_cost import PAPER, Shape, measure, with_steps
-from sce_desktop.tasks.costs import model_costs
+from sce_desktop.research import flops
+from sce_desktop.research.costs import model_costs
+from sce_desktop.research.train_cost import PAPER, Shape, measure, with_steps
 from tests.ml.tiny import tiny_config, tiny_sce, tiny_sentence_transformer
 from tests.ml.tiny_llm import LLAMA, tiny_llm
 
@@ -70,7 +70,9 @@ def test_both_trainings_are_timed(
     assert found["ratio"] == pytest.approx(expected)
     assert found["formula_ratio"] == pytest.approx(4.5e13 / 9.355e15, rel=0.01)
     assert with_steps(7).steps == 7
-    monkeypatch.setattr("sce_desktop.ml.train_cost.with_steps", lambda steps: replace(small, steps=steps))
+    monkeypatch.setattr(
+        "sce_desktop.research.train_cost.with_steps", lambda steps: replace(small, steps=steps)
+    )
     assert cli.main(["benchmark", "--training-time", "--steps", "1", "--device", "cpu"]) == 0
     assert "the paper measured 0.006, its formulas give 0.0048" in capsys.readouterr().out
     assert cli.main(["benchmark"]) == 2

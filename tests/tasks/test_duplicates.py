@@ -9,8 +9,8 @@ from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.bulk import BulkOutcome
-from sce_desktop.tasks.duplicates import CopyGroup, decide_rest, find_groups, give_all, group_answers
+from sce_desktop.tasks.insight.bulk import BulkOutcome
+from sce_desktop.tasks.insight.duplicates import CopyGroup, decide_rest, find_groups, give_all, group_answers
 from tests.tasks.fakes import StoppingProgress
 
 LETTER = "The parcel came two weeks late and nobody answered my letters about it"

@@ -11,11 +11,11 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Origin
+from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.tasks.export import columns_to_export, export_table, rows_to_export
-from sce_desktop.tasks.models import NamedModel
-from sce_desktop.tasks.scoring import score_project
+from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.tasks.scoring.scoring import score_project
+from sce_desktop.tasks.tables.export import columns_to_export, export_table, rows_to_export
 from tests.tasks.fakes import FakeModel, RecordingProgress, StoppingProgress
 
 DECIDED = ["label", "decided", "unsure", "flag", "note", "decided_at"]

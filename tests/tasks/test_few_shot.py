@@ -12,14 +12,14 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import IdArray, Label
-from sce_desktop.ml import few_shot as few_shot_ml
-from sce_desktop.ml import finetune_embedder as adapting_ml
-from sce_desktop.ml import setfit_learner
-from sce_desktop.ml.few_shot import Draw
-from sce_desktop.ml.finetune import FineTuned, Settings
+from sce_desktop.ml.finetune import finetune_embedder as adapting_ml
+from sce_desktop.ml.finetune.standard import FineTuned, Settings
 from sce_desktop.ml.in_table import InTable
 from sce_desktop.ml.similarity import SimilarityModel
-from sce_desktop.tasks.few_shot import FewShotReport, drawn, few_shot
+from sce_desktop.research import few_shot_learning as few_shot_ml
+from sce_desktop.research import setfit_learner
+from sce_desktop.research.few_shot import FewShotReport, drawn, few_shot
+from sce_desktop.research.few_shot_learning import Draw
 from tests.ml.tiny import DictCache, tiny_sce_model
 from tests.tasks.fakes import FakeModel, StoppingProgress
 

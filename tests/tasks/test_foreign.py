@@ -6,8 +6,8 @@ import pytest
 
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.scripts import KNOWN_SCRIPTS
-from sce_desktop.tasks.foreign import known_scripts, tell_foreign
-from sce_desktop.tasks.models import NamedModel
+from sce_desktop.tasks.scoring.foreign import known_scripts, tell_foreign
+from sce_desktop.tasks.scoring.models import NamedModel
 from tests.tasks.fakes import FakeModel
 
 RUSSIAN = "Посылка пришла слишком поздно"

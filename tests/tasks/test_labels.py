@@ -9,7 +9,13 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.labels import MOST_VALUES, column_labels, merge_labels, tell_merged, tell_unmerged
+from sce_desktop.tasks.insight.labels import (
+    MOST_VALUES,
+    column_labels,
+    merge_labels,
+    tell_merged,
+    tell_unmerged,
+)
 
 
 @pytest.fixture

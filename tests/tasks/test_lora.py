@@ -6,8 +6,8 @@ import pytest
 
 from sce_desktop import cli
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.ml.lora import LoraSettings
-from sce_desktop.tasks.lora import finetune_llm
+from sce_desktop.ml.llm.lora import LoraSettings
+from sce_desktop.tasks.training.lora import finetune_llm
 from tests.ml.tiny_llm import tiny_llm
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
 

@@ -11,10 +11,10 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
-from sce_desktop.store.vector_cache import VectorCache
-from sce_desktop.tasks import map as maps
-from sce_desktop.tasks.map import has_umap, map_rows, pca_map, umap_map
-from sce_desktop.tasks.vectors import KnownVectors
+from sce_desktop.store.runs.vector_cache import VectorCache
+from sce_desktop.tasks.insight import map as maps
+from sce_desktop.tasks.insight.map import has_umap, map_rows, pca_map, umap_map
+from sce_desktop.tasks.scoring.vectors import KnownVectors
 from tests.tasks.fakes import StoppingProgress
 
 

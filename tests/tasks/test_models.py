@@ -5,7 +5,7 @@ import pytest
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.types import Label
-from sce_desktop.tasks.models import (
+from sce_desktop.tasks.scoring.models import (
     Baseline,
     devices,
     installed_models,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.tasks.neighbours import copies, near_copies, similar, suspects
+from sce_desktop.tasks.insight.neighbours import copies, near_copies, similar, suspects
 from tests.tasks.fakes import StoppingProgress
 
 

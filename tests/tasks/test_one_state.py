@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.controllers import evaluate_work, findings_work
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Origin
+from sce_desktop.store.content.query import AUDIT, RowOrder, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT, RowOrder, RowQuery
-from sce_desktop.tasks import export
-from sce_desktop.tasks.audits import draw, gather_sampled, plan
-from sce_desktop.tasks.columns import cells_of
-from sce_desktop.tasks.export import export_table
-from sce_desktop.tasks.models import NamedModel
-from sce_desktop.tasks.scoring import score_project
-from sce_desktop.ui import evaluate_work, findings_work
+from sce_desktop.tasks.evaluation.audits import draw, gather_sampled, plan
+from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.tasks.scoring.scoring import score_project
+from sce_desktop.tasks.tables import export
+from sce_desktop.tasks.tables.columns import cells_of
+from sce_desktop.tasks.tables.export import export_table
 from tests.tasks.fakes import FakeModel
 
 ROWS = 60
@@ -230,7 +230,7 @@ def test_a_snapshot_begins_when_it_begins(project: Project) -> None:
 def test_texts_to_learn_from_belong_to_their_labels(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.tasks.training import training_rows
+    from sce_desktop.tasks.training.training import training_rows
 
     expected = training_rows(project, tuple(Origin))
     with monkeypatch.context() as patch:

@@ -8,9 +8,9 @@ import pytest
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label, Scores
-from sce_desktop.tasks.models import NamedModel
-from sce_desktop.tasks.order_check import order_check
-from sce_desktop.tasks.slow import duration, tell_time
+from sce_desktop.research.order_check import order_check
+from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.tasks.scoring.slow import duration, tell_time
 from tests.tasks.fakes import FakeModel, StoppingProgress
 
 LABELS = [Label("late"), Label("lost"), Label("damaged")]

@@ -6,8 +6,8 @@ import pytest
 
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.findings import by_value
-from sce_desktop.tasks.parts import columns, part
+from sce_desktop.tasks.insight.findings import by_value
+from sce_desktop.tasks.tables.parts import columns, part
 
 
 def project_with(path: Path, header: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> Project:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import csv
 
-from sce_desktop.tasks.pasting import as_tsv
+from sce_desktop.tasks.tables.pasting import as_tsv
 
 
 def test_no_text_runs_as_a_formula_and_numbers_stay_numbers() -> None:

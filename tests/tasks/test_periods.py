@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.tasks.periods import Unit, by_period
+from sce_desktop.tasks.tables.periods import Unit, by_period
 
 
 def named(values: list[str | None], unit: Unit | None = None) -> tuple[list[str], SilentProgress]:

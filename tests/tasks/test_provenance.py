@@ -15,8 +15,8 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Scores, TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.export import export_table
-from sce_desktop.tasks.provenance import about
+from sce_desktop.tasks.tables.export import export_table
+from sce_desktop.tasks.tables.provenance import about
 
 
 @pytest.fixture

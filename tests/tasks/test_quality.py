@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.types import Label
-from sce_desktop.tasks.evidence import Evidence, Gold, Source
-from sce_desktop.tasks.quality import assess, suggested_audit, threshold_for
+from sce_desktop.tasks.evaluation.evidence import Evidence, Gold, Source
+from sce_desktop.tasks.evaluation.quality import assess, suggested_audit, threshold_for
 
 GOLD = [0, 0, 1, 1, 2, 0]
 

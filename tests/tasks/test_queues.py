@@ -13,10 +13,10 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.queues import DEFAULT_QUEUE, Queue
 from sce_desktop.core.scoring import rare_label
 from sce_desktop.core.types import Decision, FloatArray, Scores
+from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.store.vector_cache import VectorCache
-from sce_desktop.tasks.queues import (
+from sce_desktop.store.runs.vector_cache import VectorCache
+from sce_desktop.tasks.insight.queues import (
     diverse,
     diverse_ids,
     least_certain,
@@ -24,7 +24,7 @@ from sce_desktop.tasks.queues import (
     shuffled,
     smallest_margin,
 )
-from sce_desktop.tasks.vectors import KnownVectors
+from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 P: FloatArray = np.asarray(
     [[0.5, 0.4, 0.1], [0.9, 0.05, 0.05], [0.4, 0.3, 0.3], [0.5, 0.5, 0.0], [0.1, 0.1, 0.8]], dtype=np.float32

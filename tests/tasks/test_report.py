@@ -17,10 +17,8 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evidence import AuditSample, gather
-from sce_desktop.tasks.findings import Findings, Group, LabelShare, by_value, column_values, find
-from sce_desktop.tasks.pasting import as_tsv
-from sce_desktop.tasks.report import (
+from sce_desktop.tasks.evaluation.evidence import AuditSample, gather
+from sce_desktop.tasks.evaluation.report import (
     Report,
     as_cells,
     collect_examples,
@@ -28,7 +26,9 @@ from sce_desktop.tasks.report import (
     write_html,
     write_xlsx,
 )
-from sce_desktop.tasks.svg import Bar, Line, bar_chart, line_chart, scale_step
+from sce_desktop.tasks.evaluation.svg import Bar, Line, bar_chart, line_chart, scale_step
+from sce_desktop.tasks.insight.findings import Findings, Group, LabelShare, by_value, column_values, find
+from sce_desktop.tasks.tables.pasting import as_tsv
 
 EVIL = "<script>alert('x')</script> & \"quotes\" \x00\x08 \ud800"
 FORMULA = '=HYPERLINK("http://example.org","click")'

@@ -11,16 +11,10 @@ import sqlalchemy as sa
 
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin, Run, Scores
-from sce_desktop.store import schema
+from sce_desktop.store.content.query import RowQuery
+from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks.review import (
-    accept,
-    acceptable,
-    column_values,
-    examples,
-    threshold_facts,
-)
+from sce_desktop.tasks.insight.review import accept, acceptable, column_values, examples, threshold_facts
 from tests.store.test_versions import add as add_version
 
 TABLE = [

@@ -7,8 +7,8 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.scan import TableScan, scan_table
-from sce_desktop.tasks.tables import import_table
+from sce_desktop.tasks.tables.scan import TableScan, scan_table
+from sce_desktop.tasks.tables.tables import import_table
 from tests.tasks.fakes import StoppingProgress
 
 

@@ -11,9 +11,9 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import scoring
-from sce_desktop.tasks.models import NamedModel
-from sce_desktop.tasks.scoring import next_chunk, score_project
+from sce_desktop.tasks.scoring import scoring
+from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.tasks.scoring.scoring import next_chunk, score_project
 from tests.tasks.fakes import FakeModel, RecordingProgress, StoppingProgress
 
 TEXTS = ["damage one", "", "delay two", "both damage and delay", "  ", *(f"damage {n}" for n in range(95))]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.scoring import balance_labels, softmax
-from sce_desktop.tasks.skew import FEWEST_ROWS, skewed
+from sce_desktop.research.skew import FEWEST_ROWS, skewed
 
 
 def leaning(rows: int, labels: int, lean: float) -> tuple[np.ndarray, np.ndarray]:

@@ -11,8 +11,8 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, FloatArray, Label, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.suggest import UNSURE, suggest_labels, unfitting_rows
-from sce_desktop.tasks.vectors import KnownVectors
+from sce_desktop.tasks.insight.suggest import UNSURE, suggest_labels, unfitting_rows
+from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 THEMES = {"refund": "money invoice charged", "courier": "driver polite kind", "login": "password app account"}
 

@@ -10,12 +10,12 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
-from sce_desktop.store.staging import StagedRows
-from sce_desktop.tasks import carried
-from sce_desktop.tasks.carried import our_columns
-from sce_desktop.tasks.export import DECISION_COLUMNS
-from sce_desktop.tasks.tables import append_table, export_table, import_table, preview_table
+from sce_desktop.tasks.tables import carried
+from sce_desktop.tasks.tables.carried import our_columns
+from sce_desktop.tasks.tables.export import DECISION_COLUMNS
+from sce_desktop.tasks.tables.tables import append_table, export_table, import_table, preview_table
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
 
 

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from sce_desktop.tasks.timing import TimedCache
+from sce_desktop.tasks.scoring.timing import TimedCache
 
 
 class Known:

@@ -10,9 +10,9 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import training
-from sce_desktop.tasks.training import chosen_rows, cost, pace_of, plan
-from sce_desktop.tasks.vectors import KnownVectors
+from sce_desktop.tasks.scoring.vectors import KnownVectors
+from sce_desktop.tasks.training import training
+from sce_desktop.tasks.training.training import chosen_rows, cost, pace_of, plan
 from tests.ml.tiny import DictCache
 from tests.store.test_versions import add
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.classify import classify_table
-from sce_desktop.tasks.export import DECISION_COLUMNS, export_table
-from sce_desktop.tasks.models import NamedModel
-from sce_desktop.tasks.scoring import score_project
-from sce_desktop.tasks.tables import append_table, import_table
+from sce_desktop.tasks.scoring.classify import classify_table
+from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.tasks.scoring.scoring import score_project
+from sce_desktop.tasks.tables.export import DECISION_COLUMNS, export_table
+from sce_desktop.tasks.tables.tables import append_table, import_table
 from tests.tasks.fakes import FakeModel, FakeSession
 
 LABELS = (Label("late"), Label("rude"))

@@ -8,8 +8,8 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
-from sce_desktop.store.vector_cache import VectorCache
-from sce_desktop.tasks.vectors import KnownVectors, project_vectors
+from sce_desktop.store.runs.vector_cache import VectorCache
+from sce_desktop.tasks.scoring.vectors import KnownVectors, project_vectors
 from tests.tasks.fakes import StoppingProgress
 
 

@@ -14,21 +14,16 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, Scores
-from sce_desktop.ml import finetune_embedder
-from sce_desktop.ml.finetune import Settings
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.finetune import finetune_embedder
+from sce_desktop.ml.finetune.standard import Settings
+from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import training
-from sce_desktop.tasks.finetune import Outcome
-from sce_desktop.tasks.scoring import score_project
-from sce_desktop.tasks.training import training_rows
-from sce_desktop.tasks.version_models import export_version, project_models, version_model
-from sce_desktop.tasks.versions import (
-    NewVersion,
-    Trial,
-    finetune_project,
-    improve_project,
-)
+from sce_desktop.tasks.scoring.scoring import score_project
+from sce_desktop.tasks.training import training
+from sce_desktop.tasks.training.finetune import Outcome
+from sce_desktop.tasks.training.training import training_rows
+from sce_desktop.tasks.training.version_models import export_version, project_models, version_model
+from sce_desktop.tasks.training.versions import NewVersion, Trial, finetune_project, improve_project
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS, StopsAt
 from tests.ml.tiny import DictCache, tiny_sce_model
 

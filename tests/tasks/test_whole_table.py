@@ -14,14 +14,14 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import FloatArray
 from sce_desktop.ml import in_table
 from sce_desktop.ml.classifier import SCEClassifier
-from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.classify import ClassifyReport, classify_table
-from sce_desktop.tasks.evaluation import evaluate_table
-from sce_desktop.tasks.models import NamedModel
-from sce_desktop.tasks.scoring import score_project
-from sce_desktop.tasks.whole_table import can_know, knowing, knowing_project, standing_for
+from sce_desktop.tasks.evaluation.evaluation import evaluate_table
+from sce_desktop.tasks.scoring.classify import ClassifyReport, classify_table
+from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.tasks.scoring.scoring import score_project
+from sce_desktop.tasks.scoring.whole_table import can_know, knowing, knowing_project, standing_for
 from tests.ml.tiny import DictCache, tiny_sce_model
 from tests.tasks.fakes import FakeModel
 

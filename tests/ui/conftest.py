@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.jobs import Lanes
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.at_work import write_material
 from tests.ui.panels import settle
 

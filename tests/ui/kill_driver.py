@@ -14,7 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 
 from sce_desktop import app
-from sce_desktop.ui.main_window import MainWindow
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.at_work import JOBS, PROJECT, Scene, until
 
 LOADING = "load model"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import ModelVersion, Run, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.ui.session import Session
 
 TEXTS = ("Two days late", "Box crushed", "", "Driver was kind", "وصلت الشحنة متأخرة")
 LABELS = ("Late", "Damaged", "Praise")

@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 import sce_desktop.ui
-from sce_desktop.ui import versions_list
-from sce_desktop.ui.dialog_parts import ask_replace, ask_save
-from sce_desktop.ui.export_dialog import ExportDialog
-from sce_desktop.ui.findings_exports import FindingsExports
-from sce_desktop.ui.label_offers import LabelOffers
-from sce_desktop.ui.lost_project import LostProject
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.session import Session
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.findings.findings_exports import FindingsExports
+from sce_desktop.ui.finetune import versions_list
+from sce_desktop.ui.kit.dialog_parts import ask_replace, ask_save
+from sce_desktop.ui.labels.label_offers import LabelOffers
+from sce_desktop.ui.transfer.export_dialog import ExportDialog
+from sce_desktop.ui.window.lost_project import LostProject
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores
 

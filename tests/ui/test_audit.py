@@ -11,15 +11,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import audit_work
+from sce_desktop.controllers.queries import order_by
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import ACCEPTED, Annotation, Decision, Origin
+from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT, RowOrder
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT, OPEN_AUDIT, RowOrder
-from sce_desktop.tasks.quality import suggested_audit
-from sce_desktop.ui import audit_work
-from sce_desktop.ui.audit_dialog import AuditDialog
-from sce_desktop.ui.queries import order_by
-from sce_desktop.ui.session import Session
+from sce_desktop.tasks.evaluation.quality import suggested_audit
+from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 from tests.ui.test_row_panel import Bench, press

@@ -10,15 +10,15 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.bulk_work import decide_many, submit_bulk, undecided_copies
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import bulk
-from sce_desktop.tasks.bulk import BulkOutcome
-from sce_desktop.ui.bulk_work import decide_many, submit_bulk, undecided_copies
-from sce_desktop.ui.labels_dialog import LabelsDialog
-from sce_desktop.ui.row_actions import RowActions
-from sce_desktop.ui.session import Session
+from sce_desktop.tasks.insight import bulk
+from sce_desktop.tasks.insight.bulk import BulkOutcome
+from sce_desktop.ui.kit.labels_dialog import LabelsDialog
+from sce_desktop.ui.rows.row_actions import RowActions
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 

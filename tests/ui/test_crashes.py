@@ -14,7 +14,7 @@ import pytest
 from PySide6.QtCore import qWarning
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.crashes import Crash, CrashHooks
+from sce_desktop.controllers.crashes import Crash, CrashHooks
 
 SECRET = "a text of the user in /home/anna/interviews.csv"
 

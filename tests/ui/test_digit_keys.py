@@ -10,16 +10,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.start_review import DIGITS_QUESTION
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.store.project import Project
-from sce_desktop.ui.keys_dialog import KeysDialog
-from sce_desktop.ui.label_editor import LabelEditor
-from sce_desktop.ui.labels_model import KeyRole, LabelsModel
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.rows_view import RowsView
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.settings_dialog import SettingsDialog
-from sce_desktop.ui.start_review import DIGITS_QUESTION
+from sce_desktop.ui.labels.label_editor import LabelEditor
+from sce_desktop.ui.labels.labels_model import KeyRole, LabelsModel
+from sce_desktop.ui.rows.rows_view import RowsView
+from sce_desktop.ui.window.keys_dialog import KeysDialog
+from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, press

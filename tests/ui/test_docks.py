@@ -10,11 +10,11 @@ from PySide6.QtCore import QSettings, QSize
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.parts import DockPart, Parts
-from sce_desktop.ui.recent import RecentProjects
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme, px
+from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.kit.parts import DockPart, Parts
+from sce_desktop.ui.kit.theme import Theme, px
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 
 built: list[str] = []

@@ -10,14 +10,14 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import duplicates_work
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label, Origin
-from sce_desktop.ui import duplicates_work
-from sce_desktop.ui.duplicates_model import DECIDED, LABELS
-from sce_desktop.ui.duplicates_panel import DuplicatesPanel
-from sce_desktop.ui.labels_dialog import LabelsDialog
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.duplicates.duplicates_model import DECIDED, LABELS
+from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
+from sce_desktop.ui.kit.labels_dialog import LabelsDialog
+from sce_desktop.ui.kit.theme import Theme
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS as NAMES
 from tests.ui.panels import open_in, settle

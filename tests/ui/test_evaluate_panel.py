@@ -1,4 +1,4 @@
-"""The panel Evaluate: figures of `tasks.quality`, what they rest on, and the ways to the rows behind them."""
+"""The panel Evaluate: figures of `tasks.evaluation.quality`, what they rest on, and the ways to the rows behind them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import evaluate_work
+from sce_desktop.controllers.evaluate_work import Evaluation
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin, Scores
+from sce_desktop.store.content.query import AUDIT, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT, RowQuery
-from sce_desktop.tasks.coders import GOLD as GOLD_CODER
-from sce_desktop.tasks.evidence import Source, gather, rolled_up
-from sce_desktop.tasks.quality import Quality, assess
-from sce_desktop.ui import evaluate_work
-from sce_desktop.ui.evaluate_panel import CONFUSIONS, EvaluatePanel
-from sce_desktop.ui.evaluate_words import BLIND, BLIND_AUDIT
-from sce_desktop.ui.evaluate_work import Evaluation
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import font, px
+from sce_desktop.tasks.evaluation.coders import GOLD as GOLD_CODER
+from sce_desktop.tasks.evaluation.evidence import Source, gather, rolled_up
+from sce_desktop.tasks.evaluation.quality import Quality, assess
+from sce_desktop.ui.evaluate.evaluate_panel import CONFUSIONS, EvaluatePanel
+from sce_desktop.ui.evaluate.evaluate_words import BLIND, BLIND_AUDIT
+from sce_desktop.ui.kit.theme import font, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import add_version, give_scores, open_in, settle
 
@@ -550,9 +550,9 @@ def test_what_was_measured_with_other_labels_is_dropped(
 def test_decisions_that_do_not_fit_are_found_by_vectors(
     qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.store.vector_cache import VectorCache
-    from sce_desktop.tasks.doubts import doubts as find_doubts
-    from sce_desktop.tasks.vectors import KnownVectors
+    from sce_desktop.store.runs.vector_cache import VectorCache
+    from sce_desktop.tasks.evaluation.doubts import doubts as find_doubts
+    from sce_desktop.tasks.scoring.vectors import KnownVectors
 
     gold = [0, 1] * 6
     gold[4] = 1  # its vector says 0

@@ -10,12 +10,12 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.ui.export_dialog import ExportDialog
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.status_bar import StatusBar
+from sce_desktop.ui.transfer.export_dialog import ExportDialog
+from sce_desktop.ui.window.status_bar import StatusBar
 
 ROWS = 1000
 

@@ -23,21 +23,21 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 import sce_desktop.ui
+from sce_desktop.controllers.session import Session
 from sce_desktop.store.project import Project
-from sce_desktop.ui.accept_dialog import AcceptDialog
-from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
-from sce_desktop.ui.audit_dialog import AuditDialog
-from sce_desktop.ui.coder_dialog import CoderDialog
-from sce_desktop.ui.column_filter import ColumnFilterDialog
-from sce_desktop.ui.confidence_menu import ConfidenceMenu
-from sce_desktop.ui.dialog_parts import open_dialog
-from sce_desktop.ui.export_dialog import ExportDialog
-from sce_desktop.ui.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
-from sce_desktop.ui.import_dialog import ImportDialog
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.settings_dialog import SettingsDialog
-from sce_desktop.ui.threshold_dialog import ThresholdDialog
+from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
+from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.kit.dialog_parts import open_dialog
+from sce_desktop.ui.kit.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
+from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui.rows.accept_dialog import AcceptDialog
+from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
+from sce_desktop.ui.rows.confidence_menu import ConfidenceMenu
+from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
+from sce_desktop.ui.transfer.export_dialog import ExportDialog
+from sce_desktop.ui.transfer.import_dialog import ImportDialog
+from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 

@@ -13,15 +13,16 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
+from sce_desktop.controllers import rows_data
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
-from sce_desktop.ui import filter_bar, rows_data
-from sce_desktop.ui.filter_bar import FilterBar
-from sce_desktop.ui.flow_layout import FlowLayout
-from sce_desktop.ui.labels_dialog import LabelsDialog
-from sce_desktop.ui.session import Session
+from sce_desktop.ui.kit.flow_layout import FlowLayout
+from sce_desktop.ui.kit.labels_dialog import LabelsDialog
+from sce_desktop.ui.rows import filter_bar
+from sce_desktop.ui.rows.filter_bar import FilterBar
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 

@@ -14,20 +14,20 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers import findings_work, work
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.words import interval_text, share_text
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.content.query import AUDIT, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import AUDIT, RowQuery
-from sce_desktop.tasks.audits import sample
-from sce_desktop.tasks.evidence import Evidence, gather, rolled_up
-from sce_desktop.tasks.findings import Findings, by_value, column_values, find
-from sce_desktop.tasks.periods import by_period
-from sce_desktop.ui import findings_work, work
-from sce_desktop.ui.findings_models import FigureRole
-from sce_desktop.ui.findings_panel import FindingsPanel
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
-from sce_desktop.ui.words import interval_text, share_text
+from sce_desktop.tasks.evaluation.audits import sample
+from sce_desktop.tasks.evaluation.evidence import Evidence, gather, rolled_up
+from sce_desktop.tasks.insight.findings import Findings, by_value, column_values, find
+from sce_desktop.tasks.tables.periods import by_period
+from sce_desktop.ui.findings.findings_models import FigureRole
+from sce_desktop.ui.findings.findings_panel import FindingsPanel
+from sce_desktop.ui.kit.theme import Theme
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
 

@@ -14,22 +14,23 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import tuning_work, work
+from sce_desktop.controllers.choices import ImportChoices, ModelChoice, TuneChoices
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, Run, TableOptions
-from sce_desktop.ml.finetune import Epoch
-from sce_desktop.ml.recipes import AdapterPace
+from sce_desktop.ml.finetune.recipes import AdapterPace
+from sce_desktop.ml.finetune.standard import Epoch
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks import card, version_models
-from sce_desktop.tasks.vectors import KnownVectors
-from sce_desktop.ui import tuning_work, work
-from sce_desktop.ui.choices import ImportChoices, ModelChoice, TuneChoices
-from sce_desktop.ui.finetune_panel import FineTunePanel
-from sce_desktop.ui.finetune_result import EMPTY
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.tuning_work import Watch
-from sce_desktop.ui.versions_list import short_result
+from sce_desktop.tasks.evaluation import card
+from sce_desktop.tasks.scoring.vectors import KnownVectors
+from sce_desktop.tasks.training import version_models
+from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
+from sce_desktop.ui.finetune.finetune_result import EMPTY
+from sce_desktop.ui.finetune.versions_list import short_result
 from tests.ml.tiny import DictCache
 from tests.store.test_versions import add
 from tests.ui.conftest import MakeProject
@@ -262,7 +263,7 @@ def test_settings_are_folded_away_and_handed_over(
 def test_a_table_too_large_cannot_be_started(
     qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sce_desktop.tasks.training.free_memory", lambda: 1_000_000)
+    monkeypatch.setattr("sce_desktop.tasks.training.training.free_memory", lambda: 1_000_000)
     label(panel._session, range(1, 11), 0)
     label(panel._session, range(11, 21), 1)
     qtbot.waitUntil(lambda: "are free" in panel.start.problem.text())
@@ -515,7 +516,7 @@ def describe(project: Project, run: Run, **said: object) -> None:
     """Let a run be of another model: what really scores with it needs one."""
     import sqlalchemy as sa
 
-    from sce_desktop.store import schema
+    from sce_desktop.store.file import schema
 
     with project._database.write() as connection:
         connection.execute(sa.update(schema.runs).where(schema.runs.c.id == run.id).values(**said))
@@ -758,7 +759,7 @@ def test_a_trial_that_came_to_nothing_can_be_asked_for_again(
 def test_too_little_memory_stops_the_slower_way_alone(
     qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sce_desktop.tasks.training.free_memory", lambda: 600_000_000)
+    monkeypatch.setattr("sce_desktop.tasks.training.training.free_memory", lambda: 600_000_000)
     label_enough(qtbot, panel)
     unfold(qtbot, panel, monkeypatch, AdapterPace(0.1, 0.01, 900_000_000))
     assert panel.start.start_button.isEnabled()

@@ -12,17 +12,17 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop import cli, paths
 from sce_desktop.app import make_window
+from sce_desktop.controllers import rows_text
+from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.rows_data import load_rows
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision
-from sce_desktop.ml import finetune_embedder
+from sce_desktop.ml.finetune import finetune_embedder
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui import rows_text
-from sce_desktop.ui.finetune_panel import FineTunePanel
-from sce_desktop.ui.jobs import Lanes
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.rows_data import load_rows
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 
 pytestmark = pytest.mark.model

@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.confusion_view import ConfusionView
-from sce_desktop.ui.evaluate_bar import EvaluateBar
-from sce_desktop.ui.findings_bar import FindingsBar
-from sce_desktop.ui.map_controls import EmptyMap, MapBar, MapSide
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.evaluate.confusion_view import ConfusionView
+from sce_desktop.ui.evaluate.evaluate_bar import EvaluateBar
+from sce_desktop.ui.findings.findings_bar import FindingsBar
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.map.map_controls import EmptyMap, MapBar, MapSide
 
 
 @pytest.mark.parametrize("make", [MapBar, MapSide, EmptyMap, EvaluateBar, ConfusionView, FindingsBar])

@@ -9,9 +9,9 @@ import weakref
 from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.garbage import INTERVAL_MS, GuiCollector, importing
+from sce_desktop.controllers.jobs import Lane
 from sce_desktop.core.progress import Progress
-from sce_desktop.ui.garbage import INTERVAL_MS, GuiCollector, importing
-from sce_desktop.ui.jobs import Lane
 
 
 class Cyclic(QObject):

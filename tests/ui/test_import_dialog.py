@@ -11,14 +11,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import table_work
+from sce_desktop.controllers.jobs import JobState
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.tables import export_table
-from sce_desktop.ui import table_work
-from sce_desktop.ui.import_dialog import ImportDialog
-from sce_desktop.ui.jobs import JobState
-from sce_desktop.ui.session import Session
+from sce_desktop.tasks.tables.tables import export_table
+from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.conftest import MakeProject
 
 ROLE, CHECKED, UNCHECKED = Qt.ItemDataRole.DisplayRole, Qt.CheckState.Checked, Qt.CheckState.Unchecked

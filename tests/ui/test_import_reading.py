@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.import_dialog import ImportDialog
-from sce_desktop.ui.session import Session
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.test_import_dialog import choose, column, headers, imported, settle, show
 
 ESCAPED = 'id,text\n1,"She said \\"never again\\", then left"\n2,ok\n'

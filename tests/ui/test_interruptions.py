@@ -19,14 +19,14 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers import work
+from sce_desktop.controllers.jobs import Job, JobState, Lanes
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui import work
-from sce_desktop.ui.jobs import Job, JobState, Lanes
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.kit.theme import Theme
 from tests.ui.at_work import JOBS, PROJECT, ROWS, LongJob, Scene, until
 
 pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(300)]

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.crashes import Crash
+from sce_desktop.controllers.jobs import UPDATES_PER_SECOND, Job, JobState, Lane, drop
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.ui.crashes import Crash
-from sce_desktop.ui.jobs import UPDATES_PER_SECOND, Job, JobState, Lane, drop
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.labels_groups import Span, grouped, moved, short_name
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Label
-from sce_desktop.ui.labels_groups import Span, grouped, moved, short_name
-from sce_desktop.ui.labels_list import HEADING
-from sce_desktop.ui.labels_menus import LabelMenu
-from sce_desktop.ui.labels_model import FoldedRole, GroupRole
-from sce_desktop.ui.labels_panel import LabelsPanel
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import ROW_HEIGHTS, px
+from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
+from sce_desktop.ui.labels.labels_list import HEADING
+from sce_desktop.ui.labels.labels_menus import LabelMenu
+from sce_desktop.ui.labels.labels_model import FoldedRole, GroupRole
+from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
 from tests.ui.test_row_panel import Bench

@@ -13,22 +13,22 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import label_edits, review_work
+from sce_desktop.controllers.jobs import JobState
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label, LabelEffect
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.ui import label_edits, review_work
-from sce_desktop.ui.add_labels_dialog import AddLabelsDialog
-from sce_desktop.ui.jobs import JobState
-from sce_desktop.ui.label_editor import LabelEditor
-from sce_desktop.ui.labels_hints import hint_for, of_rename
-from sce_desktop.ui.labels_list import compact
-from sce_desktop.ui.labels_menus import LabelMenu, templates
-from sce_desktop.ui.labels_model import KeyRole, PredictedRole, YoursRole
-from sce_desktop.ui.labels_panel import LabelsPanel
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import px
+from sce_desktop.ui.kit.theme import px
+from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui.labels.label_editor import LabelEditor
+from sce_desktop.ui.labels.labels_hints import hint_for, of_rename
+from sce_desktop.ui.labels.labels_list import compact
+from sce_desktop.ui.labels.labels_menus import LabelMenu, templates
+from sce_desktop.ui.labels.labels_model import KeyRole, PredictedRole, YoursRole
+from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from tests.ui.conftest import MakeProject
 
 Key = Qt.Key

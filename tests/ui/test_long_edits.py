@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import label_edits, session_edits
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.types import Decision, Label
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.ui import label_edits, session_edits
-from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.jobs import JobState, Lane
 from sce_desktop.core.progress import Progress
-from sce_desktop.ui.jobs import JobState, Lane
-from sce_desktop.ui.looking import Looking
+from sce_desktop.ui.kit.looking import Looking
 
 
 @pytest.fixture

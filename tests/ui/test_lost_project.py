@@ -12,11 +12,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.ui.lost_project import LostProject
-from sce_desktop.ui.session import Session
+from sce_desktop.ui.window.lost_project import LostProject
 from tests.ui.conftest import MakeProject
 
 LABELS = ("Late", "Damaged", "Praise")

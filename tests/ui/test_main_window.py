@@ -24,24 +24,24 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from sce_desktop.controllers.crashes import Crash
+from sce_desktop.controllers.jobs import JobState, Lanes
+from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Annotation, Decision, Origin
 from sce_desktop.store.project import Project
-from sce_desktop.ui.column_filter import ColumnFilterDialog
-from sce_desktop.ui.crash_dialog import CrashDialog
-from sce_desktop.ui.crashes import Crash
-from sce_desktop.ui.jobs import JobState, Lanes
-from sce_desktop.ui.keys_dialog import KeysDialog
-from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.palette import CommandPalette
-from sce_desktop.ui.parts import Parts
-from sce_desktop.ui.recent import RecentProjects
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.settings_dialog import SettingsDialog
-from sce_desktop.ui.theme import DARK, LIGHT, Theme, tokens
-from sce_desktop.ui.threshold_dialog import ThresholdDialog
+from sce_desktop.ui.kit.palette import CommandPalette
+from sce_desktop.ui.kit.parts import Parts
+from sce_desktop.ui.kit.theme import DARK, LIGHT, Theme, tokens
+from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
+from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
+from sce_desktop.ui.window.crash_dialog import CrashDialog
+from sce_desktop.ui.window.keys_dialog import KeysDialog
+from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
 
 

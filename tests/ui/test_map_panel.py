@@ -14,22 +14,23 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import map_work
+from sce_desktop.controllers.map_work import UNKNOWN
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision, Scores
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.store.vector_cache import VectorCache
-from sce_desktop.tasks import map as maps
-from sce_desktop.tasks.map import NO_UMAP
-from sce_desktop.tasks.vectors import KnownVectors
-from sce_desktop.ui import map_raster, map_work
-from sce_desktop.ui.map_panel import MapPanel
-from sce_desktop.ui.map_raster import Looks, Mark, argb
-from sce_desktop.ui.map_view import MapView
-from sce_desktop.ui.map_work import UNKNOWN
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.store.runs.vector_cache import VectorCache
+from sce_desktop.tasks.insight import map as maps
+from sce_desktop.tasks.insight.map import NO_UMAP
+from sce_desktop.tasks.scoring.vectors import KnownVectors
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.map import map_raster
+from sce_desktop.ui.map.map_panel import MapPanel
+from sce_desktop.ui.map.map_raster import Looks, Mark, argb
+from sce_desktop.ui.map.map_view import MapView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, add_version, give_scores, give_yes, open_in, settle
 
@@ -254,7 +255,7 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
 ) -> None:
     told: list[str] = []
     session.told.connect(lambda sentence, _tone: told.append(sentence))
-    monkeypatch.setattr("sce_desktop.ui.map_data.has_umap", lambda: False)
+    monkeypatch.setattr("sce_desktop.ui.map.map_data.has_umap", lambda: False)
     opened.bar.methodChosen.emit("umap")
     assert told == [NO_UMAP]
     assert opened.bar.method.currentData() == "pca"
@@ -264,7 +265,7 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
         made.append(len(vectors))
         return np.ascontiguousarray(vectors[:, :2])
 
-    monkeypatch.setattr("sce_desktop.ui.map_data.has_umap", lambda: True)
+    monkeypatch.setattr("sce_desktop.ui.map.map_data.has_umap", lambda: True)
     monkeypatch.setattr(maps, "umap_map", other)
     for method in ("umap", "pca", "umap"):
         opened.bar.methodChosen.emit(method)

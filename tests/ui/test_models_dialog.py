@@ -11,18 +11,18 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import model_store, work
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import ModelKind
-from sce_desktop.ml import catalog, fetching
-from sce_desktop.ml.known_models import Known
-from sce_desktop.tasks import models as tasks
-from sce_desktop.ui import model_store, work
-from sce_desktop.ui.dialog_parts import open_dialog
-from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
-from sce_desktop.ui.models_dialog import ModelsDialog
-from sce_desktop.ui.run_bar import RunBar
-from sce_desktop.ui.session import Session
+from sce_desktop.ml.hub import catalog, fetching
+from sce_desktop.ml.hub.known_models import Known
+from sce_desktop.tasks.scoring import models as tasks
+from sce_desktop.ui.kit.dialog_parts import open_dialog
+from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
+from sce_desktop.ui.models.models_dialog import ModelsDialog
+from sce_desktop.ui.window.run_bar import RunBar
 from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
 from tests.ml.tiny_llm import tiny_llm
 

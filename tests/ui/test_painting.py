@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.painting import draw_name, elided_name, name_on_two_lines
+from sce_desktop.ui.kit.painting import draw_name, elided_name, name_on_two_lines
 
 ARABIC = "تأخير في تسليم الشحنة إلى العنوان الجديد"
 

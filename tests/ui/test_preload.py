@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
+from sce_desktop.controllers import preload, work
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ui import preload, work
 
 IMPORTS = """
 import builtins, inspect, sys
@@ -19,7 +19,7 @@ from sce_desktop.ui.preload import spare_imports
 spare_imports()
 read = []
 inspect.getsource = lambda module: read.append(module)
-import colorsys, PySide6.QtSvg, sce_desktop.tasks.models
+import colorsys, PySide6.QtSvg, sce_desktop.tasks.scoring.models
 assert read == [], read
 assert colorsys.rgb_to_hls(1, 0, 0) == (0.0, 0.5, 1.0)
 print(PySide6.QtSvg.QSvgRenderer.__name__)

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import work
+from sce_desktop.controllers.jobs import Job, Lane
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.words import progress_text, share_done
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Run
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.tasks import scoring
-from sce_desktop.tasks.models import NamedModel
-from sce_desktop.ui import work
-from sce_desktop.ui.filter_bar import FilterBar
-from sce_desktop.ui.jobs import Job, Lane
-from sce_desktop.ui.jobs_panel import JobsPanel
-from sce_desktop.ui.labels_model import LabelsModel
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.words import progress_text, share_done
+from sce_desktop.tasks.scoring import scoring
+from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.ui.labels.labels_model import LabelsModel
+from sce_desktop.ui.rows.filter_bar import FilterBar
+from sce_desktop.ui.window.jobs_panel import JobsPanel
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.tasks.fakes import FakeModel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, open_in, settle
@@ -143,7 +143,7 @@ def test_rate_and_time_left_are_those_of_the_last_report(
     qtbot: QtBot, lanes: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("sce_desktop.ui.jobs.time.monotonic", lambda: now)
+    monkeypatch.setattr("sce_desktop.controllers.jobs.time.monotonic", lambda: now)
     lane = Lane("files")
     job = Job.__new__(Job)
     try:

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sce_desktop.core.types import Label, Run
-from sce_desktop.store.query import AUDIT, RowOrder, RowQuery, RowState
-from sce_desktop.ui.queries import (
+from sce_desktop.controllers.queries import (
     depends_on_people,
     depends_on_scores,
     follow_runs,
@@ -21,6 +19,8 @@ from sce_desktop.ui.queries import (
     sorted_column,
     without_filters,
 )
+from sce_desktop.core.types import Label, Run
+from sce_desktop.store.content.query import AUDIT, RowOrder, RowQuery, RowState
 
 
 def run(number: int, alias: str) -> Run:

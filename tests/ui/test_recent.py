@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sce_desktop.ui.recent import RecentProjects
+from sce_desktop.controllers.recent import RecentProjects
 
 
 def test_newest_first_each_once(tmp_path: Path) -> None:

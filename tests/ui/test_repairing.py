@@ -12,15 +12,15 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import work
+from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress
-from sce_desktop.store.opening import PAGE_BYTES
+from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
-from sce_desktop.ui import work
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.parts import Parts
-from sce_desktop.ui.recent import RecentProjects
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.kit.parts import Parts
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.test_main_window import Asked, Panel
 

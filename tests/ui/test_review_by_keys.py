@@ -14,16 +14,16 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.accept_dialog import AcceptDialog
-from sce_desktop.ui.jobs import Lanes
-from sce_desktop.ui.labels_list import LabelsList
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.rows_table import RowsTable
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.labels.labels_list import LabelsList
+from sce_desktop.ui.rows.accept_dialog import AcceptDialog
+from sce_desktop.ui.rows.rows_table import RowsTable
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.panels import give_scores, open_in, settle
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

@@ -13,30 +13,30 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import review_work
+from sce_desktop.controllers.choices import ExportChoices
+from sce_desktop.controllers.queries import ORDERS, order_by, queue_name
+from sce_desktop.controllers.rows_text import cell
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.queues import Queue
 from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import CellFilter, RowOrder, RowQuery, RowState
-from sce_desktop.tasks.review import acceptable
-from sce_desktop.ui import review_work
-from sce_desktop.ui.accept_dialog import AcceptDialog
-from sce_desktop.ui.agreement_dialog import AgreementDialog
-from sce_desktop.ui.choices import ExportChoices
-from sce_desktop.ui.coder_dialog import CoderDialog
-from sce_desktop.ui.column_filter import ColumnFilterDialog
-from sce_desktop.ui.confidence_menu import ConfidenceMenu
-from sce_desktop.ui.dialog_parts import open_dialog
-from sce_desktop.ui.filter_bar import FilterBar
-from sce_desktop.ui.filter_words import filters_in_words
-from sce_desktop.ui.label_previews import SplitDialog
-from sce_desktop.ui.label_sets_dialog import LabelSetsDialog
-from sce_desktop.ui.labels_model import LabelsModel
-from sce_desktop.ui.queries import ORDERS, order_by, queue_name
-from sce_desktop.ui.rows_text import cell
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme, px
-from sce_desktop.ui.threshold_dialog import ThresholdDialog
+from sce_desktop.tasks.insight.review import acceptable
+from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
+from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.kit.dialog_parts import open_dialog
+from sce_desktop.ui.kit.theme import Theme, px
+from sce_desktop.ui.labels.label_previews import SplitDialog
+from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.labels.labels_model import LabelsModel
+from sce_desktop.ui.rows.accept_dialog import AcceptDialog
+from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
+from sce_desktop.ui.rows.confidence_menu import ConfidenceMenu
+from sce_desktop.ui.rows.filter_bar import FilterBar
+from sce_desktop.ui.rows.filter_words import filters_in_words
+from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, give_yes, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, press

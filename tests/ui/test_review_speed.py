@@ -17,11 +17,11 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Label, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.ui.row_labels import SHOWN
-from sce_desktop.ui.rows_model import RowsModel
-from sce_desktop.ui.session import Session
+from sce_desktop.ui.rows.row_labels import SHOWN
+from sce_desktop.ui.rows.rows_model import RowsModel
 from tests.store.statements import scans, statements
 from tests.ui.panels import open_in, settle
 from tests.ui.test_row_panel import Bench, bench  # noqa: F401
@@ -82,7 +82,7 @@ def test_a_key_that_decides_asks_little_and_looks_at_no_table_whole(
 def test_lines_are_made_for_the_labels_that_are_shown(
     session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.ui import row_lines
+    from sce_desktop.ui.rows import row_lines
 
     made: list[int | None] = []
     plain = row_lines.colour_of
@@ -102,8 +102,8 @@ def test_lines_are_made_for_the_labels_that_are_shown(
 def test_decisions_have_no_disagreement_of_models_counted(
     qtbot: QtBot, session: Session, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.ui import rows_data
-    from sce_desktop.ui.filter_bar import FilterBar
+    from sce_desktop.controllers import rows_data
+    from sce_desktop.ui.rows.filter_bar import FilterBar
 
     counted: list[object] = []
     plain = rows_data.count_rows
@@ -155,7 +155,7 @@ class _Told(QObject):
 def test_a_rename_marks_what_is_on_the_screen_without_reading_it_again(
     qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.ui import rows_data
+    from sce_desktop.controllers import rows_data
 
     model = many.rows.model
     first = model.row_at(0)
@@ -316,7 +316,7 @@ def test_a_step_does_not_bring_back_who_has_scrolled_away(
 
 
 def test_counts_that_are_the_same_are_not_painted_anew(session: Session, many: Bench) -> None:
-    from sce_desktop.ui.labels_model import LabelsModel
+    from sce_desktop.ui.labels.labels_model import LabelsModel
 
     model = LabelsModel(session)
     told: list[object] = []

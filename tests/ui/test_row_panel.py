@@ -14,19 +14,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.keymap import Keymap
+from sce_desktop.controllers.queries import order_by
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.settings import Settings
+from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.ui import rows_view
-from sce_desktop.ui.keymap import Keymap
-from sce_desktop.ui.queries import order_by
-from sce_desktop.ui.row_labels import SHOWN
-from sce_desktop.ui.row_panel import RowPanel
-from sce_desktop.ui.row_text import FIRST_PART, NEXT_PART, RowText, least_tokens, length_of
-from sce_desktop.ui.rows_view import RowsView
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme, px
+from sce_desktop.ui.kit.theme import Theme, px
+from sce_desktop.ui.rows import rows_view
+from sce_desktop.ui.rows.row_labels import SHOWN
+from sce_desktop.ui.rows.row_panel import RowPanel
+from sce_desktop.ui.rows.row_text import FIRST_PART, NEXT_PART, RowText, least_tokens, length_of
+from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 
@@ -446,7 +446,7 @@ def test_how_much_is_read_is_counted_by_the_model_when_it_is_not_sure(
         asked.append(text)
         return 300, 128
 
-    monkeypatch.setattr("sce_desktop.ui.work.count_tokens", count_tokens)
+    monkeypatch.setattr("sce_desktop.controllers.work.count_tokens", count_tokens)
     open_in(qtbot, session, make_project(texts=(middling, "ok"), labels=LABELS))
     assert not bench.panel.text.note.isVisible()
     session.scorer.ready = True

@@ -14,13 +14,13 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers.rows_data import PAGE
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery
-from sce_desktop.ui import rows_data, rows_text
-from sce_desktop.ui.rows_data import PAGE
-from sce_desktop.ui.rows_model import PAGES_A_JOB, Column, RowsModel
-from sce_desktop.ui.session import Session
+from sce_desktop.ui.rows.rows_model import PAGES_A_JOB, Column, RowsModel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 

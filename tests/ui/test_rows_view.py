@@ -15,16 +15,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Origin
+from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowOrder, RowQuery, RowState
-from sce_desktop.ui import rows_table
-from sce_desktop.ui.rows_delegate import strip_cells, strip_width
-from sce_desktop.ui.rows_model import Column
-from sce_desktop.ui.rows_table import between
-from sce_desktop.ui.rows_view import RowsView
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import ROW_HEIGHTS, px
+from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
+from sce_desktop.ui.rows import rows_table
+from sce_desktop.ui.rows.rows_delegate import strip_cells, strip_width
+from sce_desktop.ui.rows.rows_model import Column
+from sce_desktop.ui.rows.rows_table import between
+from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 

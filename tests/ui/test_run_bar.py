@@ -12,19 +12,19 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import scoring, work
+from sce_desktop.controllers.choices import ModelChoice
+from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label
-from sce_desktop.ml.session import Device
+from sce_desktop.ml.hub.session import Device
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.models import default_of
-from sce_desktop.ui import scoring, work
-from sce_desktop.ui.choices import ModelChoice
-from sce_desktop.ui.jobs import Lanes
-from sce_desktop.ui.models_dialog import ModelsDialog
-from sce_desktop.ui.run_bar import RunBar
-from sce_desktop.ui.session import Session
+from sce_desktop.tasks.scoring.models import default_of
+from sce_desktop.ui.models.models_dialog import ModelsDialog
+from sce_desktop.ui.window.run_bar import RunBar
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 

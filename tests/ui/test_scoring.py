@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import work
+from sce_desktop.controllers.choices import ModelChoice
+from sce_desktop.controllers.jobs import Job, JobState, Lanes
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import IdArray, Label, Run, Scores
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui import work
-from sce_desktop.ui.choices import ModelChoice
-from sce_desktop.ui.jobs import Job, JobState, Lanes
-from sce_desktop.ui.session import Session
 from tests.ml.tiny import tiny_sce
 from tests.ml.tiny_llm import NOTHING, tiny_llm
 from tests.store.test_versions import add as add_version

@@ -9,11 +9,11 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QAbstractButton, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import ACCEPTED, Decision, Origin
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.ui.rows_model import Column
-from sce_desktop.ui.session import Session
+from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, press

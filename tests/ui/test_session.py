@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import takeover, work
+from sce_desktop.controllers.choices import ExportChoices, ImportChoices
+from sce_desktop.controllers.jobs import JobState
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.colours import FIRST_COLOURS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Decision, Label, Origin, TableOptions
+from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery, RowState
-from sce_desktop.ui import takeover, work
-from sce_desktop.ui.choices import ExportChoices, ImportChoices
-from sce_desktop.ui.jobs import JobState
-from sce_desktop.ui.session import Session
 from tests.ui.conftest import MakeProject
 
 LABELS = ("Late", "Damaged", "Praise")

@@ -14,23 +14,23 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.choices import Counts
+from sce_desktop.controllers.crashes import Crash
+from sce_desktop.controllers.jobs import Lane
+from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.settings import SETTINGS, Settings
-from sce_desktop.store.query import RowState
-from sce_desktop.ui.choices import Counts
-from sce_desktop.ui.crash_dialog import CrashDialog
-from sce_desktop.ui.crashes import Crash
-from sce_desktop.ui.elided_label import ElidedLabel
-from sce_desktop.ui.jobs import Lane
-from sce_desktop.ui.jobs_panel import JobsPanel
-from sce_desktop.ui.message_strip import INFO_MS, MessageStrip
-from sce_desktop.ui.palette import CommandPalette, matches
-from sce_desktop.ui.recent import RecentProjects
-from sce_desktop.ui.settings_dialog import SettingsDialog, grouped
-from sce_desktop.ui.start_page import StartPage, ago
-from sce_desktop.ui.status_bar import StatusBar
-from sce_desktop.ui.theme import LIGHT, Theme, set_role
+from sce_desktop.store.content.query import RowState
+from sce_desktop.ui.kit.elided_label import ElidedLabel
+from sce_desktop.ui.kit.message_strip import INFO_MS, MessageStrip
+from sce_desktop.ui.kit.palette import CommandPalette, matches
+from sce_desktop.ui.kit.theme import LIGHT, Theme, set_role
+from sce_desktop.ui.window.crash_dialog import CrashDialog
+from sce_desktop.ui.window.jobs_panel import JobsPanel
+from sce_desktop.ui.window.settings_dialog import SettingsDialog, grouped
+from sce_desktop.ui.window.start_page import StartPage, ago
+from sce_desktop.ui.window.status_bar import StatusBar
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_warning_stays_and_information_goes(qtbot: QtBot) -> None:
 
 def test_warning_that_was_not_read_comes_back(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("sce_desktop.ui.message_strip.time.monotonic", lambda: now)
+    monkeypatch.setattr("sce_desktop.ui.kit.message_strip.time.monotonic", lambda: now)
     strip = MessageStrip()
     qtbot.addWidget(strip)
     strip.show_message("The program ended unexpectedly.", "warn")
@@ -329,12 +329,12 @@ def test_palette_filters_and_triggers(qtbot: QtBot) -> None:
 
 
 def test_report_has_versions_and_places_and_is_copied(qtbot: QtBot) -> None:
-    dialog = CrashDialog(Crash("ValueError", "  sce_desktop/ui/jobs.py:1 in run\nValueError\n"))
+    dialog = CrashDialog(Crash("ValueError", "  sce_desktop/controllers/jobs.py:1 in run\nValueError\n"))
     qtbot.addWidget(dialog)
     dialog.copy_button.click()
     report = QGuiApplication.clipboard().text()
     assert "Python 3." in report
-    assert "sce_desktop/ui/jobs.py:1 in run" in report
+    assert "sce_desktop/controllers/jobs.py:1 in run" in report
     assert str(Path.home()) not in report
     assert unnamed(dialog) == []
 

@@ -10,16 +10,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision
 from sce_desktop.store.project import Project
-from sce_desktop.ui.labels_panel import LabelsPanel
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.palette import CommandPalette
-from sce_desktop.ui.row_labels import LabelButton
-from sce_desktop.ui.row_panel import RowPanel
-from sce_desktop.ui.rows_view import RowsView
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.tab_order import tab_stops
+from sce_desktop.ui.kit.palette import CommandPalette
+from sce_desktop.ui.kit.tab_order import tab_stops
+from sce_desktop.ui.labels.labels_panel import LabelsPanel
+from sce_desktop.ui.rows.row_labels import LabelButton
+from sce_desktop.ui.rows.row_panel import RowPanel
+from sce_desktop.ui.rows.rows_view import RowsView
+from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers import work
+from sce_desktop.controllers.session import Session
 from sce_desktop.store.project import Project
-from sce_desktop.ui import work
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.run_bar import RunBar
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Mode, Theme
-from sce_desktop.ui.tool_bar import ToolBar
+from sce_desktop.ui.kit.theme import Mode, Theme
+from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.run_bar import RunBar
+from sce_desktop.ui.window.tool_bar import ToolBar
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import add_version, open_in, settle
 

@@ -13,25 +13,25 @@ from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers.choices import ExportChoices, ImportChoices, TuneChoices
+from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.rows_data import scores_of
+from sce_desktop.controllers.rows_text import run_title
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, FloatArray, Label, ModelVersion, Run, TableOptions
 from sce_desktop.ml import in_table
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evidence import gather
-from sce_desktop.tasks.models import MAIN_ALIAS
-from sce_desktop.tasks.provenance import about_run
-from sce_desktop.tasks.scoring import KEPT_RUNS
-from sce_desktop.ui.choices import ExportChoices, ImportChoices, TuneChoices
-from sce_desktop.ui.evaluate_panel import EvaluatePanel
-from sce_desktop.ui.findings_panel import FindingsPanel
-from sce_desktop.ui.jobs import Lanes
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.rows_data import scores_of
-from sce_desktop.ui.rows_model import RowsModel
-from sce_desktop.ui.rows_text import run_title
-from sce_desktop.ui.run_bar import RunBar
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.tasks.evaluation.evidence import gather
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
+from sce_desktop.tasks.scoring.scoring import KEPT_RUNS
+from sce_desktop.tasks.tables.provenance import about_run
+from sce_desktop.ui.evaluate.evaluate_panel import EvaluatePanel
+from sce_desktop.ui.findings.findings_panel import FindingsPanel
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.rows.rows_model import RowsModel
+from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.run_bar import RunBar
 from tests.ml.tiny import tiny_sce_model
 from tests.tasks.test_whole_table import NAMES, ROWS, TEXTS
 from tests.ui.panels import open_in

@@ -15,21 +15,21 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop import cli
 from sce_desktop.app import make_window
+from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.rows_data import RowData
+from sce_desktop.controllers.session import Session
 from sce_desktop.core.types import Decision, Label
 from sce_desktop.settings import Settings
+from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.query import RowQuery
-from sce_desktop.ui.export_dialog import ExportDialog
-from sce_desktop.ui.import_dialog import ImportDialog
-from sce_desktop.ui.jobs import Lanes
-from sce_desktop.ui.labels_panel import LabelsPanel
-from sce_desktop.ui.main_window import MainWindow
-from sce_desktop.ui.rows_data import RowData
-from sce_desktop.ui.rows_model import ROW_ROLE, Column
-from sce_desktop.ui.rows_view import RowsView
-from sce_desktop.ui.run_bar import RunBar
-from sce_desktop.ui.session import Session
-from sce_desktop.ui.theme import Theme
+from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.labels.labels_panel import LabelsPanel
+from sce_desktop.ui.rows.rows_model import ROW_ROLE, Column
+from sce_desktop.ui.rows.rows_view import RowsView
+from sce_desktop.ui.transfer.export_dialog import ExportDialog
+from sce_desktop.ui.transfer.import_dialog import ImportDialog
+from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.run_bar import RunBar
 
 pytestmark = pytest.mark.model
 

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.ui.jobs import Job, Lane
-from sce_desktop.ui.words import duration, interval_text, per_cent, progress_text, share_text, step_text
+from sce_desktop.controllers.jobs import Job, Lane
+from sce_desktop.controllers.words import (
+    duration,
+    interval_text,
+    per_cent,
+    progress_text,
+    share_text,
+    step_text,
+)
 
 
 @pytest.fixture

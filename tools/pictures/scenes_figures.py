@@ -10,7 +10,7 @@ from pictures.studio import Studio
 
 def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> Any:
     """Show the findings of the sample, a hundred rows of which were drawn at random and decided."""
-    from sce_desktop.store.query import RowQuery
+    from sce_desktop.store.content.query import RowQuery
 
     studio.sample()
     session = studio.session
@@ -72,7 +72,7 @@ def evaluate_empty(studio: Studio) -> None:
 
 def evaluate(studio: Studio) -> None:
     """The sample with an audit of a hundred rows, decided as its gold labels say; every tab of the panel."""
-    from sce_desktop.store.query import RowQuery
+    from sce_desktop.store.content.query import RowQuery
 
     studio.sample()
     session = studio.session
@@ -94,7 +94,7 @@ def evaluate(studio: Studio) -> None:
 def evaluate_gold(studio: Studio) -> None:
     """The sample with its column of right answers, which are not the answers of a person."""
     from sce_desktop.core.progress import SilentProgress
-    from sce_desktop.tasks.coders import column_as_coder
+    from sce_desktop.tasks.evaluation.coders import column_as_coder
 
     studio.sample()
     assert studio.session.project is not None
@@ -132,7 +132,7 @@ def evaluate_many(studio: Studio) -> None:
 def audit(studio: Studio) -> None:
     """Drawing a random sample, and the review of its rows."""
     from sce_desktop.core.types import Decision
-    from sce_desktop.ui.audit_dialog import AuditDialog
+    from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 
     studio.sample()
     session, window = studio.session, studio.window

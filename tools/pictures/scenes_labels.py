@@ -10,7 +10,7 @@ from pictures.studio import Studio
 
 def label_dialogs(studio: Studio) -> None:
     """A label's details, and labels that are suggested."""
-    from sce_desktop.ui.labels_panel import LabelsPanel
+    from sce_desktop.ui.labels.labels_panel import LabelsPanel
 
     studio.sample()
     panel = studio.window.workspace.labels
@@ -49,7 +49,7 @@ def low(studio: Studio) -> None:
 
 def labels_grouped(studio: Studio) -> None:
     """Labels that say what they belong to, and one of their groups folded."""
-    from sce_desktop.ui.labels_panel import LabelsPanel
+    from sce_desktop.ui.labels.labels_panel import LabelsPanel
 
     studio.open_table(studio.table("Grouped.csv", sample_texts()[:80]), GROUPED_LABELS)
     studio.score()
@@ -68,8 +68,8 @@ def models(studio: Studio) -> None:
 
     from PySide6.QtCore import Qt
 
-    from sce_desktop.ui.model_questions import CodeQuestion, FetchQuestion
-    from sce_desktop.ui.models_dialog import ModelsDialog
+    from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion
+    from sce_desktop.ui.models.models_dialog import ModelsDialog
 
     studio.sample()
     spoilt = studio.home / "data" / "models" / "نموذج قديم"
@@ -103,8 +103,8 @@ def llm_column(studio: Studio) -> None:
     """An LLM (a tiny one that answers at random) beside the model, for the rows on the screen."""
     sys.path.insert(0, str(ROOT))
     from sce_desktop.core.progress import SilentProgress
-    from sce_desktop.tasks.models import add_model
-    from sce_desktop.ui.run_bar import RunBar
+    from sce_desktop.tasks.scoring.models import add_model
+    from sce_desktop.ui.window.run_bar import RunBar
     from tests.ml.tiny_llm import tiny_llm
 
     add_model(

@@ -10,7 +10,7 @@ def map_(studio: Studio) -> None:
     """The map: your labels, the model's with a selection, two hundred labels, many scripts, none yet."""
     import numpy as np
 
-    from sce_desktop.ui.map_panel import MapPanel
+    from sce_desktop.ui.map.map_panel import MapPanel
 
     def shown() -> MapPanel:
         panel: MapPanel = studio.bring("Map")
@@ -43,7 +43,7 @@ def map_(studio: Studio) -> None:
 def duplicates(studio: Studio) -> None:
     """Groups of duplicates: before anything was looked for, and found, some contradictory."""
     from sce_desktop.core.types import Decision
-    from sce_desktop.ui.duplicates_panel import DuplicatesPanel
+    from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
 
     texts = sample_texts()[:60]
     near = [f"{text.rstrip('.')}!" for text in texts[:20:2]] + [text.upper() for text in texts[:9:3]]
@@ -62,8 +62,8 @@ def duplicates(studio: Studio) -> None:
 
 def finetune(studio: Studio) -> None:
     """The Fine-tune panel without labels, before, while and after it learns, and with several versions."""
-    from sce_desktop.ui.choices import TuneChoices
-    from sce_desktop.ui.finetune_panel import FineTunePanel
+    from sce_desktop.controllers.choices import TuneChoices
+    from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 
     session = studio.session
     studio.open_table(studio.table("Nothing yet.csv", sample_texts()[:40]))

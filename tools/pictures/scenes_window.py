@@ -26,7 +26,7 @@ def imports(studio: Studio) -> None:
     """The import dialog on a table with faults, on one with right answers, and on a file that is none."""
     from PySide6.QtCore import Qt
 
-    from sce_desktop.ui.import_dialog import ImportDialog
+    from sce_desktop.ui.transfer.import_dialog import ImportDialog
 
     texts = sample_texts()[:60]
     path = studio.table(
@@ -86,7 +86,7 @@ def running(studio: Studio) -> None:
 
 def adding(studio: Studio) -> None:
     """Rows for the open project, with labels of their own."""
-    from sce_desktop.ui.import_dialog import ImportDialog
+    from sce_desktop.ui.transfer.import_dialog import ImportDialog
 
     texts = sample_texts()
     studio.open_table(studio.table("Answers so far.csv", texts[:40]), sample_labels())
@@ -107,13 +107,13 @@ def adding(studio: Studio) -> None:
 
 def main_window(studio: Studio) -> None:
     """The sample, scored; then what the models disagree on; dialogs over it."""
+    from sce_desktop.controllers.crashes import Crash
     from sce_desktop.core.types import Decision
-    from sce_desktop.store.query import RowQuery
-    from sce_desktop.ui.crash_dialog import CrashDialog
-    from sce_desktop.ui.crashes import Crash
-    from sce_desktop.ui.export_dialog import ExportDialog
-    from sce_desktop.ui.palette import CommandPalette
-    from sce_desktop.ui.settings_dialog import SettingsDialog
+    from sce_desktop.store.content.query import RowQuery
+    from sce_desktop.ui.kit.palette import CommandPalette
+    from sce_desktop.ui.transfer.export_dialog import ExportDialog
+    from sce_desktop.ui.window.crash_dialog import CrashDialog
+    from sce_desktop.ui.window.settings_dialog import SettingsDialog
 
     studio.sample()
     studio.shot("main")
@@ -143,7 +143,7 @@ def main_window(studio: Studio) -> None:
     studio.shot("settings", settings)
     settings.reject()
     window.show_crash(
-        Crash("ZeroDivisionError", "sce_desktop/ui/rows_view.py:120 in _show\nZeroDivisionError")
+        Crash("ZeroDivisionError", "sce_desktop/ui/rows/rows_view.py:120 in _show\nZeroDivisionError")
     )
     crash = window.findChildren(CrashDialog)[-1]
     studio.shot("crash", crash)

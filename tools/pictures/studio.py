@@ -23,11 +23,11 @@ class Studio:
     def __init__(self, folder: Path, home: Path, ending: str) -> None:
         from sce_desktop import paths
         from sce_desktop.app import make_application, make_window
+        from sce_desktop.controllers.jobs import Lanes
+        from sce_desktop.controllers.session import Session
         from sce_desktop.log import start_log
         from sce_desktop.settings import Settings
-        from sce_desktop.ui.jobs import Lanes
-        from sce_desktop.ui.session import Session
-        from sce_desktop.ui.theme import Theme
+        from sce_desktop.ui.kit.theme import Theme
 
         self.folder, self.home, self.ending = folder, home, ending
         start_log(paths.log_file())
@@ -75,7 +75,7 @@ class Studio:
         """Take a picture in light and in dark; ``dialog`` lies over the window."""
         from PySide6.QtGui import QColor, QPainter
 
-        from sce_desktop.ui.theme import tokens
+        from sce_desktop.ui.kit.theme import tokens
 
         for mode in ("light", "dark"):
             self.theme.set_mode(mode)
@@ -114,7 +114,7 @@ class Studio:
     @contextmanager
     def importing(self, path: Path) -> Iterator[QDialog]:
         """Show the import dialog of a table, read and counted."""
-        from sce_desktop.ui.import_dialog import ImportDialog
+        from sce_desktop.ui.transfer.import_dialog import ImportDialog
 
         self.window.open_path(path)
         dialog = self.window.findChildren(ImportDialog)[-1]

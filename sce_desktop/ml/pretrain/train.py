@@ -14,14 +14,14 @@ from torch import Tensor, nn
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.ml.pretrain.calibrate import null_logits
-from sce_desktop.ml.pretrain.config import OptimConfig, PretrainConfig
-from sce_desktop.ml.pretrain.mixture import UNKNOWN, Batch, Mixture
-from sce_desktop.ml.pretrain.prefetch import drawn
-from sce_desktop.ml.pretrain.sets import ValidationSet
-from sce_desktop.ml.pretrain.teacher import Teacher, distillation
-from sce_desktop.ml.pretrain.towers import Towers, TrainedTowers, to_device
-from sce_desktop.ml.sce import MASKED, SCE, LabelVectors
+from sce_desktop.ml.sce.sce import MASKED, SCE, LabelVectors
+from sce_desktop.research.pretrain.calibrate import null_logits
+from sce_desktop.research.pretrain.config import OptimConfig, PretrainConfig
+from sce_desktop.research.pretrain.mixture import UNKNOWN, Batch, Mixture
+from sce_desktop.research.pretrain.prefetch import drawn
+from sce_desktop.research.pretrain.sets import ValidationSet
+from sce_desktop.research.pretrain.teacher import Teacher, distillation
+from sce_desktop.research.pretrain.towers import Towers, TrainedTowers, to_device
 
 
 @dataclass

@@ -12,13 +12,13 @@ import torch
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.pretrain import run
-from sce_desktop.ml.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.ml.pretrain.material import StringTable, make_dictionary, make_translations
-from sce_desktop.ml.pretrain.mixture import Mixture
-from sce_desktop.ml.pretrain.sets import Material, read_material
-from sce_desktop.ml.quantised import QuantisedTable, quantised
+from sce_desktop.ml.encoder.quantised import QuantisedTable, quantised
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.research.pretrain import run
+from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig
+from sce_desktop.research.pretrain.material import StringTable, make_dictionary, make_translations
+from sce_desktop.research.pretrain.mixture import Mixture
+from sce_desktop.research.pretrain.sets import Material, read_material
 from tests.ml.pretrain.conftest import TOPICS, _write
 
 NAMES = {

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.ml.pretrain.material import (
+from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig
+from sce_desktop.research.pretrain.material import (
     FACETS,
     Lists,
     StringTable,
@@ -19,9 +19,9 @@ from sce_desktop.ml.pretrain.material import (
     make_written,
     parts_of,
 )
-from sce_desktop.ml.pretrain.mixture import Mixture
-from sce_desktop.ml.pretrain.prefetch import drawn
-from sce_desktop.ml.pretrain.sets import OTHERS, read_material, text_id
+from sce_desktop.research.pretrain.mixture import Mixture
+from sce_desktop.research.pretrain.prefetch import drawn
+from sce_desktop.research.pretrain.sets import OTHERS, read_material, text_id
 from tests.ml.pretrain.conftest import TOPICS, _write
 
 

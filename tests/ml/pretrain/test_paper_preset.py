@@ -14,10 +14,10 @@ import torch
 from sce_desktop import paths
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml import catalog
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.pretrain import run
-from sce_desktop.ml.pretrain.config import read_config
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.research.pretrain import run
+from sce_desktop.research.pretrain.config import read_config
 from tests.ml.test_known_models import tiny_jina
 from tests.ml.tiny import tiny_sentence_transformer
 
@@ -69,6 +69,6 @@ def test_it_trains_on_tiny_stand_ins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["jina-embeddings-v3", "roberta-base"])
 def test_its_parts_can_be_fetched_by_name(name: str) -> None:
-    from sce_desktop.ml.known_models import known
+    from sce_desktop.ml.hub.known_models import known
 
     assert known(name) is not None

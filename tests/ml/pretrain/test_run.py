@@ -12,13 +12,13 @@ import torch
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.pretrain import run
-from sce_desktop.ml.pretrain.calibrate import NONE_SHARE, SetScores, _platt, fit
-from sce_desktop.ml.pretrain.config import member_configs, read_config
-from sce_desktop.ml.pretrain.towers import TokenLists, TrainedTowers, encode_packed
-from sce_desktop.ml.published import load_embedder
+from sce_desktop.ml.encoder.published import load_embedder
+from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.paths import resources_dir
+from sce_desktop.research.pretrain import run
+from sce_desktop.research.pretrain.calibrate import NONE_SHARE, SetScores, _platt, fit
+from sce_desktop.research.pretrain.config import member_configs, read_config
+from sce_desktop.research.pretrain.towers import TokenLists, TrainedTowers, encode_packed
 from tests.ml.pretrain.conftest import TOPICS
 from tests.ml.tiny import tiny_sentence_transformer, tiny_text_encoder
 

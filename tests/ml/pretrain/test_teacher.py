@@ -13,12 +13,12 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.types import Label
-from sce_desktop.ml.model import SCEModel
-from sce_desktop.ml.pretrain import run
-from sce_desktop.ml.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.ml.pretrain.mixture import UNKNOWN, Mixture
-from sce_desktop.ml.pretrain.sets import read_material
-from sce_desktop.ml.pretrain.teacher import Teacher, distillation
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.research.pretrain import run
+from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig
+from sce_desktop.research.pretrain.mixture import UNKNOWN, Mixture
+from sce_desktop.research.pretrain.sets import read_material
+from sce_desktop.research.pretrain.teacher import Teacher, distillation
 from tests.ml.pretrain.conftest import TOPICS
 
 

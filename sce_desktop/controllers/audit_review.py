@@ -1,0 +1,134 @@
+"""The review of the random sample: its rows in random order, blind, until the last of them is decided.
+
+Which rows are shown, and that what models say about them is hidden, is in the session's query: so it ends
+when one looks at other rows, and goes on after a restart.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from sce_desktop.controllers import audit_work
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.queries import in_audit, without_filters
+from sce_desktop.core.types import Change, ChangeKind
+from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.session import Session
+    from sce_desktop.tasks.evaluation.audits import AuditState
+
+_LOOK_MS = 150  # decisions come faster than anybody reads how many are left
+
+
+class AuditReview(QObject):
+    """Draws the sample, shows it, follows how far it has come, and leaves it at its end."""
+
+    stateChanged = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+        self._job: Job | None = None
+        self.state: AuditState | None = None  # of the newest sample; None: there is none, or not known yet
+        self._look_soon = QTimer(self, singleShot=True, interval=_LOOK_MS)
+        self._look_soon.timeout.connect(self._look)
+        session.projectOpened.connect(self._look_soon.start)
+        session.annotationsChanged.connect(self._look_soon.start)
+        session.changed.connect(self._on_undone)
+        session.projectClosed.connect(self._forget)
+
+    @property
+    def shown(self) -> bool:
+        """Whether its rows are in the table, in their order."""
+        return in_audit(self._session.query)
+
+    def draw(self, size: int, *, blind: bool = True) -> Job | None:
+        """Draw ``size`` rows, those of the present sample among them where they can be, and show them."""
+        session = self._session
+        if session.project is None or session.refuses_edit():
+            return None
+        job = session.submit(
+            audit_work.draw,
+            session.project,
+            size,
+            random.getrandbits(32),
+            blind,
+            title=f"Drawing {size:,} rows at random",
+            lane="reads",
+            first=True,
+        )
+        job.finished.connect(self._on_drawn)
+        return job
+
+    @Slot()
+    def go_on(self) -> None:
+        """Show the rows of the sample, at the first one that waits."""
+        if self.state is not None:
+            name = AUDIT if self.state.audit.blind else OPEN_AUDIT
+            self._session.show_ids(self.state.row_ids.tolist(), name=name)  # blind before the row is shown
+            if (row_id := self.state.first_waiting) is not None:
+                self._session.set_current_row(row_id)
+            self._session.rowsFocusAsked.emit()
+
+    # --- following -----------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _on_drawn(self, drawn: tuple[AuditState, int]) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        self.state, cleared = drawn
+        session.annotationsChanged.emit(None)
+        session.historyChanged.emit()
+        session.count_soon()
+        self.stateChanged.emit()
+        self.go_on()
+        if cleared:
+            session.tell(f"{cleared:,} accepted predictions were taken back: they are a model's answers.")
+
+    @Slot()
+    def _look(self) -> None:
+        session = self._session
+        self._drop_job()
+        if session.project is None:
+            return
+        job = session.submit(
+            audit_work.state, session.project, title="Looking at the sample", lane="reads", quiet=True
+        )
+        job.finished.connect(self._on_state)
+        self._job = job
+
+    @Slot(object)
+    def _on_state(self, state: AuditState | None) -> None:
+        self._job = None
+        before, self.state = self.state, state
+        self.stateChanged.emit()
+        if state is None or state.waiting or not self.shown:
+            return
+        if before is not None and before.waiting:
+            self._session.set_query(without_filters(self._session.query))
+            self._session.tell(
+                f"All {len(state.row_ids):,} rows of the random sample are looked at: Findings rest on it "
+                "now, and Evaluate has figures that hold for the whole table."
+            )
+
+    @Slot(object)
+    def _on_undone(self, change: Change) -> None:
+        """Where the draw itself is taken back, its rows are no sample any more."""
+        if change.kind is ChangeKind.AUDIT and self.shown:
+            self._session.set_query(without_filters(self._session.query))
+
+    def _drop_job(self) -> None:
+        drop(self._job)
+        self._job = None
+
+    @Slot()
+    def _forget(self) -> None:
+        self._drop_job()
+        self._look_soon.stop()
+        self.state = None
+        self.stateChanged.emit()

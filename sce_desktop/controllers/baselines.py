@@ -1,0 +1,150 @@
+"""Which baselines stand beside the model, and about which rows the LLM among them is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from sce_desktop.controllers import work
+from sce_desktop.controllers.choices import ModelChoice
+from sce_desktop.controllers.jobs import Job
+from sce_desktop.controllers.rows_text import alias_title
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Run
+from sce_desktop.settings import Settings
+from sce_desktop.tasks.scoring.models import Baseline
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.session import Session
+
+SCROLL_PAUSE_MS = 600  # the LLM is asked about rows that the table rests on
+
+
+def chosen_baselines(settings: Settings) -> tuple[str, ...]:
+    """The baseline of the settings; one that is none is left out, as it must not keep a project shut."""
+    text = str(settings["baseline"]).strip()
+    try:
+        return (text,) if text and Baseline.parse(text) else ()
+    except UserError:
+        return ()
+
+
+class Baselines(QObject):
+    """What `Scorer` does about baselines. They may be several, at most one of a kind from the run bar."""
+
+    modelsChanged = Signal()
+
+    baselines: tuple[str, ...]
+    llm_rows: str
+    runs: tuple[Run, ...]
+    job: Job | None
+    _shelf: work.ModelShelf
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+        self._asked: tuple[int, ...] = ()  # the rows on the screen that the LLM was last asked about
+        self._rest = QTimer(self, singleShot=True, interval=SCROLL_PAUSE_MS)
+        self._rest.timeout.connect(self._ask_llm)
+
+    @property
+    def estimating(self) -> bool:
+        """Whether it is being found out how long scoring takes."""
+        raise NotImplementedError
+
+    def why_not(self) -> str:
+        """Why nothing can be scored now."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Score; what takes long is announced first."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Look up which runs are shown."""
+        raise NotImplementedError
+
+    def choice(self) -> ModelChoice:
+        """What a job needs to know of the choices."""
+        raise NotImplementedError
+
+    def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
+        raise NotImplementedError
+
+    def _abandon(self) -> None:
+        raise NotImplementedError
+
+    def _on_failed(self, error: object) -> None:
+        raise NotImplementedError
+
+    # --- which ---------------------------------------------------------------------------------------------
+
+    def set_baselines(self, baselines: tuple[str, ...]) -> None:
+        """Show these baselines beside the model, each as `Baseline.parse` reads it."""
+        if baselines != self.baselines:
+            self.baselines = baselines
+            self.refresh()
+            self.modelsChanged.emit()
+
+    def show_baseline(self, spec: str) -> None:
+        """Show the baseline ``spec`` in place of what is shown of its kind, if anything is."""
+        kind = Baseline.parse(spec).kind
+        self.set_baselines((*self._other_baselines(kind), spec))
+
+    def try_baseline(self, spec: str) -> Job:
+        """Load the baseline ``spec``, then show it and score with it; one that cannot be changes nothing."""
+        baseline = Baseline.parse(spec)
+        choice = replace(self.choice(), baselines=(spec,))
+        name = baseline.model or alias_title(baseline.alias)
+        job = self._session.lanes.models.submit(self._shelf.load, choice, title=f"Loading {name}")
+        job.finished.connect(lambda _: self._on_baseline(spec))
+        job.failed.connect(self._on_failed)
+        return job
+
+    def _on_baseline(self, spec: str) -> None:
+        self.show_baseline(spec)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Score what another choice of models has left to score, if the project has been scored before."""
+        if self.runs and not self.why_not():
+            self._abandon()
+            self.start()
+
+    def hide_baselines(self, kind: str) -> None:
+        """Show no baseline of ``kind`` any more; its scores stay in the project."""
+        self.set_baselines(self._other_baselines(kind))
+
+    def _other_baselines(self, kind: str) -> tuple[str, ...]:
+        return tuple(text for text in self.baselines if Baseline.parse(text).kind != kind)
+
+    @property
+    def llm(self) -> str:
+        """The LLM among the baselines, as `Baseline.parse` reads it; empty if there is none."""
+        return next((text for text in self.baselines if Baseline.parse(text).kind == "llm"), "")
+
+    def set_llm_rows(self, rows: str) -> None:
+        """Ask the LLM about the rows on the "screen", or about "all"; kept in the settings."""
+        if rows != self.llm_rows:
+            self.llm_rows = rows
+            self._session.change_setting("llm_rows", rows)
+            self.modelsChanged.emit()
+
+    # --- the LLM on the screen's rows ----------------------------------------------------------------------
+
+    @Slot()
+    def rows_shown(self) -> None:
+        """Ask the LLM about the rows on the screen once the table rests, if its column follows the screen."""
+        if self.llm and self.llm_rows == "screen" and self._session.visible_rows != self._asked:
+            self._rest.start()
+
+    @Slot()
+    def _ask_llm(self) -> None:
+        session = self._session
+        if not self.llm or self.llm_rows != "screen" or not self.runs or session.read_only:
+            return
+        if self.job is None and not self.estimating:  # else at its end
+            self._submit(work.ask_llm, self.choice(), "Asking the LLM")

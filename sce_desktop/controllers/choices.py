@@ -1,0 +1,85 @@
+"""What dialogs hand to the session, the session to the lanes, and the lanes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sce_desktop.core.types import Origin, TableOptions
+from sce_desktop.store.content.query import RowState
+
+DIGIT_KEYS = {"rank": "By rank", "fixed": "Fixed per label"}
+DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoices:
+    """What the import dialog hands over. Columns are 0-based indices into the table's columns."""
+
+    path: Path
+    options: TableOptions
+    text_columns: tuple[int, ...]
+    label_column: int | None = None  # an existing label: becomes the label set and imported annotations
+    as_gold: bool = False  # the label column: right answers to compare with, instead of annotations
+    lists: bool | None = None  # cells of the label column are lists of labels; None: if most of them are
+    take_back: bool = False  # our own exported columns become annotations again instead of data
+    append: bool = False  # to the open project; else a new one
+    project_path: Path | None = None  # of a new project; None: named after the table, in the projects folder
+
+
+@dataclass(frozen=True, slots=True)
+class ExportChoices:
+    """What the export dialog hands over."""
+
+    path: Path
+    only: Literal["all", "labelled", "unlabelled", "flagged", "shown"] = "all"
+    columns: tuple[str, ...] | None = None  # names to write; None: all
+    excel_safe: bool = False
+    note: bool = False  # say in a file beside it which models the columns are of
+    replace: bool = True  # what is there: whoever asks for a file has asked about that
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Which models score, and where."""
+
+    model: str  # a name of the catalog or a folder
+    baselines: tuple[str, ...]  # each as `tasks.scoring.models.Baseline.parse` reads it
+    device: str  # auto, cpu, cuda, mps
+    threads: int  # cores that torch may use
+    llm_on_screen: bool = False  # LLMs among the baselines score the rows on the screen alone
+
+
+@dataclass(frozen=True, slots=True)
+class TuneChoices:
+    """What the Fine-tune panel hands over; see `ml.finetune.standard.Settings`."""
+
+    epochs: int = 100
+    lr: float = 1.0
+    seed: int = 0
+    balanced: bool = True
+    origins: tuple[Origin, ...] = (Origin.HAND, Origin.IMPORTED)
+    adapt_embedder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows there are of each kind."""
+
+    states: Mapping[RowState, int]  # rows by what a person has done with them; RowState.ANY: all
+    labels: Mapping[int, int]  # annotated rows by label id
+    predicted: Mapping[int, int]  # rows by the id of the label that the shown model puts first
+    scored: int  # rows that the shown model has scored
+    blank: int
+
+    @property
+    def rows(self) -> int:
+        """All rows."""
+        return self.states[RowState.ANY]
+
+    @property
+    def labelled(self) -> int:
+        """Rows that a person has answered: with a label, or that none fits."""
+        return self.states[RowState.LABELLED] + self.states[RowState.NONE]

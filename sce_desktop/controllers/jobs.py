@@ -1,0 +1,428 @@
+"""Work behind the window: lanes, each one thread and a queue, and the jobs that run in them.
+
+    with Lanes() as lanes:                           # starts the threads, joins them at the end
+    lane = lanes.models
+    job = lane.submit(score_project, project, "sce-mini", title="Scoring")
+    job.progressed.connect(bar.show_progress)        # (done, total or None, stage)
+    job.finished.connect(panel.show_result)          # (whatever the function returned)
+    job.failed.connect(strip.show_failure)           # (UserError or `crashes.Crash`; str() is a sentence)
+    job.cancel()                                     # at once for a waiting job, else at the next batch
+    job.detach()                                     # from here on no signal of this job comes, ever
+    drop(job)                                        # both: it is not wanted any more; None will do
+    lane.close()                                     # cancels everything, waits, joins; `Lanes` does it
+
+``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
+the open project what the table and the panels show, so that an export does not hold that up, ``fetch``
+downloads, which may take hours, ``maps`` waits for maps that a process of its own lays out for minutes,
+and ``edits`` makes those edits of the project that touch very many rows, behind no export.
+
+The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
+function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
+all their signals live in the GUI thread: the thread never sees the `Job`, it posts what happens to the lane
+by one queued signal, and the lane passes it on only as long as the job is attached. So detaching is atomic,
+and a job can never be destroyed by the wrong thread.
+
+A `UserError` or `Cancelled` is an outcome. Any other exception is a bug: the job fails with a `Crash`, and
+the lane emits ``crashed`` for the crash dialog.
+
+Python threads share one lock. A job that stays in one C call that keeps the lock (a huge regular
+expression, ``json.loads`` of a whole file, sorting a long list of objects) freezes the window however many
+lanes there are: work in batches, and leave the heavy part to numpy, torch and SQLite, which let go of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+from PySide6.QtCore import QObject, Qt, QThread, QTimer, Signal, Slot
+
+from sce_desktop.controllers.crashes import Crash
+from sce_desktop.controllers.garbage import GuiCollector
+from sce_desktop.core.errors import Cancelled, UserError
+
+UPDATES_PER_SECOND = 15
+CATCH_UP_MS = 100  # longer than from one update to the next
+STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
+
+log = logging.getLogger(__name__)
+
+
+class JobState(StrEnum):
+    """Where a job is. CANCELLING: asked to stop, the current batch still runs."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({JobState.FINISHED, JobState.FAILED, JobState.CANCELLED})
+
+
+@dataclass(slots=True)
+class _Work:
+    """What the thread knows of a job."""
+
+    id: int
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+    cancel: threading.Event = field(default_factory=threading.Event)
+    held: tuple[int, int | None, str, float] | None = None  # the last report, while it has not been posted
+    _claim: threading.Lock = field(default_factory=threading.Lock)
+
+    def claim(self) -> bool:
+        """Take the right to run or to drop this work; only the first caller gets it."""
+        return self._claim.acquire(blocking=False)
+
+
+class _LaneProgress:
+    """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, beside new stages.
+
+    What is held back in between lies in ``work.held``, where the window looks a moment later: the thread may
+    be in the midst of a long batch by then.
+    """
+
+    def __init__(self, work: _Work, post: Callable[[str, object], None]) -> None:
+        self._work = work
+        self._post = post
+        self._next = 0.0
+        self._stage = ""
+        self._warned: set[str] = set()
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        now = time.monotonic()
+        self._work.held = (done, total, stage, now)
+        if now >= self._next or stage != self._stage:  # that something else begins is news
+            self._stage = stage
+            self._next = now + 1 / UPDATES_PER_SECOND
+            self.flush()
+
+    def flush(self) -> None:
+        held, self._work.held = self._work.held, None
+        if held is not None:
+            self._post("progressed", held)
+
+    def warn(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            self._post("warned", message)
+
+    def check(self) -> None:
+        if self._work.cancel.is_set():
+            raise Cancelled
+
+
+class Job(QObject):
+    """One piece of work as the GUI thread sees it. Made by `Lane.submit`, never directly.
+
+    After ``finished``, ``failed`` or ``cancelled`` comes ``ended``. State and times stay true after `detach`
+    too (the list of jobs shows them); only the signals stop.
+    """
+
+    started = Signal()
+    progressed = Signal(object, object, object)  # done, total or None, stage
+    warned = Signal(object)  # one sentence
+    finished = Signal(object)  # the result
+    failed = Signal(object)  # UserError or Crash
+    cancelled = Signal()
+    ended = Signal()
+
+    def __init__(self, work: _Work, title: str, lane: Lane, *, quiet: bool) -> None:
+        super().__init__()
+        self.id = work.id
+        self.title = title
+        self.quiet = quiet  # not worth a line in the list of jobs
+        self.state = JobState.WAITING
+        self.done = 0
+        self.total: int | None = None
+        self.stage = ""
+        self.warnings: list[str] = []
+        self.error: UserError | Crash | None = None
+        self.started_at: float | None = None  # time.monotonic()
+        self.ended_at: float | None = None
+        self.attached = True
+        self._stage_start: tuple[float, int] | None = None  # when, and with how many units done
+        self._caught_up: object = None  # the report that was taken in last though it was held back
+        self._told_at = 0.0  # when ``done`` was so much: rates are by that, the same wherever they are shown
+        self._work = work
+        self._lane = lane
+
+    @property
+    def lane(self) -> str:
+        """The name of the lane that the job runs in."""
+        return self._lane.name
+
+    @property
+    def active(self) -> bool:
+        """Whether the job waits or runs."""
+        return self.state not in ENDED
+
+    @property
+    def seconds(self) -> float:
+        """How long the job has run, until now or until its end."""
+        if self.started_at is None:
+            return 0.0
+        return (self.ended_at or time.monotonic()) - self.started_at
+
+    @property
+    def rate(self) -> float | None:
+        """Units a second in the current stage, when it was told last; None before there is anything."""
+        if self._stage_start is None:
+            return None
+        began, base = self._stage_start
+        seconds = self._told_at - began
+        return (self.done - base) / seconds if self.done > base and seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the job will run at this rate; None where nobody knows."""
+        rate = self.rate
+        return (self.total - self.done) / rate if rate and self.total is not None else None
+
+    @Slot()
+    def cancel(self) -> None:
+        """Ask the job to stop. A waiting job is cancelled at once, a running one at its next batch."""
+        if not self.active:
+            return
+        self._work.cancel.set()
+        if self._work.claim():  # the thread has not begun it and now never will
+            self._lane._post(self.id, "cancelled", None)
+        if self.state is not JobState.CANCELLING:
+            self.state = JobState.CANCELLING
+            self._lane.jobChanged.emit(self)
+
+    def detach(self) -> None:
+        """Stop listening: no signal of this job comes after this call. The job itself goes on."""
+        self.attached = False
+
+    def _receive(self, event: str, payload: Any) -> None:
+        """Take in what the thread posted and tell it, unless detached."""
+        if event == "started":
+            self.started_at = time.monotonic()
+            if self.state is JobState.WAITING:
+                self.state = JobState.RUNNING
+        elif event == "progressed":
+            *payload, at = payload  # a rate by when the window hears of it would be wild after a hitch
+            if at < self._told_at:
+                return  # a newer one was taken in already
+            if self._stage_start is None or payload[2] != self.stage:
+                self._stage_start = (at, payload[0])
+            self.done, self.total, self.stage = payload
+            self._told_at = at
+        elif event == "warned":
+            self.warnings.append(payload)
+        else:
+            self.state = JobState(event)
+            self.ended_at = time.monotonic()
+            self.error = payload if event == "failed" else None
+        if not self.attached:
+            return
+        arguments = {"started": (), "cancelled": (), "progressed": payload}.get(event, (payload,))
+        getattr(self, event).emit(*arguments)
+        if event in ENDED and self.attached:
+            self.ended.emit()
+
+
+def drop(*jobs: Job | None) -> None:
+    """Cancel jobs that nobody wants any more, and hear no more of them."""
+    for job in jobs:
+        if job is not None:
+            job.detach()
+            job.cancel()
+
+
+class _Thread(QThread):
+    """Takes work from the queue until it finds None there."""
+
+    def __init__(
+        self, name: str, waiting: queue.Queue[Any], post: Callable[[int, str, object], None]
+    ) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setStackSize(STACK_BYTES)
+        self._waiting = waiting
+        self._post = post
+
+    def run(self) -> None:
+        while True:
+            *_, work = self._waiting.get()
+            if work is None:
+                return
+            if work.claim():
+                self._run(work)
+            del work  # a result must not live on here while the queue is empty
+
+    def _run(self, work: _Work) -> None:
+        def post(event: str, payload: object) -> None:
+            self._post(work.id, event, payload)
+
+        progress = _LaneProgress(work, post)
+        post("started", None)
+        try:
+            result = work.fn(*work.args, progress=progress, **work.keywords)
+        except Cancelled:
+            progress.flush()
+            post("cancelled", None)
+        except UserError as error:
+            log.info("Job failed: %s", error)
+            progress.flush()
+            post("failed", error.with_traceback(None))
+        except BaseException as error:
+            log.exception("Job crashed")
+            progress.flush()
+            post("failed", Crash.of(error))
+        else:
+            progress.flush()
+            post("finished", result)
+
+
+class Lane(QObject):
+    """One thread that runs jobs one after the other, in the order of submission."""
+
+    jobSubmitted = Signal(object)  # Job
+    jobChanged = Signal(object)  # Job: its state, progress or warnings changed; detached ones too
+    crashed = Signal(object)  # Crash
+    idle = Signal()  # nothing runs or waits any more
+    _posted = Signal(object, object, object)  # job id, event, payload: from the thread, or a drop by cancel
+
+    def __init__(self, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._jobs: dict[int, Job] = {}
+        self._numbers = itertools.count(1)
+        self._waiting: queue.Queue[Any] = queue.PriorityQueue()
+        self._owner = threading.get_ident()
+        self._open = True
+        self._joined = False
+        self._catch_up_soon = QTimer(self, singleShot=True, interval=CATCH_UP_MS)
+        self._catch_up_soon.timeout.connect(self._catch_up)
+        self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
+        self._collector = GuiCollector(self)
+        self._thread = _Thread(name, self._waiting, self._post)
+        self._thread.start(QThread.Priority.LowPriority)  # the GUI thread goes first, where systems allow it
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Jobs that run or wait, in the order of submission."""
+        return list(self._jobs.values())
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        return bool(self._jobs)
+
+    def submit(
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        title: str,
+        first: bool = False,
+        quiet: bool = False,
+        **keywords: Any,
+    ) -> Job:
+        """Run ``fn(*args, progress=..., **keywords)`` in the lane's thread.
+
+        ``first`` puts the job before all that wait without it, ``quiet`` keeps it out of the list of jobs and
+        the status bar. Connect to the job's signals right after: nothing is emitted before the GUI thread is
+        back in its event loop.
+        """
+        if threading.get_ident() != self._owner:
+            raise RuntimeError("Lane.submit is for the GUI thread only.")
+        if not self._open:
+            raise RuntimeError(f"The lane {self.name} is closed.")
+        work = _Work(next(self._numbers), fn, args, keywords)
+        job = Job(work, title, self, quiet=quiet)
+        self._jobs[work.id] = job
+        self._waiting.put((0 if first else 1, work.id, work))
+        self.jobSubmitted.emit(job)
+        return job
+
+    @Slot()
+    def cancel_all(self) -> None:
+        """Cancel what runs and what waits."""
+        for job in self.jobs:
+            job.cancel()
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Cancel everything, wait for the thread and join it. No signal of any job comes afterwards.
+
+        Returns False if a job did not come to its next batch within ``timeout`` seconds (None: wait for it);
+        call again then. The thread is never terminated: that would leave locks and files as they are.
+        """
+        if self._open:
+            self._open = False
+            self.cancel_all()
+            for job in self.jobs:
+                job.detach()
+            self._waiting.put((-1, 0, None))
+        joined = self._thread.wait() if timeout is None else self._thread.wait(int(timeout * 1000))
+        if joined and not self._joined:
+            self._joined = True
+            self._collector.stop()
+        return joined
+
+    def _post(self, job_id: int, event: str, payload: object) -> None:
+        """Hand an event to the GUI thread. May be called from any thread."""
+        self._posted.emit(job_id, event, payload)
+
+    @Slot(object, object, object)
+    def _on_posted(self, job_id: int, event: str, payload: object) -> None:
+        job = self._jobs.get(job_id)
+        if job is None:
+            return
+        if event in ENDED:
+            del self._jobs[job_id]
+        if isinstance(payload, Crash):
+            self.crashed.emit(payload)
+        job._receive(event, payload)
+        self.jobChanged.emit(job)
+        if event == "progressed":
+            self._catch_up_soon.start()  # anew: only once nothing more comes
+        if event in ENDED and not self._jobs:
+            self.idle.emit()
+
+    @Slot()
+    def _catch_up(self) -> None:
+        """Take in reports that were held back, as they came too soon after those before them."""
+        for job in self.jobs:
+            held = job._work.held  # not cleared here: the thread may put a newer one in its place just now
+            if held is not None and held is not job._caught_up:
+                job._caught_up = held
+                job._receive("progressed", held)
+                self.jobChanged.emit(job)
+
+
+class Lanes:
+    """The lanes of the window. As a context manager it joins their threads, however long that takes."""
+
+    def __init__(self) -> None:
+        self.models = Lane("models")
+        self.files = Lane("files")
+        self.reads = Lane("reads")
+        self.fetch = Lane("fetch")
+        self.maps = Lane("maps")
+        self.edits = Lane("edits")
+
+    def __iter__(self) -> Iterator[Lane]:
+        return iter((self.models, self.files, self.reads, self.fetch, self.maps, self.edits))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for lane in self:
+            lane.close(0)  # all stop side by side
+        for lane in self:
+            while not lane.close(10):
+                log.warning("The lane %s is still at work", lane.name)

@@ -1,0 +1,143 @@
+"""Edits of labels that several places offer: adding, merging, removing. All go through the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from sce_desktop.controllers import review_work
+from sce_desktop.controllers.jobs import Job
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.words import isolated
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.types import Label
+from sce_desktop.core.words import plural
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+
+
+def rows(count: int) -> str:
+    """A number of rows in words."""
+    return plural(count, "row")
+
+
+def quoted(names: Sequence[str], most: int = 3) -> str:
+    """Label names in a sentence."""
+    told = ", ".join(f"“{isolated(name)}”" for name in names[:most])
+    return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
+
+
+def add(session: Session, labels: Iterable[Label]) -> int:
+    """Add those of ``labels`` that are not there yet, in their order; return how many were added."""
+    known = {label.name.strip() for label in session.labels}
+    new: list[Label] = []
+    for label in labels:
+        name = label.name.strip()
+        if name and name not in known:
+            known.add(name)
+            new.append(replace(label, id=None))
+    if not new or not session.set_labels([*session.labels, *new]):
+        return 0
+    return len(new)
+
+
+def change(session: Session, label_id: int, **fields: object) -> bool:
+    """Change fields of one label."""
+    labels = [
+        replace(label, **fields) if label.id == label_id else label  # type: ignore[arg-type]
+        for label in session.labels
+    ]
+    return session.set_labels(labels)
+
+
+def submit_rename_effect(session: Session, label_id: int) -> Job:
+    """Count behind the window what another name for a label touches; see `review_work.rename_effect`."""
+    return session.submit(
+        review_work.rename_effect,
+        session.project,
+        label_id,
+        title="Counting what it touches",
+        lane="reads",
+        first=True,
+        quiet=True,
+    )
+
+
+def remove(session: Session, label_ids: Iterable[int]) -> bool:
+    """Take labels out of use; their annotations stay in the project and come back with them."""
+    going = set(label_ids)
+    if len(going) == 1:
+        rows = session.rows_with(going)
+        return session.edit_labels(lambda p: p.delete_label(*going), rows=rows, title="Removing a label")
+    return session.set_labels([label for label in session.labels if label.id not in going])
+
+
+def merge(session: Session, into: Mapping[int, int]) -> bool:
+    """Let labels take over others (ids of those that go to ids of those that stay), with their answers."""
+
+    def change(project: Project) -> None:
+        from sce_desktop.tasks.insight.labels import merge_labels
+
+        merge_labels(project, into, progress=SilentProgress())
+
+    rows = session.rows_with(into)
+    return bool(into) and session.edit_labels(change, rows=rows, title="Merging labels")
+
+
+def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[int, int]:
+    """Return what `merge` needs so that each group of names becomes its first one."""
+    ids = {label.name: label.id for label in labels}
+    into: dict[int, int] = {}
+    for first, *others in groups:
+        target = ids.get(first)
+        if target is not None:
+            into |= {found: target for name in others if (found := ids.get(name)) is not None}
+    return into
+
+
+class MergeOnOpen(QObject):
+    """Merges groups of labels as soon as the imported project is open. Belongs to the session."""
+
+    def __init__(self, session: Session, path: Path, groups: Sequence[Sequence[str]]) -> None:
+        super().__init__(session)
+        self._session = session
+        self._path = path.absolute()
+        self._groups = groups
+        session.projectOpened.connect(self._on_opened)
+
+    def follow(self, job: Job) -> None:
+        """Go if the import does not come to its end."""
+        job.failed.connect(self.deleteLater)
+        job.cancelled.connect(self.deleteLater)
+
+    @Slot(object)
+    def _on_opened(self, project: Project) -> None:
+        if project.path == self._path:
+            merge(self._session, merging(self._session.labels, self._groups))
+        self._session.projectOpened.disconnect(self._on_opened)
+        self.deleteLater()
+
+
+def ask(parent: QWidget, question: str, details: str, button: str, then: object) -> QMessageBox:
+    """Ask before something that touches answers; ``then`` is called if the user agrees. Never blocks."""
+    box = QMessageBox(parent)
+    box.setAccessibleName(question)
+    box.setWindowTitle(button)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setText(question)
+    box.setInformativeText(details)
+    yes = box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
+    no = box.addButton(QMessageBox.StandardButton.Cancel)
+    for widget, name in ((yes, button), (no, "Cancel")):
+        widget.setAccessibleName(name)
+    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.buttonClicked.connect(lambda clicked: then() if clicked is yes else None)  # type: ignore[operator]
+    box.open()
+    return box

@@ -1,0 +1,89 @@
+"""What the map shows, read in lanes: places, answers and predictions, all as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.controllers.review_work import NO_VECTORS
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import NO_LABEL, IdArray, Run
+from sce_desktop.store.content.query import RowQuery
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.insight.map import Method, RowMap
+    from sce_desktop.tasks.scoring.vectors import KnownVectors
+
+UNKNOWN = -2
+"""Stands where a label's id would, as `NO_LABEL` and `SKIPPED` do: undecided, or not scored."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """About each row of the map (n,): a person's label, the model's, and whether the table shows it."""
+
+    answers: IdArray
+    predicted: IdArray
+    shown: NDArray[np.bool_]
+
+
+def lay_out(project: Project, known: KnownVectors | None, method: Method, *, progress: Progress) -> RowMap:
+    """Find the places of all rows with a vector."""
+    from sce_desktop.tasks.insight.map import map_rows
+
+    if known is None:
+        raise UserError(NO_VECTORS)
+    return map_rows(project, known, method, progress=progress)
+
+
+def facts(
+    project: Project, row_ids: IdArray, run: Run | None, query: RowQuery | None, *, progress: Progress
+) -> Facts:
+    """Read what is known about ``row_ids`` (n,), in file order; without ``query`` all of them are shown."""
+    with project.snapshot():
+        return _facts(project, row_ids, run, query, progress)
+
+
+def _facts(
+    project: Project, row_ids: IdArray, run: Run | None, query: RowQuery | None, progress: Progress
+) -> Facts:
+    answers = answers_of(project, row_ids, None, progress=progress)
+    predicted = np.full(len(row_ids), UNKNOWN)
+    if run is not None:
+        said = project.run_arrays(run.id)
+        label_ids = np.array([label.id or UNKNOWN for label in run.labels], np.int64)
+        _put(predicted, row_ids, said.row_ids, label_ids[said.top])
+        unfitting = project.unfitting_ids(run.id)
+        _put(predicted, row_ids, unfitting, np.full(len(unfitting), NO_LABEL))
+    progress.check()
+    shown = np.ones(len(row_ids), bool) if query is None else np.isin(row_ids, project.row_ids(query))
+    return Facts(answers, predicted, shown)
+
+
+def answers_of(
+    project: Project, row_ids: IdArray, changed: list[int] | None, *, progress: Progress
+) -> IdArray:
+    """Return a person's answers (n,) about ``row_ids``, the first of several labels.
+
+    With ``changed`` only those rows are asked for, and the others are `UNKNOWN`.
+    """
+    progress.check()
+    found = project.answers(changed)
+    rows, first = np.unique(found.row_ids, return_index=True)
+    answers = np.full(len(row_ids), UNKNOWN)
+    _put(answers, row_ids, rows, found.label_ids[first])
+    return answers
+
+
+def _put(target: IdArray, row_ids: IdArray, rows: IdArray, values: IdArray) -> None:
+    """Write ``values`` of ``rows`` into ``target``, which is about ``row_ids``; both are in file order."""
+    if not len(row_ids):
+        return
+    at = np.minimum(np.searchsorted(row_ids, rows), len(row_ids) - 1)
+    there = row_ids[at] == rows
+    target[at[there]] = values[there]

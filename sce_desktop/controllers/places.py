@@ -1,0 +1,98 @@
+"""Where one was in each project: filters, order, row, folded groups: a review goes on where it stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sce_desktop.controllers.queries import without_filters
+from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.temporary import temporary_beside
+
+_log = logging.getLogger(__name__)
+
+KEPT = 30  # projects
+MOST_KEPT = 20_000  # that are named one by one: the file is written while the window closes
+
+
+def to_json(query: RowQuery) -> dict[str, Any]:
+    """What differs from the plain query, as JSON can hold it.
+
+    A choice of very many rows is not kept: a part of it would look like all of it. An order of very many is
+    kept as far as people get; the other rows follow in file order.
+    """
+    if query.among is not None and len(query.among) > MOST_KEPT:
+        query = without_filters(query)
+    query = replace(query, given=query.given[:MOST_KEPT])
+    plain = asdict(RowQuery())
+    return {name: value for name, value in asdict(query).items() if value != plain[name]}
+
+
+def from_json(stored: dict[str, Any]) -> RowQuery:
+    """The query that `to_json` stored. ValueError, TypeError or KeyError if it is none."""
+    known = {field.name for field in fields(RowQuery)}
+    found: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in stored.items()
+        if name in known
+    }
+    if "cells" in found:
+        found["cells"] = tuple(CellFilter(cell["column"], tuple(cell["values"])) for cell in found["cells"])
+    if "order" in found:
+        found["order"] = RowOrder(found["order"])
+    if "state" in found:
+        found["state"] = RowState(found["state"])
+    return RowQuery(**found)
+
+
+class Places:
+    """Kept in a small file beside the settings; losing it loses no work, so failing to write it is silent."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def of(self, project: Path) -> tuple[RowQuery, int | None]:
+        """Return the query and the row that were shown last; every row from the top if nothing is known."""
+        try:
+            place = self._read()[str(project)]
+            row = place.get("row")
+            return from_json(place["query"]), row if isinstance(row, int) else None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return RowQuery(), None
+
+    def folded(self, project: Path) -> frozenset[str]:
+        """Return the groups of labels that were folded, by the names of their parents."""
+        place = self._read().get(str(project))
+        found = place.get("folded") if isinstance(place, dict) else None
+        return (
+            frozenset(name for name in found if isinstance(name, str))
+            if isinstance(found, list)
+            else frozenset()
+        )
+
+    def keep(self, project: Path, query: RowQuery, row: int | None, folded: Iterable[str] = ()) -> None:
+        """Remember where one is."""
+        places = self._read()
+        places.pop(str(project), None)
+        places[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
+        newest = dict(list(places.items())[-KEPT:])
+        with contextlib.suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with temporary_beside(self._file) as aside:
+                aside.write_text(json.dumps(newest, ensure_ascii=False), encoding="utf-8")
+                aside.replace(self._file)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as error:
+            _log.warning("%s is ignored, it cannot be understood: %s", self._file, error)
+            return {}
+        return found if isinstance(found, dict) else {}

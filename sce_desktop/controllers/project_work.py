@@ -1,0 +1,41 @@
+"""The jobs that use the open project, and what has to wait until none of them is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QObject, Slot
+
+from sce_desktop.controllers.jobs import Job, Lane
+
+
+class ProjectWork(QObject):
+    """A project is closed only when nothing works on it any more; this knows when that is."""
+
+    def __init__(self, lanes: Iterable[Lane], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs: set[Job] = set()
+        self._then: list[Callable[[], object]] = []
+        for lane in lanes:
+            lane.jobChanged.connect(self._on_changed)
+
+    def add(self, *jobs: Job) -> None:
+        """Count these jobs as work on the project."""
+        self._jobs.update(job for job in jobs if job.active)
+
+    def stop_then(self, then: Callable[[], object]) -> None:
+        """Cancel all work and call ``then`` when the last of it has stopped; at once if there is none."""
+        self._then.append(then)
+        for job in list(self._jobs):
+            job.cancel()
+        self._go_on()
+
+    @Slot(object)
+    def _on_changed(self, job: Job) -> None:
+        if not job.active:
+            self._jobs.discard(job)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        while self._then and not self._jobs:
+            self._then.pop(0)()

@@ -1,0 +1,189 @@
+"""What the lanes run while one reviews: queues, similar rows, predictions and answers taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Coder, IdArray, LabelEffect, Row, Run, SwitchEffect
+from sce_desktop.store.content.query import RowQuery, RowState
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.evaluation.coders import WithOther
+    from sce_desktop.tasks.insight.bulk import BulkOutcome
+    from sce_desktop.tasks.insight.review import Acceptance
+    from sce_desktop.tasks.scoring.vectors import KnownVectors
+
+SIMILAR = 50
+NO_VECTORS = "There are no text vectors: an LLM makes none. Choose an SCE model, then press Score."
+NOT_READY = "The model is still being loaded: try again in a moment."
+
+
+def diverse(
+    project: Project, vectors: KnownVectors | None, before: IdArray, *, cut: bool = False, progress: Progress
+) -> IdArray:
+    """Return the undecided rows with text, the first spread over all that there is to see.
+
+    Args:
+        project: Whose rows.
+        vectors: Of the model that scores.
+        before: The order that was shown last (n,): it is kept, but for rows that are decided by now, unless
+            there are rows that it lacks.
+        cut: It was too long to be kept whole: the rows that it lacks follow.
+        progress: Checked in between.
+    """
+    from sce_desktop.tasks.insight.queues import diverse_ids
+
+    if vectors is None:
+        raise UserError(NO_VECTORS)
+    open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
+    if not len(open_ids):
+        return open_ids
+    rest = np.setdiff1d(open_ids, before)
+    if len(before) and (cut or not len(rest)):
+        return np.concatenate([before[np.isin(before, open_ids)], rest])
+    return diverse_ids(project, vectors, open_ids, progress=progress)
+
+
+def similar(project: Project, vectors: KnownVectors | None, row_id: int, *, progress: Progress) -> IdArray:
+    """Return the rows most like ``row_id``, itself first."""
+    from sce_desktop.tasks.insight.neighbours import similar
+    from sce_desktop.tasks.scoring.vectors import project_vectors
+
+    if vectors is None:
+        raise UserError(NO_VECTORS)
+    own = project_vectors(project, vectors, np.array([row_id]), progress=progress)[1]
+    ids, all_vectors = project_vectors(project, vectors, progress=progress)
+    places, _ = similar(all_vectors, own[0], SIMILAR + 1)
+    found = ids[places]
+    return np.concatenate([[row_id], found[found != row_id]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AcceptPreview:
+    """What accepting would do."""
+
+    found: Acceptance
+    examples: list[tuple[Row, tuple[int, ...], float]]
+
+
+def preview_accept(
+    project: Project, run: Run, query: RowQuery, confidence: float, *, progress: Progress
+) -> AcceptPreview:
+    """Find the rows whose prediction would be accepted, and ten of them to look at."""
+    from sce_desktop.tasks.insight.review import acceptable, examples
+
+    found = acceptable(project, run, query, confidence)
+    progress.check()
+    return AcceptPreview(found, examples(project, found))
+
+
+def accept(project: Project, found: Acceptance, *, queue: str, progress: Progress) -> BulkOutcome:
+    """Accept the predictions of a preview."""
+    from sce_desktop.tasks.insight.review import accept
+
+    return accept(project, found, queue=queue, progress=progress)
+
+
+def label_effects(
+    project: Project, label_ids: Sequence[int], into_id: int | None, *, progress: Progress
+) -> list[LabelEffect]:
+    """Count what goes with each label that is removed or split, or with all that merge into ``into_id``.
+
+    Nothing, where one of them is in use no more.
+    """
+    try:
+        if into_id is not None:
+            return [project.merge_preview(label_ids, into_id)]
+        effects = []
+        for label_id in label_ids:
+            progress.check()
+            effects.append(project.delete_preview(label_id))
+        return effects
+    except ValueError:
+        return []
+
+
+def rename_effect(project: Project, label_id: int, *, progress: Progress) -> LabelEffect | None:
+    """Count what another name for a label touches; None where it is in use no more."""
+    try:
+        return project.rename_preview(label_id)
+    except ValueError:
+        return None
+
+
+def switch_effect(project: Project, set_id: int, *, progress: Progress) -> SwitchEffect:
+    """Count what using another version of the label set would do to rows."""
+    return project.use_preview(set_id)
+
+
+def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:
+    """Count the values of a column."""
+    from sce_desktop.tasks.insight.review import column_values
+
+    return column_values(project, column, most=most, progress=progress)
+
+
+def threshold_facts(
+    project: Project, runs: Sequence[Run], *, progress: Progress
+) -> tuple[object, object, object]:
+    """Return what `tasks.insight.review.threshold_facts` does about the first of ``runs``."""
+    from sce_desktop.tasks.insight.review import threshold_facts
+
+    return threshold_facts(project, runs[0])
+
+
+@dataclass(frozen=True, slots=True)
+class CoderChoices:
+    """What the dialog for another person's answers hands over; columns are 0-based places."""
+
+    name: str
+    path: Path
+    our_key: int
+    their_key: int
+    their_label: int
+
+
+def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) -> tuple[Coder, str]:
+    """Join another person's answers and keep them; the sentence says what was left out."""
+    from sce_desktop.tasks.evaluation.coders import agreements, import_coder
+
+    found = import_coder(
+        project,
+        choices.path,
+        choices.their_key,
+        choices.their_label,
+        choices.name,
+        progress,
+        own_key=choices.our_key,
+    )
+    said = [f"{counted(found.coder.rows, 'answer')} of {found.coder.name} added."]
+    if found.unknown:
+        said.append(f"{counted(found.unknown, 'key')} in the file: no row of this project has it.")
+    if found.repeated:
+        said.append(f"{counted(found.repeated, 'key')} there more than once: left out.")
+    (with_user,) = (one for one in agreements(project, progress) if one.coder.id == found.coder.id)
+    said.append(with_user.sentence)
+    if with_user.unknown:
+        names = ", ".join(f"“{name}” ({count:,})" for name, count in sorted(with_user.unknown.items())[:5])
+        said.append(f"No label here: {names}.")
+    return found.coder, " ".join(said)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return "1 key" or "2 keys"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def agreements(project: Project, *, progress: Progress) -> list[WithOther]:
+    """Compare every other coder with the user."""
+    from sce_desktop.tasks.evaluation.coders import agreements
+
+    return agreements(project, progress)

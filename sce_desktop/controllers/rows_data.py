@@ -1,0 +1,238 @@
+"""What the table shows of a row, read in the lane ``reads``: text, annotation, marks, and what models say."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sce_desktop.core.labels import why_alone
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.scoring import none_fits
+from sce_desktop.core.types import Annotation, FloatArray, IdArray, Label, RowMarks, Run
+from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+
+PAGE = 64  # rows that are read at once
+SHOWN_CHARACTERS = 400  # more than two lines of a table ever hold
+_STRONG = {"L": False, "R": True, "AL": True}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """What a run says about a row. ``stale``: by an older model or for an older label set."""
+
+    run: Run
+    probabilities: FloatArray  # (K,) in the order of ``run.labels``
+    top: int  # 0-based place of the best label in ``run.labels``
+    confidence: float
+    none: float | None
+    stale: bool = False
+    older_model: bool = False  # why it is stale
+
+    @property
+    def top_id(self) -> int | None:
+        """The id of the best label."""
+        return self.run.labels[self.top].id
+
+    def says_none(self, threshold: float) -> bool:
+        """Whether the answer is that no label fits; ``threshold``: below it a model is unsure, 0: never."""
+        several = self.run.multi_label
+        return bool(none_fits(self.confidence, self.none, threshold=threshold or None, multi_label=several))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Score)
+            and (self.run.id, self.stale, self.older_model, self.top, self.none)
+            == (other.run.id, other.stale, other.older_model, other.top, other.none)
+            and np.array_equal(self.probabilities, other.probabilities)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class RowData:
+    """One row of the table. ``scores`` has one entry for each run shown, None where it has none yet."""
+
+    id: int
+    position: int  # 0-based place in import order
+    text: str  # its beginning, on one line
+    right_to_left: bool
+    blank: bool
+    annotation: Annotation | None
+    marks: RowMarks | None
+    scores: tuple[Score | None, ...]
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter with a direction of its own is written from right to left."""
+    for character in text:
+        direction = _STRONG.get(unicodedata.bidirectional(character))
+        if direction is not None:
+            return direction
+    return False
+
+
+def is_stale(run: Run, labels: Sequence[Label]) -> bool:
+    """Whether ``run`` answers another question than ``labels`` ask: colours and shortcuts say nothing."""
+
+    def asked(some: Sequence[Label]) -> list[tuple[object, ...]]:
+        return [(label.id, label.name, label.description, label.synonyms) for label in some]
+
+    return asked(run.labels) != asked(labels)
+
+
+def is_of_older_model(run: Run, title: str, *, whole_table: bool) -> bool:
+    """Whether ``run`` comes from another model version than the one in use, whose runs bear ``title``.
+
+    So it does if it is to count in the ``whole_table`` by now, or no longer.
+    """
+    if run.alias != MAIN_ALIAS:
+        return False
+    if run.model != title if title else run.of_version:
+        return True
+    alone = why_alone(run.labels, multi_label=run.multi_label, kind=run.kind)
+    return not alone and run.whole_table != whole_table
+
+
+def find_rows(
+    project: Project,
+    query: RowQuery,
+    near: int | None,
+    runs: Sequence[Run],
+    labels: Sequence[Label],
+    *,
+    to_open: bool = False,
+    progress: Progress,
+) -> tuple[IdArray, dict[int, list[RowData]], int]:
+    """Return the rows that ``query`` asks for, and what is seen of them first.
+
+    Returns:
+        Their ids in the order of the query; by number the pages around the row ``near`` or, with
+        ``to_open``, the first one with text that nobody has answered; and the place of that row, 0 where
+        there is none.
+    """
+    progress.check()
+    with project.snapshot():
+        ids = project.row_ids(query)
+        progress.check()
+        place = 0
+        if to_open and len(ids):
+            open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
+            place = int(np.argmax(np.isin(ids, open_ids)))
+        elif near is not None and len(ids):
+            place = int(np.argmax(ids == near))
+        first, last = max(0, place - PAGE // 2) // PAGE, min(place + PAGE // 2, len(ids) - 1) // PAGE
+        read = ids[first * PAGE : (last + 1) * PAGE]
+        rows = load_rows(project, read, runs, labels, progress=progress)
+    pages = {number: rows[(number - first) * PAGE :][:PAGE] for number in range(first, last + 1)}
+    return ids, pages, place
+
+
+def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:
+    """Return how many rows ``query`` asks for."""
+    progress.check()
+    return len(project.row_ids(query))
+
+
+def load_rows(
+    project: Project, ids: IdArray, runs: Sequence[Run], labels: Sequence[Label], *, progress: Progress
+) -> list[RowData]:
+    """Return what the table shows of ``ids``, in their order.
+
+    A row that a run has not reached yet shows what the run before it under the same alias said, as stale.
+    """
+    progress.check()
+    with project.snapshot():
+        found = project.rows(ids)
+        annotations = project.annotations(ids)
+        marks = project.marks(ids)
+        scores = [scores_of(project, ids, run, labels) for run in runs]
+    return [
+        RowData(
+            row.id,
+            row.position,
+            " ".join(row.text[:SHOWN_CHARACTERS].split()),
+            is_right_to_left(row.text[:SHOWN_CHARACTERS]),
+            row.blank,
+            annotations.get(row.id),
+            marks.get(row.id),
+            tuple(by_row.get(row.id) for by_row in scores),
+        )
+        for row in found
+    ]
+
+
+def scores_of(
+    project: Project, ids: Iterable[int] | IdArray, run: Run, labels: Sequence[Label]
+) -> Mapping[int, Score]:
+    """Return what ``run``, or where it says nothing yet the run before it, says about ``ids``, by row."""
+    wanted = [int(row_id) for row_id in ids]
+    stale = is_stale(run, labels)
+    asks = not stale and run.alias == MAIN_ALIAS  # of a baseline there is no version
+    other_model = asks and is_of_older_model(run, project.active_title(), whole_table=project.whole_table())
+    result = _scores(project, wanted, run, stale, other_model)
+    missing = [row_id for row_id in wanted if row_id not in result]
+    if missing and run.finished_at is None:
+        before = project.run_before(run)
+        if before is not None:
+            other_model = before.fingerprint != run.fingerprint and not is_stale(before, labels)
+            result |= _scores(project, missing, before, True, other_model)
+    return result
+
+
+def shares(score: Score, labels: Sequence[Label]) -> FloatArray:
+    """Return the probabilities (K,) in the order of ``labels``; NaN where the run does not know one."""
+    known = [label.id for label in score.run.labels]
+    wanted = [label.id for label in labels]
+    if known == wanted:
+        return score.probabilities
+    places = {label_id: place for place, label_id in enumerate(known)}
+    missing = np.append(score.probabilities, np.float32(np.nan))
+    return missing[[places.get(label_id, -1) for label_id in wanted]]
+
+
+def best_first(score: Score | None, labels: Sequence[Label]) -> list[int]:
+    """Return the places of ``labels``, the most probable first; in their order where there is no score."""
+    if score is None:
+        return list(range(len(labels)))
+    order: list[int] = np.argsort(-np.nan_to_num(shares(score, labels)), kind="stable").tolist()
+    return order
+
+
+def _scores(
+    project: Project, ids: Sequence[int], run: Run, stale: bool, older_model: bool
+) -> dict[int, Score]:
+    stale = stale or older_model
+    return {
+        row_id: Score(run, said.probabilities, said.top, said.confidence, said.none, stale, older_model)
+        for row_id, said in project.scores(run.id, ids).items()
+    }
+
+
+def age(row: RowData, stale: Mapping[int, bool]) -> RowData:
+    """Return ``row`` with the scores of runs (by id) that are ``stale`` by now marked so."""
+    scores = tuple(
+        replace(score, stale=True) if score and stale.get(score.run.id) else score for score in row.scores
+    )
+    return replace(row, scores=scores)
+
+
+def says_the_same(row: RowData, other: RowData) -> bool:
+    """Whether two rows differ at most in what models say of them."""
+    return replace(row, scores=()) == replace(other, scores=())
+
+
+def reload_people(project: Project, rows: Sequence[RowData]) -> list[RowData]:
+    """Return ``rows`` with the annotations and marks that they have now."""
+    ids = [row.id for row in rows]
+    with project.snapshot():
+        annotations, marks = project.annotations(ids), project.marks(ids)
+    return [replace(r, annotation=annotations.get(r.id), marks=marks.get(r.id)) for r in rows]

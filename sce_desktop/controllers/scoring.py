@@ -1,0 +1,417 @@
+"""Which models score the project, and when: the button, label edits, the rows on screen first.
+
+scorer = session.scorer
+scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
+scorer.version, scorer.title                      the model version in use or None; the name of what scores
+scorer.use_version(id or None)                    score with a version, or with the model as it was
+scorer.table                                      the switch "Use the whole table": see `controllers.whole_table`
+scorer.runs                                       what is shown: the model's run, then the baselines'
+scorer.why_not()                                  why nothing can be scored now; empty if it can
+scorer.start()                                    the button and F5: what takes long is announced first
+scorer.score()                                    at once; supersedes a scoring that still runs
+scorer.follow()                                   as score(), but the LLM on the screen's rows alone
+scorer.show_baseline("llm"), .hide_baselines("llm")   one more or one less column beside the model
+scorer.llm_rows                                   "screen" or "all": about which rows an LLM is asked
+scorer.stop()                                     scored rows keep their scores
+scorer.ready, scorer.job                          is the model loaded; the scoring that runs, or None
+scorer.estimating                                 `start` is finding out how long it takes
+scorer.devices                                    what models can run on, as far as that is known
+scorer.modelsChanged                              any of these changed
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+
+from sce_desktop.controllers import review_work, work
+from sce_desktop.controllers.baselines import Baselines, chosen_baselines
+from sce_desktop.controllers.choices import ModelChoice
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.whole_table import WholeTable
+from sce_desktop.controllers.words import duration
+from sce_desktop.core.types import IdArray, ModelVersion, Run
+from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.session import Session
+    from sce_desktop.ml.hub.session import Device
+    from sce_desktop.tasks.scoring.vectors import KnownVectors
+
+SHOW_MS = 500  # how often new scores are shown while they come; those on the screen at once
+LONG_SECONDS = 30  # a scoring that takes longer is announced
+SURELY_SHORT = 200  # rows times models: not worth an estimate, unless an LLM is among them
+
+
+def window_threads() -> int:
+    """Cores that torch may use while the window is open: all but one, so that the window breathes."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return max(1, available - 1)
+
+
+class Scorer(Baselines):
+    """Runs `work.score` in the model lane for the open project and tells the session what is new."""
+
+    _edited = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        settings = session.settings
+        self.model = str(settings["model"])
+        self.baselines = chosen_baselines(settings)
+        self.device = str(settings["device"])
+        self.llm_rows = str(settings["llm_rows"])
+        self.runs: tuple[Run, ...] = ()
+        self.version: ModelVersion | None = None
+        self.table = WholeTable(session, self)
+        self.ready = False
+        self._load_failed = False
+        self._loaded = ""  # the last model that could be loaded
+        self.job: Job | None = None
+        self._stage = ""  # of the scoring that runs
+        self._shown = 0  # how much of it is shown
+        self._estimate: Job | None = None
+        self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
+        self._to_follow = False  # labels were edited
+        # Edits that come together are scored once. A timer would fire after the window is painted; this is
+        # called before, so that the lane scores meanwhile.
+        self._edited.connect(self._follow_edits, Qt.ConnectionType.QueuedConnection)
+        self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
+        self._show.timeout.connect(self._show_scores)
+
+    # --- what to score with --------------------------------------------------------------------------------
+
+    def set_model(self, model: str) -> None:
+        """Score with ``model`` (a name of the catalog or a folder) from the next scoring on."""
+        if self.version is not None:
+            if self._session.refuses_edit():
+                return
+            self.use_version(None, score=model == self.model)
+        if model != self.model:
+            self.model = model
+            self.warm_up()
+
+    @property
+    def title(self) -> str:
+        """The model that scores are from, as people call it: "sce-mini", or "sce-mini + version 3"."""
+        return self.version.title if self.version is not None else Path(self.model).name or self.model
+
+    @property
+    def base(self) -> str:
+        """The model that is loaded: a fine-tune begins there."""
+        return self.version.base if self.version is not None else self.model
+
+    def use_version(self, version_id: int | None, *, score: bool = True) -> None:
+        """Take scores from a version of the project, or (None) from the model as it was; undoable."""
+        session = self._session
+        if session.project is None or session.refuses_edit():
+            return
+        session.project.activate_version(version_id)
+        session.historyChanged.emit()
+        self.follow_version(score=score)
+
+    def follow_version(self, *, score: bool = False) -> None:
+        """Look which version the project uses now; ``score``: rows that have scores get new ones from it."""
+        project = self._session.project
+        self.table.follow()
+        found = project.active_version() if project is not None else None
+        if found == self.version:
+            return
+        self.version = found
+        self._session.versionsChanged.emit()
+        self.score_anew(score=score)
+
+    def score_anew(self, *, score: bool = True) -> None:
+        """Mark scores of a model that is no longer used; ``score``: rows that have some get new ones."""
+        self.modelsChanged.emit()
+        self._session.scoresChanged.emit(None)
+        if score and (self.runs or self.job is not None) and self._session.labels:
+            self.follow()
+
+    def set_device(self, device: str) -> None:
+        """Score on ``device``: auto, cpu, cuda or mps."""
+        if device != self.device:
+            self.device = device
+            self.warm_up()
+
+    def settings_changed(self, keys: set[str]) -> None:
+        """Follow the settings ``keys``, as far as they are about models."""
+        settings = self._session.settings
+        if "baseline" in keys:
+            self.set_baselines(chosen_baselines(settings))
+            if (text := str(settings["baseline"]).strip()) and not self.baselines:
+                self._session.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
+        if keys & {"model", "device", "threads"}:
+            self.model, self.device = str(settings["model"]), str(settings["device"])
+            self.warm_up()
+
+    @property
+    def shelf(self) -> work.ModelShelf:
+        """What the lane of models holds; only jobs of that lane use it."""
+        return self._shelf
+
+    def choice(self) -> ModelChoice:
+        """What is loaded next."""
+        threads = int(self._session.settings["threads"]) or window_threads()
+        few = self.llm_rows == "screen"
+        return ModelChoice(self.base, self.baselines, self.device, threads, llm_on_screen=few)
+
+    def _screen(self) -> IdArray:
+        return np.array(self._session.visible_rows, dtype=np.int64)
+
+    @property
+    def device_text(self) -> str:
+        """Where models run, for the status bar."""
+        if not self.ready:
+            return "Model not loaded" if self._load_failed else "Loading the model…"
+        if self._shelf.device == "cpu":
+            return f"CPU, {self.choice().threads} of {os.cpu_count()} cores"
+        return self._shelf.device.upper()
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """What models can run on, and what they cannot; empty until torch has been asked."""
+        return self._shelf.devices
+
+    @property
+    def known_vectors(self) -> KnownVectors | None:
+        """The text vectors that what scores has made; None before the model is loaded, and for an LLM.
+
+        A version with an adapted text embedder has vectors of its own.
+        """
+        known = self.base_vectors
+        own = self.version.settings.get("embedder") if self.version is not None else None
+        return replace(known, embedder=own) if known is not None and own else known
+
+    @property
+    def base_vectors(self) -> KnownVectors | None:
+        """The text vectors that the model as it was has made, from which a fine-tune starts."""
+        return self._shelf.known_vectors
+
+    def why_no_vectors(self) -> str:
+        """Why what needs text vectors cannot be done now, in one sentence; empty if it perhaps can."""
+        if self.known_vectors is not None:
+            return ""  # whether there are some of these rows is looked up where they are needed
+        if self._load_failed:
+            return "The model could not be loaded: choose another one."
+        return review_work.NO_VECTORS if self.ready else review_work.NOT_READY
+
+    def warm_up(self) -> None:
+        """Load the model behind the window, so that it is there when it is needed."""
+        self.ready = self._load_failed = False
+        job = self._session.lanes.models.submit(
+            self._shelf.load, replace(self.choice(), baselines=()), title=f"Loading {self.model}"
+        )
+        model = self.model
+        job.finished.connect(lambda _: self._on_loaded(model))
+        job.failed.connect(lambda error: self._on_load_failed(model, error))
+        self.modelsChanged.emit()
+
+    def count_tokens(self, text: str) -> Job:
+        """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
+        choice = replace(self.choice(), baselines=())
+        submit = self._session.lanes.models.submit
+        return submit(
+            work.count_tokens, self._shelf, choice, text, title="Counting tokens", quiet=True, first=True
+        )
+
+    def _on_loaded(self, model: str) -> None:
+        self.ready = True
+        self._loaded = model
+        self.modelsChanged.emit()
+
+    def _on_load_failed(self, model: str, error: object) -> None:
+        """Tell why, and stay with the model of before."""
+        self._load_failed = True
+        self._session.tell_of_program(str(error), "warn")
+        self.modelsChanged.emit()
+        if self._loaded and model == self.model != self._loaded:
+            self.set_model(self._loaded)
+
+    # --- scoring -------------------------------------------------------------------------------------------
+
+    def why_not(self) -> str:
+        """Why nothing can be scored now, in one sentence; empty if it can."""
+        session = self._session
+        unlabelled = not session.labels and self.model == DEFAULT_MODEL
+        return session.why_not() or ("First type a label at the left." if unlabelled else "")
+
+    @property
+    def estimating(self) -> bool:
+        """Whether `start` is finding out how long scoring takes."""
+        return self._estimate is not None
+
+    @Slot()
+    def start(self) -> None:
+        """Score as the user asked; what may take long is estimated and announced first."""
+        session = self._session
+        if self.job is not None or self.estimating:
+            return
+        if reason := self.why_not():
+            session.tell(reason, "warn")
+            return
+        assert session.project is not None
+        counts = session.counts
+        rows = counts.rows - counts.blank if counts else session.project.row_count()
+        slow = bool(self.llm) or self.model.startswith("llm:")
+        if rows * (1 + len(self.baselines)) <= SURELY_SHORT and not slow:
+            self.score()
+            return
+        job = session.submit(
+            work.estimate,
+            session.project,
+            self._shelf,
+            self.choice(),
+            self._screen(),
+            title="Estimating how long scoring takes",
+            lane="models",
+            tell_failure=False,
+        )
+        job.finished.connect(lambda seconds: self._on_estimate(rows, seconds))
+        job.failed.connect(self._on_failed)
+        job.ended.connect(self._on_estimate_ended)
+        self._estimate = job
+        self.modelsChanged.emit()
+
+    def _on_estimate(self, rows: int, seconds: float) -> None:
+        if seconds > LONG_SECONDS:
+            few = (
+                " (with the LLM, those on the screen alone)" if self.llm and self.llm_rows == "screen" else ""
+            )
+            models = f" with {1 + len(self.baselines)} models" if self.baselines else ""
+            self._session.tell(
+                f"Scoring {rows:,} rows{models}{few} takes about {duration(seconds)}. "
+                "Rows on the screen come first, and you can go on working; Stop keeps what is scored."
+            )
+        self._estimate = None
+        self.score()
+
+    @Slot()
+    def _on_estimate_ended(self) -> None:
+        self._estimate = None
+        self.modelsChanged.emit()
+
+    @Slot()
+    def score(self) -> Job | None:
+        """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
+        return self._submit(work.score, self.choice(), "Scoring")
+
+    @Slot()
+    def follow(self) -> Job | None:
+        """Score as `score` does after an edit of the user's: nobody said that the LLM may take hours."""
+        return self._submit(work.score, replace(self.choice(), llm_on_screen=True), "Scoring")
+
+    def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
+        session = self._session
+        self._to_follow = False
+        self._rest.stop()
+        self._abandon()
+        if session.project is None or session.refuses_edit():
+            return None
+        self._asked = session.visible_rows
+        job = session.submit(
+            fn,
+            session.project,
+            self._shelf,
+            choice,
+            self._screen(),
+            title=title,
+            lane="models",
+            first=True,
+            tell_failure=False,
+        )
+        job.progressed.connect(self._on_progressed)
+        job.warned.connect(lambda sentence: session.tell(sentence, "warn"))
+        job.failed.connect(self._on_failed)
+        job.ended.connect(self._on_ended)
+        self.job, self._stage, self._shown = job, "", 0
+        self.modelsChanged.emit()
+        return job
+
+    @Slot()
+    def stop(self) -> None:
+        """Stop scoring; rows that are scored keep their scores."""
+        self._to_follow = False
+        self._rest.stop()
+        for job in (self.job, self._estimate):
+            if job is not None:
+                job.cancel()
+
+    def labels_changed(self) -> None:
+        """Follow an edit of the labels, if the project has been scored before."""
+        self._abandon()
+        if self.runs and self._session.labels:
+            self._to_follow = True
+            self._edited.emit()
+        self.refresh()
+
+    @Slot()
+    def _follow_edits(self) -> None:
+        if self._to_follow:
+            self.follow()
+
+    def refresh(self) -> None:
+        """Look up which runs of the project are shown."""
+        if self._look_up():
+            self._session.scoresChanged.emit(None)
+
+    def _look_up(self) -> bool:
+        """Look up which runs are shown and say whether they are other ones."""
+        project = self._session.project
+        runs: list[Run] = []
+        if project is not None:
+            with project.snapshot():
+                for alias in (MAIN_ALIAS, *(Baseline.parse(text).alias for text in self.baselines)):
+                    if (run := project.active_run(alias)) is not None:
+                        runs.append(run)
+        shown = [run.id for run in self.runs]
+        self.runs = tuple(runs)
+        return shown != [run.id for run in runs]
+
+    def _abandon(self) -> None:
+        """Stop the scoring that runs, or is about to, and hear no more of it."""
+        jobs = [job for job in (self.job, self._estimate) if job is not None]
+        self.job = self._estimate = None
+        drop(*jobs)
+        if jobs:
+            self.modelsChanged.emit()
+
+    @Slot(object, object, object)
+    def _on_progressed(self, done: int, _total: int | None, stage: str) -> None:
+        self.ready = True
+        before, self._stage = self._stage, stage
+        if done < self._shown:  # what was done was no scoring yet
+            self._shown = 0
+        if done > self._shown and stage != before:  # a model has seen the rows on the screen, or all rows
+            self._shown = done
+            self._show.stop()
+            self._show_scores()
+        elif not self._show.isActive():
+            self._show.start()
+
+    @Slot()
+    def _show_scores(self) -> None:
+        if self._session.project is not None:
+            self._look_up()
+            self._session.scoresChanged.emit(None)
+            self._session.count_soon()
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self._session.tell_error(error)
+        self.modelsChanged.emit()
+
+    @Slot()
+    def _on_ended(self) -> None:
+        self.job = None
+        self._show.stop()
+        self._session.reload_labels()
+        self._show_scores()
+        self.modelsChanged.emit()
+        self.rows_shown()  # others may have come into sight meanwhile

@@ -1,0 +1,339 @@
+"""The edits of a project: every change that a person makes goes through here, and can be undone.
+
+An edit is on the disk before the call returns, unless it touches so many rows that the window would stand
+still: such a one is made in the lane ``edits``, and until it is through other edits are refused in a
+sentence. Whoever edits learns by signals what has changed, in both cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from sce_desktop.controllers.queries import queue_name
+from sce_desktop.controllers.rows_text import NONE_FITS, SKIPPED
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Change, ChangeKind, Decision, Label, LabelSet, Origin
+from sce_desktop.core.words import plural
+from sce_desktop.store.content.query import RowQuery
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.choices import Counts
+    from sce_desktop.controllers.jobs import Job
+    from sce_desktop.controllers.scoring import Scorer
+    from sce_desktop.store.project import Project
+
+Tone = Literal["info", "warn"]
+LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
+
+
+class Edits(QObject):
+    """What `Session` does to the open project. Each edit tells by a signal what it changed."""
+
+    editing = Signal()  # an edit begins: what was said of those before is over
+    labelsChanged = Signal()  # the label set is another one
+    annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
+    decided = Signal(object, object)  # row ids and what was decided about them, in words
+    historyChanged = Signal()  # something else would be undone or done again now
+    thresholdChanged = Signal()
+    changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
+    lostSeen = Signal()  # an edit was refused because the project's file is not there any more
+    rowAsked = Signal(object)  # show this row, and clear the filters that hide it
+
+    project: Project | None
+    label_set: LabelSet | None
+    query: RowQuery
+    counts: Counts | None
+    scorer: Scorer
+    threshold: float = 0.0  # of the open project: predictions below it count as unsure
+    _writing: Job | None = None  # a long edit that is not through yet
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the open project can only be looked at."""
+        return self.project is not None and self.project.read_only
+
+    def tell(self, sentence: str, tone: Tone = "info") -> None:
+        """Show one sentence in the message strip."""
+        raise NotImplementedError
+
+    def tell_error(self, error: object) -> None:
+        """Show what went wrong, with a way out where there is one."""
+        raise NotImplementedError
+
+    def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
+        """Show one sentence in the message strip, with a button beside it."""
+        raise NotImplementedError
+
+    def count_soon(self) -> None:
+        """Count again in a moment."""
+        raise NotImplementedError
+
+    def submit(self, fn: Callable[..., Any], *args: Any, title: str, lane: Literal["edits"]) -> Job:
+        """Run work on the project in a lane."""
+        raise NotImplementedError
+
+    # --- making a change -----------------------------------------------------------------------------------
+
+    def _write(
+        self, change: Callable[[Project], Any], then: Callable[[Any], object], *, rows: int, title: str
+    ) -> bool:
+        """Make ``change`` and hand what it returns to ``then``, at once or, of very many ``rows``, later.
+
+        Returns False, and tells why, if that is not possible; True if it is done, or begun.
+        """
+        if self.project is None or self.refuses_edit():
+            return False
+        self.editing.emit()
+        if rows > LONG:
+            self._write_behind(self.project, change, then, title)
+            return True
+        try:
+            result = change(self.project)
+        except UserError as error:
+            self.tell_error(error)
+            return False
+        then(result)
+        return True
+
+    def _write_behind(
+        self, project: Project, change: Callable[[Project], Any], then: Callable[[Any], object], title: str
+    ) -> None:
+        def end() -> None:
+            self._writing = None
+
+        def finish(result: Any) -> None:
+            end()  # what follows may edit again
+            then(result)
+
+        self._writing = job = self.submit(make_change, project, change, title=title, lane="edits")
+        job.finished.connect(finish)
+        job.failed.connect(lambda _: end())
+        job.cancelled.connect(end)
+
+    # --- labels --------------------------------------------------------------------------------------------
+
+    def set_labels(self, labels: Sequence[Label], *, multi_label: bool | None = None) -> bool:
+        """Make ``labels`` the label set; scores follow by themselves.
+
+        Returns False, and tells why, if they cannot be taken.
+        """
+        return self.edit_labels(lambda p: p.set_labels(labels, multi_label=multi_label))
+
+    def edit_labels(
+        self,
+        change: Callable[[Project], object],
+        *,
+        rows: int = 0,
+        title: str = "Editing labels",
+        then: Callable[[], object] | None = None,
+    ) -> bool:
+        """Change the label set by ``change``, which may change annotations too; scores follow by themselves.
+
+        Args:
+            change: In a lane where it touches very many rows: it must not look at the window.
+            rows: About how many it touches.
+            title: What it is called while it runs.
+            then: Called when it is through.
+
+        Returns False, and tells why, if that is not possible.
+        """
+
+        def follow(_: object) -> None:
+            self._follow_labels()
+            self.historyChanged.emit()
+            if then is not None:
+                then()
+
+        return self._write(change, follow, rows=rows, title=title)
+
+    def rows_with(self, label_ids: Iterable[int]) -> int:
+        """About how many rows have one of these labels; all, where nobody has counted."""
+        if self.counts is not None:
+            return sum(self.counts.labels.get(label_id, 0) for label_id in label_ids)
+        return self.project.row_count() if self.project is not None else 0
+
+    def _follow_labels(self) -> None:
+        before = self.label_set
+        self.reload_labels()
+        if self.label_set != before:
+            if _ids(self.label_set) != _ids(before):  # another name or order changes no answer
+                self.annotationsChanged.emit(None)
+            self.count_soon()
+            self.scorer.labels_changed()
+
+    def split_label(
+        self, label_id: int, parts: Sequence[Label], then: Callable[[], object] | None = None
+    ) -> bool:
+        """Put ``parts`` in the place of a label; see `edit_labels`."""
+        return self.edit_labels(
+            lambda p: p.split_label(label_id, parts),
+            rows=self.rows_with([label_id]),
+            title="Splitting a label",
+            then=then,
+        )
+
+    def reload_labels(self) -> None:
+        """Look whether the project has other labels now: a model may bring its own, an import too."""
+        before = self.label_set
+        self.label_set = self.project.label_set() if self.project is not None else None
+        if self.label_set != before:
+            self.labelsChanged.emit()
+
+    def decide(
+        self,
+        row_ids: Sequence[int],
+        decision: Decision,
+        label_ids: Sequence[int] = (),
+        *,
+        origin: Origin = Origin.HAND,
+    ) -> bool:
+        """Record what the user decided about rows; on the disk before this returns.
+
+        Rows without text can be skipped; any other answer about them is refused, and the user is told why.
+        """
+        if decision is not Decision.SKIPPED and self._refuses_blank(row_ids):
+            return False
+        queue = queue_name(self.query)
+        done = self._edit(
+            row_ids, lambda p: p.decide(row_ids, decision, label_ids, origin=origin, queue=queue)
+        )
+        if done:
+            self.decided.emit(list(row_ids), self._in_words(decision, label_ids))
+        return done
+
+    def _refuses_blank(self, row_ids: Sequence[int]) -> bool:
+        blank = next((row for row in self.project.rows(row_ids) if row.blank), None) if self.project else None
+        if blank is None:
+            return False
+        self.tell(
+            f"Row {blank.position + 1:,} has no text: there is nothing to label. Skip it, or go on.", "warn"
+        )
+        return True
+
+    def _in_words(self, decision: Decision, label_ids: Sequence[int]) -> str:
+        if decision is not Decision.LABEL:
+            return NONE_FITS if decision is Decision.NONE else SKIPPED
+        names = {label.id: label.name for label in (self.label_set.labels if self.label_set else ())}
+        return " + ".join(names[label_id] for label_id in label_ids)
+
+    def clear_decision(self, row_ids: Sequence[int]) -> bool:
+        """Take back what was decided about rows."""
+        return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
+
+    def remove_coder(self, coder_id: int) -> bool:
+        """Take the answers of another person out of the project."""
+        return self._edit([], lambda p: p.remove_coder(coder_id))
+
+    def set_marks(self, row_ids: Sequence[int], **marks: Any) -> bool:
+        """Set ``unsure``, ``flag`` or ``note`` of rows, in one step."""
+        return self._edit(row_ids, lambda p: p.mark_rows(row_ids, **marks))
+
+    def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
+        def follow(_: object) -> None:
+            self.annotationsChanged.emit(list(row_ids))
+            self.historyChanged.emit()
+            self.count_soon()
+
+        return self._write(change, follow, rows=len(row_ids), title=f"Changing {plural(len(row_ids), 'row')}")
+
+    def set_threshold(self, threshold: float) -> None:
+        """Let predictions of the open project below ``threshold`` count as unsure; 0: none."""
+        if self.project is not None and not self.refuses_edit():
+            self.project.set_threshold(threshold or None)
+            self.follow_threshold()
+            self.count_soon()  # of several labels it says which ones are given
+
+    def follow_threshold(self) -> None:
+        """Look which threshold the open project has."""
+        found = self.project.threshold() if self.project is not None else None
+        self.threshold = found or 0.0
+        self.thresholdChanged.emit()
+
+    # --- undo ----------------------------------------------------------------------------------------------
+
+    def undo(self) -> None:
+        """Take back what was done last, also before a restart, and go there."""
+        if (project := self.project) is not None:
+            self._turn(lambda p: p.undo(), "Undone", project.undo_rows(), f"Undoing “{project.undo_text()}”")
+
+    def redo(self) -> None:
+        """Do again what was undone last, and go there."""
+        if (project := self.project) is not None:
+            title = f"Doing “{project.redo_text()}” again"
+            self._turn(lambda p: p.redo(), "Done again", project.redo_rows(), title)
+
+    def tell_interrupted(self) -> None:
+        """Tell, once, that the program ended in the middle of a bulk action, and offer to take it back."""
+        project = self.project
+        assert project is not None
+        reached, newest = project.interrupted()
+        if not reached:
+            return
+        project.end_parts()
+        step = (project.undo_text(), project.undo_rows())
+        said = f"The program ended in the middle of a bulk action: it reached {plural(reached, 'row')}."
+
+        def take_back() -> None:
+            if project is self.project and (project.undo_text(), project.undo_rows()) == step:
+                self.undo()
+            else:
+                self.tell("Something else was done since then: Ctrl+Z takes it back first.", "warn")
+
+        if newest:
+            self.offer(said, "Undo", take_back)
+        else:
+            self.tell(f"{said} Ctrl+Z, pressed more than once, takes that back.", "warn")
+
+    def _turn(self, turn: Callable[[Project], Change | None], words: str, rows: int, title: str) -> None:
+        self._write(turn, lambda change: self._turned(change, words), rows=rows, title=title)
+
+    def _turned(self, change: Change | None, words: str) -> None:
+        if change is None:
+            return
+        if change.label_set:
+            self._follow_labels()
+        if change.kind is ChangeKind.VERSION:
+            self.scorer.follow_version(score=True)
+        self.annotationsChanged.emit(list(change.row_ids) if change.rows == len(change.row_ids) else None)
+        self.historyChanged.emit()
+        self.count_soon()
+        self.tell(f"{words}: {change.text}.")
+        self.changed.emit(change)
+        if change.row_ids:
+            self.rowAsked.emit(change.row_ids[0])
+
+    def why_not(self) -> str:
+        """Why nothing can be changed in a project now, in one sentence; empty if it can."""
+        if self.project is None:
+            return "Open a table or a project first."
+        if self.read_only:
+            return self.project.read_only_reason or "This project can only be looked at."
+        return ""
+
+    def refuses_edit(self) -> bool:
+        """Whether nothing can be edited, always or just now; the user is told why."""
+        if self._writing is not None:
+            self.tell(f"{self._writing.title}: go on in a moment.", "warn")
+            return True
+        if self.read_only:
+            self.tell(self.why_not(), "warn")
+            return True
+        if self.project is not None and (found := self.project.lost()):
+            self.tell(f"{self.project.path.name} {found}: nothing can be saved in it. Save as…", "warn")
+            self.lostSeen.emit()
+            return True
+        return False
+
+
+def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:
+    """Change the project; what the lane runs."""
+    progress.check()
+    return change(project)
+
+
+def _ids(label_set: LabelSet | None) -> set[int | None]:
+    return {label.id for label in label_set.labels} if label_set else set()

@@ -1,0 +1,117 @@
+"""What the lanes run for the import and export dialogs and the labels panel; like `controllers.work`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label, Run, TableOptions, TablePreview
+from sce_desktop.store.content.query import RowQuery, RowState
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.scoring.vectors import KnownVectors
+    from sce_desktop.tasks.tables.scan import TableScan
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The head of a table, and where columns of an earlier export of ours begin in it (None: nowhere)."""
+
+    preview: TablePreview
+    ours_at: int | None
+    gold_like: frozenset[int] = frozenset()  # columns that seem to hold gold labels
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFacts:
+    """What can be exported: rows by choice, and columns by where they come from (`columns_to_export`)."""
+
+    rows: Mapping[str, int]
+    none: int  # of the labelled ones, decided as none of these
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+    delimiter: str
+
+
+def look(path: Path, options: TableOptions, *, progress: Progress) -> Look:
+    """Read the head of the table at ``path``."""
+    from sce_desktop.tasks.tables.carried import our_columns
+    from sce_desktop.tasks.tables.tables import gold_columns, preview_table
+
+    preview = preview_table(path, options, progress=progress)
+    return Look(preview, our_columns(preview.columns), gold_columns(preview))
+
+
+def scan(
+    path: Path,
+    options: TableOptions,
+    text_columns: tuple[int, ...],
+    label_column: int | None,
+    lists: bool,
+    project: Project | None,
+    *,
+    progress: Progress,
+) -> TableScan:
+    """Count what an import of the table would bring."""
+    from sce_desktop.tasks.tables.scan import scan_table
+
+    return scan_table(
+        path,
+        text_columns=text_columns,
+        label_column=label_column,
+        lists=lists,
+        project=project,
+        options=options,
+        progress=progress,
+    )
+
+
+def export_facts(project: Project, query: RowQuery, *, progress: Progress) -> ExportFacts:
+    """Find out what can be exported of ``project``; ``query`` says which rows are shown."""
+    from sce_desktop.tasks.tables.export import STATES, columns_to_export, rows_to_export
+
+    with project.snapshot():
+        states = project.state_counts()
+        progress.check()
+        return ExportFacts(
+            rows={
+                **{only: sum(states[state] for state in wanted) for only, wanted in STATES.items()},
+                "shown": len(rows_to_export(project, "shown", query)),
+            },
+            none=states[RowState.NONE],
+            columns=tuple(columns_to_export(project)),
+            delimiter=next((str(d) for r in project.imports() if (d := r.source.get("delimiter"))), ","),
+        )
+
+
+def read_labels(path: Path, *, progress: Progress) -> list[tuple[Label, int]]:
+    """Read a file of labels; the numbers, of rows, are not known and 0."""
+    from sce_desktop.tasks.tables.tables import read_labels
+
+    return [(label, 0) for label in read_labels(path)]
+
+
+def write_labels(path: Path, labels: tuple[Label, ...], *, replace: bool = False, progress: Progress) -> None:
+    """Write labels to a file."""
+    from sce_desktop.tasks.tables.tables import write_labels
+
+    write_labels(path, labels, overwrite=replace)
+
+
+def column_labels(project: Project, column: int, *, progress: Progress) -> list[tuple[Label, int]]:
+    """Return the values of a column with their rows."""
+    from sce_desktop.tasks.insight.labels import column_labels
+
+    return column_labels(project, column, progress=progress)
+
+
+def suggest_labels(
+    project: Project, runs: Sequence[Run], vectors: KnownVectors | None, *, progress: Progress
+) -> list[tuple[Label, int]]:
+    """Suggest labels for the rows that fit none, as far as the first of ``runs`` tells which."""
+    from sce_desktop.tasks.insight.suggest import suggest_labels
+
+    return suggest_labels(project, runs[0] if runs else None, vectors=vectors, progress=progress)

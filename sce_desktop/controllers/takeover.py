@@ -1,0 +1,71 @@
+"""A project that was open elsewhere: once it is closed there, changes can be made here by one click.
+
+It is not taken over unasked: that opens it anew, which would end what runs on it here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.core.progress import Progress
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.session import Session
+    from sce_desktop.store.project import Project
+
+LOOK_MS = 2000
+FREE = "This project is no longer open elsewhere."
+TAKE = "Make changes here"
+
+
+class Takeover(QObject):
+    """Looks now and then whether the open project, if it is open elsewhere, has been closed there."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+        self._look: Job | None = None
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._ask)
+        session.projectOpened.connect(self._follow)
+        session.projectClosed.connect(self._follow)
+
+    @Slot()
+    def _follow(self) -> None:
+        drop(self._look)
+        self._look = None
+        project = self._session.project
+        if project is not None and project.open_elsewhere:
+            self._timer.start(LOOK_MS)
+        else:
+            self._timer.stop()
+
+    @Slot()
+    def _ask(self) -> None:
+        project = self._session.project
+        if project is None or (self._look is not None and self._look.active):
+            return
+        self._look = self._session.submit(
+            is_free, project, title="Looking whether it is open elsewhere", lane="reads", quiet=True
+        )
+        self._look.finished.connect(self._on_looked)
+
+    @Slot(object)
+    def _on_looked(self, free: bool) -> None:
+        if free:
+            self._timer.stop()
+            self._session.offer(FREE, TAKE, self._take)
+
+    def _take(self) -> None:
+        project = self._session.project
+        if project is not None and project.open_elsewhere:
+            self._session.open_project(project.path)
+
+
+def is_free(project: Project, *, progress: Progress) -> bool:
+    """Look whether nobody else has the project open by now; what the lane runs."""
+    progress.check()
+    return project.is_free()

@@ -1,0 +1,198 @@
+"""What the lanes run for fine-tuning: thin calls of tasks, and the way by which the window watches them."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sce_desktop.controllers.choices import ModelChoice, TuneChoices
+from sce_desktop.controllers.garbage import importing
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import IdArray, ModelVersion, Origin
+from sce_desktop.store.content.query import RowQuery
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.work import ModelShelf
+    from sce_desktop.ml.finetune.standard import Epoch
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.scoring.vectors import KnownVectors
+    from sce_desktop.tasks.training.training import AdapterPace, Plan
+
+_CHARACTERS = 200  # of a text in a list
+
+
+@dataclass(slots=True)
+class Watch:
+    """What the window and the thread know of one fine-tune: it appends, the window reads and says stop.
+
+    ``measured``: (fold, epoch, loss, loss on the rows left out). ``adapted``: (fold, step, loss) of training
+    the text embedder. ``kept``: (epoch or step, loss) of the last fit.
+    """
+
+    measured: list[tuple[int, int, float, float]] = field(default_factory=list)
+    adapted: list[tuple[int, int, float]] = field(default_factory=list)
+    kept: list[tuple[int, float]] = field(default_factory=list)
+    enough: threading.Event = field(default_factory=threading.Event)
+
+    def on_epoch(self, epoch: Epoch) -> bool:
+        """Take in an epoch; say whether to go on."""
+        if epoch.stage == "measuring":
+            self.measured.append((epoch.fold, epoch.number, epoch.loss, epoch.held_out or 0.0))
+        elif epoch.stage == "adapting":
+            self.adapted.append((epoch.fold, epoch.number, epoch.loss))
+        elif epoch.stage == "keeping":
+            self.kept.append((epoch.number, epoch.loss))
+        return not self.enough.is_set()
+
+
+def plan(
+    project: Project,
+    origins: Sequence[Origin],
+    known: KnownVectors | None,
+    pace: AdapterPace | None = None,
+    *,
+    epochs: int = 100,
+    progress: Progress,
+) -> Plan:
+    """Look what a fine-tune would learn from and take."""
+    from sce_desktop.tasks.training.training import plan
+
+    return plan(project, origins, known, pace, epochs=epochs, progress=progress)
+
+
+def adapter_pace(
+    project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress
+) -> AdapterPace | str:
+    """Try on some texts how long adapting the text embedder takes, or return why it cannot be."""
+    from sce_desktop.tasks.training.training import project_adapter_pace
+
+    try:
+        return project_adapter_pace(project, shelf.base(choice, progress=progress), progress=progress)
+    except UserError as error:
+        return str(error)
+
+
+def finetune(
+    project: Project,
+    shelf: ModelShelf,
+    choice: ModelChoice,
+    choices: TuneChoices,
+    watch: Watch,
+    *,
+    progress: Progress,
+) -> ModelVersion:
+    """Make a version of the model of ``choice``; it is not in use yet."""
+    from sce_desktop.tasks.training.versions import finetune_project, settings_of
+
+    base = shelf.base(choice, progress=progress)
+    if choices.adapt_embedder:
+        _import_peft(progress)
+    made = finetune_project(
+        project,
+        base,
+        choice.model,
+        origins=choices.origins,
+        settings=settings_of(
+            epochs=choices.epochs,
+            lr=choices.lr,
+            seed=choices.seed,
+            balanced=choices.balanced,
+            adapt_embedder=choices.adapt_embedder,
+        ),
+        cache=shelf.cache,
+        progress=progress,
+        on_epoch=watch.on_epoch,
+    )
+    return made.version
+
+
+def _import_peft(progress: Progress) -> None:
+    """Let PEFT in, with all that it needs, without the window's having to wait for the garbage of it."""
+    progress.report(0, None, stage="starting PEFT")
+    with importing(), contextlib.suppress(ImportError):  # the fine-tune says what is missing
+        import peft  # noqa: F401
+
+
+def improve(
+    project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress
+) -> tuple[str, ModelVersion | None]:
+    """Make a version and use it if it is better; say in a sentence what was found."""
+    from sce_desktop.tasks.training.versions import improve_project
+
+    base = shelf.base(choice, progress=progress)
+    trial, version = improve_project(project, base, choice.model, cache=shelf.cache, progress=progress)
+    if trial.since is not None and trial.outcome.difference.better and not trial.better:
+        number, since = trial.since
+        return f"On rows that are new to it and to version {number}: {since.points}.", version
+    return trial.outcome.difference.sentence, version
+
+
+def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
+    """Return how many rows a fine-tune by itself would learn from, and how many the newest version knows.
+
+    Without a version all of them count as known: what is there already was no reason to begin.
+    """
+    import numpy as np
+
+    from sce_desktop.tasks.training.training import chosen_rows
+
+    progress.check()
+    try:
+        ids = chosen_rows(project).ids
+    except UserError:
+        return 0, 0
+    versions = project.versions()
+    if not versions:
+        return len(ids), len(ids)
+    learned = versions[-1].learned
+    if not len(learned):  # which ones was not kept
+        return len(ids), min(len(ids), versions[-1].train_rows)
+    return len(ids), int(np.isin(ids, learned).sum())
+
+
+def versions(project: Project, *, progress: Progress) -> tuple[ModelVersion, ...]:
+    """Return the project's versions, oldest first; each may have a thousand changed rows with it."""
+    progress.check()
+    return project.versions()
+
+
+def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[int, str]:
+    """Return the beginnings of the texts of rows, by row; rows that are gone are absent."""
+    found = {}
+    for start in range(0, len(ids), 200):
+        progress.check()
+        for row in project.rows(ids[start : start + 200]):
+            found[row.id] = " ".join(row.text[:_CHARACTERS].split())
+    return found
+
+
+def differing(project: Project, run_id: int, other_id: int, *, progress: Progress) -> IdArray:
+    """Return the rows to which two runs give different labels."""
+    progress.check()
+    return project.row_ids(RowQuery(compare=(run_id, other_id), disagree=True))
+
+
+def export(
+    project: Project,
+    shelf: ModelShelf,
+    choice: ModelChoice,
+    version: ModelVersion,
+    folder: Path,
+    *,
+    force: bool = False,
+    progress: Progress,
+) -> None:
+    """Write the model of a version as a model folder; with ``force`` in the place of another one."""
+    from sce_desktop.tasks.evaluation.card import version_card
+    from sce_desktop.tasks.tables.replaceable import check_tuned
+
+    check_tuned(folder, version.base, force=force)
+    shelf.open(choice, progress=progress)
+    progress.check()
+    model = shelf.version_model(project, version)
+    model.save_pretrained(folder, card=version_card(version, model))

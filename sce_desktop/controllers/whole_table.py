@@ -1,0 +1,101 @@
+"""The switch "Use the whole table", kept in the project: what scores counts in the other rows, or does not.
+
+table = session.scorer.table
+table.on, table.why_not()      what was chosen; why it cannot be now, empty if it can
+table.used                     whether scores are to come from the whole table now
+table.switch(True)             rows that have scores get new ones; `scorer.modelsChanged` follows
+table.action(parent)           an entry for a menu
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction
+
+from sce_desktop.core.labels import why_alone
+from sce_desktop.core.types import ModelKind
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.scoring import Scorer
+    from sce_desktop.controllers.session import Session
+
+TITLE = "Use the &whole table"
+TIP = (
+    "Rows that read alike help each other: each label is also understood by the rows it gets here. Usually "
+    "a few more right answers; a row's scores then depend on the other rows."
+)
+
+
+class WholeTable(QObject):
+    """Belongs to the scorer."""
+
+    def __init__(self, session: Session, scorer: Scorer) -> None:
+        super().__init__(scorer)
+        self._session, self._scorer = session, scorer
+        self.on = False
+
+    def follow(self) -> None:
+        """Look what the project says, which has just been opened or closed."""
+        project = self._session.project
+        self.on = project is not None and project.whole_table()
+
+    def _why_alone(self) -> str:
+        """Why rows cannot help each other here, in a sentence; empty if they can."""
+        several = self._session.label_set is not None and self._session.label_set.multi_label
+        kind: ModelKind = "llm" if self._scorer.base.startswith("llm:") else "sce"
+        return why_alone(self._session.labels, multi_label=several, kind=kind)
+
+    def why_not(self) -> str:
+        """Why the switch cannot be turned, in a sentence; empty if it can."""
+        return self._session.why_not() or self._why_alone()
+
+    @property
+    def used(self) -> bool:
+        """Whether scores are to come from the whole table."""
+        return self.on and not self._why_alone()
+
+    def switch(self, on: bool) -> None:
+        """Count the other rows in, or no longer; rows that have scores get new ones, or those of before."""
+        session = self._session
+        if session.project is None or on == self.on or session.refuses_edit():
+            return
+        session.project.use_whole_table(on)
+        self.on = on
+        self._scorer.score_anew()
+
+    def action(self, parent: QObject) -> QAction:
+        """An entry for a menu, which follows what is chosen and what can be."""
+        action = QAction(TITLE, parent, checkable=True)
+        action.setStatusTip(TIP)
+        _Entry(action, self._session, self)
+        return action
+
+
+class _Entry(QObject):
+    """Keeps an entry of a menu up to date, for as long as there is one."""
+
+    def __init__(self, action: QAction, session: Session, table: WholeTable) -> None:
+        super().__init__(action)
+        self._action, self._table = action, table
+        action.triggered.connect(self._switch)
+        session.projectOpened.connect(self.show)
+        session.projectClosed.connect(self.show)
+        session.labelsChanged.connect(self.show)
+        session.scorer.modelsChanged.connect(self.show)
+        self.show()
+
+    @Slot(bool)
+    def _switch(self, on: bool) -> None:
+        self._table.switch(on)
+        self.show()  # it may have been refused
+
+    @Slot()
+    def show(self) -> None:
+        """Show what is chosen; where it does nothing, why."""
+        reason = self._table.why_not()
+        self._action.setChecked(self._table.used)
+        self._action.setEnabled(not reason)
+        self._action.setToolTip(reason or TIP)
+        self._action.setStatusTip(reason or TIP)

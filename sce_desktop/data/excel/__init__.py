@@ -1,0 +1,1 @@
+"""Workbooks: xlsx as a stream, older kinds through calamine."""

@@ -1,0 +1,1 @@
+"""Text encoders: token ids to vectors."""

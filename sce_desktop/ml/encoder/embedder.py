@@ -1,0 +1,278 @@
+"""Text vectors: the frozen text model g of the paper.
+
+`NativeEmbedder` runs a BERT-like encoder with tokenizers, safetensors and torch alone; models of other kinds
+go through `ml.encoder.sentence_transformer`. Vectors have unit length and are float32 on every device, so that a
+cached vector serves wherever it was made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, IdArray, VectorCache
+from sce_desktop.ml.encoder.bert import TextEncoder
+
+WINDOW = 4096
+WINDOW_CHARACTERS = 1_000_000
+"""Texts that are tokenised and sorted by length together, no more of either: tokens need far more memory."""
+CHARACTERS_READ = 1_000_000
+"""A longer text is not even tokenised beyond: no model reads that far."""
+TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 65536, "mps": 16384}
+
+
+class Embedder(ABC):
+    """A frozen text model g.
+
+    ``key`` names the numbers it gives: same key, same vectors. ``dim`` is their width, ``max_tokens`` how far
+    a text is read, special tokens included.
+    """
+
+    name: str
+    dim: int
+    max_tokens: int
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """Name of the model and hash of its weights and settings."""
+
+    @abstractmethod
+    def batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[IdArray, FloatArray]]:
+        """Yield (places in ``texts`` (b,), vectors (b, dim)) batch by batch, each text once, in any order."""
+
+    @abstractmethod
+    def token_counts(self, texts: Sequence[str]) -> IdArray:
+        """Return how many tokens each text has (n,), special ones included; above ``max_tokens``: cut."""
+
+    def encode(
+        self, texts: Sequence[str], *, progress: Progress | None = None, batch_size: int | None = None
+    ) -> FloatArray:
+        """Return the vectors (n, dim) of ``texts``, of unit length. `Progress.check` every batch."""
+        out = np.empty((len(texts), self.dim), dtype=np.float32)
+        for places, vectors in self.batches(texts, batch_size=batch_size):
+            out[places] = vectors
+            if progress is not None:
+                progress.check()
+        return out
+
+
+def cached_encode(
+    embedder: Embedder,
+    texts: Sequence[str],
+    cache: VectorCache | None = None,
+    progress: Progress | None = None,
+) -> FloatArray:
+    """Return the vectors (n, dim) of ``texts``, each distinct text embedded once and never again.
+
+    A finished batch is in the cache before the next one begins, so that a cancel loses at most one. Reports
+    how many of ``texts`` are done.
+    """
+    distinct = list(dict.fromkeys(texts))
+    vectors = np.empty((len(distinct), embedder.dim), dtype=np.float32)
+    missing = np.arange(len(distinct))
+    if cache is not None and distinct:
+        found, known = cache.get(embedder.key, distinct)
+        if known is not None:
+            vectors[found] = known
+        missing = np.flatnonzero(~found)
+    todo = [distinct[i] for i in missing]
+    done = len(distinct) - len(todo)
+    for places, made in embedder.batches(todo):
+        vectors[missing[places]] = made
+        if cache is not None:
+            cache.put(embedder.key, [todo[i] for i in places], made)
+        if progress is not None:
+            done += len(places)
+            progress.report(len(texts) * done // len(distinct), len(texts), stage="embedding")
+            progress.check()
+    if len(distinct) == len(texts):
+        return vectors
+    place = {text: i for i, text in enumerate(distinct)}
+    return vectors[[place[text] for text in texts]]
+
+
+def in_halves(
+    run: Callable[[Any], FloatArray], batch: Any, smaller: Callable[[int], None] | None = None
+) -> FloatArray:
+    """Return ``run(batch)``; where memory is too small, of its halves, telling ``smaller`` their length.
+
+    Raises:
+        UserError: There is not even memory for one.
+    """
+    try:
+        return run(batch)
+    except RuntimeError as error:  # MPS has no class of its own for it
+        if not isinstance(error, torch.cuda.OutOfMemoryError) and "out of memory" not in str(error):
+            raise
+        if len(batch) == 1:
+            raise UserError(
+                "The GPU has no memory left for even one text: close other programs or choose the CPU."
+            ) from None
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    half = (len(batch) + 1) // 2
+    if smaller is not None:
+        smaller(half)
+    parts = [in_halves(run, batch[:half], smaller), in_halves(run, batch[half:], smaller)]
+    return np.concatenate(parts)
+
+
+def digest(tensors: Iterable[tuple[str, Tensor]], *settings: object) -> str:
+    """Return a SHA-256 over named tensors, as they are in memory, and settings."""
+    sha = hashlib.sha256(repr(settings).encode())
+    for name, tensor in sorted(tensors):
+        sha.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        sha.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return sha.hexdigest()
+
+
+def windows(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Cut ``texts`` into parts that are tokenised together; yield where each starts, and the part."""
+    start = characters = 0
+    for i, text in enumerate(texts):
+        if i > start and (i - start == WINDOW or characters + len(text) > WINDOW_CHARACTERS):
+            yield start, texts[start:i]
+            start, characters = i, 0
+        characters += len(text)
+    if start < len(texts):
+        yield start, texts[start:]
+
+
+def readable(text: str) -> str:
+    """Cut ``text`` where nobody reads on, and replace lone surrogates, which no tokenizer takes.
+
+    Those come from JSON files with a broken ``\\ud83d`` escape.
+    """
+    text = text[:CHARACTERS_READ]
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+class NativeEmbedder(Embedder):
+    """A BERT-like encoder with mean pooling, run without transformers.
+
+    Args:
+        encoder: The model; it may be on any device, and its weights must not change any more.
+        tokenizer: Its tokenizer; truncation and padding are set here.
+        name: What people call it.
+        max_tokens: How far a text is read.
+        prompt: Put before every text, where the model was trained with one.
+        lower_case: Lower the text first, where the model's folder asks for it.
+    """
+
+    def __init__(
+        self,
+        encoder: TextEncoder,
+        tokenizer: Tokenizer,
+        *,
+        name: str,
+        max_tokens: int = 256,
+        prompt: str = "",
+        lower_case: bool = False,
+    ) -> None:
+        places = encoder.config.max_position_embeddings - encoder.config.first_position
+        self.encoder = encoder
+        self.tokenizer = tokenizer
+        self.name = name
+        self.dim = encoder.config.hidden_size
+        self.max_tokens = min(max_tokens, places)
+        self.prompt = prompt
+        self.lower_case = lower_case
+        self._tokens_per_batch: int | None = None  # less than the device's once it ran out of memory
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self.max_tokens)
+
+    @cached_property
+    def key(self) -> str:
+        """Name of the model and hash of its weights and settings."""
+        settings = (self.max_tokens, self.prompt, self.lower_case, self.tokenizer.to_str())
+        return f"{self.name}:{digest(self.encoder.state_dict().items(), *settings)[:32]}"
+
+    @property
+    def device(self) -> torch.device:
+        """Where the encoder is now."""
+        return self.encoder.device
+
+    def _prepared(self, texts: Sequence[str]) -> list[str]:
+        whole = [readable(self.prompt + text) for text in texts]
+        return [text.lower() for text in whole] if self.lower_case else whole
+
+    def token_counts(self, texts: Sequence[str]) -> IdArray:
+        """Return how many tokens each text has (n,), special ones included."""
+        # What is cut off is counted where it lies: a second tokenizer that cuts nothing would have to be
+        # parsed, and that stops every thread meanwhile.
+        special = self.tokenizer.num_special_tokens_to_add(False)
+        counts = [
+            special + sum(len(piece.ids) - special for piece in (found, *found.overflowing))
+            for _, part in windows(texts)
+            for found in self.tokenizer.encode_batch_fast(self._prepared(part))
+        ]
+        return np.array(counts, dtype=np.int64)
+
+    def batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[IdArray, FloatArray]]:
+        """Yield (places, vectors), longest texts first within each window."""
+        self.encoder.eval()
+        for start, part in windows(texts):
+            ids = self.token_ids(part)
+            order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
+            at = 0
+            while at < len(order):
+                batch = order[at : at + self._rows(len(ids[order[at]]), batch_size)]
+                at += len(batch)
+                vectors = in_halves(self._forward, [ids[i] for i in batch], self._shrink)
+                yield np.array(batch, dtype=np.int64) + start, vectors
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each text's tokens, special ones included, one at least, as far as it is read."""
+        nothing = [self.encoder.config.pad_token_id]  # where a tokenizer without special tokens finds none
+        return [e.ids or nothing for e in self.tokenizer.encode_batch_fast(self._prepared(texts))]
+
+    def _rows(self, longest: int, batch_size: int | None) -> int:
+        budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)
+        rows = max(1, budget // longest)
+        return min(rows, batch_size) if batch_size else rows
+
+    def _shrink(self, rows: int) -> None:
+        budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)
+        self._tokens_per_batch = min(budget // 2, rows * self.max_tokens)
+
+    @torch.inference_mode()
+    def _forward(self, ids: list[list[int]]) -> FloatArray:
+        return self.vectors(ids).float().cpu().numpy()
+
+    def vectors(self, ids: list[list[int]]) -> Tensor:
+        """Return the vectors (n, dim) of texts given as `token_ids`, with gradients where they are on.
+
+        It is the faster the more texts of equal length are neighbours.
+        """
+        # Many small attentions would starve a GPU: there, padding is cheaper.
+        run = self._packed if self.device.type == "cpu" else self._padded
+        return run(ids)
+
+    def _packed(self, ids: list[list[int]]) -> Tensor:
+        flat = torch.tensor([token for one in ids for token in one])
+        return self.encoder.packed(flat, [len(one) for one in ids])
+
+    def _padded(self, ids: list[list[int]]) -> Tensor:
+        lengths = [len(one) for one in ids]
+        longest = max(lengths)
+        padding = self.encoder.config.pad_token_id
+        padded = torch.tensor([one + [padding] * (longest - len(one)) for one in ids]).to(self.device)
+        if min(lengths) == longest:
+            return self.encoder(padded)
+        mask = torch.arange(longest) < torch.tensor(lengths)[:, None]
+        return self.encoder(padded, mask.to(self.device))

@@ -1,0 +1,145 @@
+"""Published text models: run natively where their folder says that we can, else by sentence-transformers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
+from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
+from sce_desktop.ml.hub import catalog, folders
+
+
+def load_embedder(
+    model: str | Path,
+    *,
+    name: str = "",
+    device: str | torch.device = "cpu",
+    prompt: str | None = None,
+    prompt_name: str | None = None,
+    task: str | None = None,
+    adapter: str | None = None,
+    max_tokens: int | None = None,
+    trust_remote_code: bool = False,
+    local_files_only: bool = True,
+) -> Embedder:
+    """Load a text model: a folder, an installed one or a hub id. Arguments: `SentenceTransformerEmbedder`.
+
+    Raises:
+        UserError: Missing, damaged, a pickle, or it needs what was not allowed.
+    """
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        name = name or str(model)
+        folder = catalog.installed(str(model)) or folders.hub_snapshot(
+            str(model), code=trust_remote_code, local_files_only=local_files_only
+        )
+    _refuse_pickles(folder)
+    if prompt_name is None and task is None and adapter is None:
+        native = native_embedder(folder, name=name, prompt=prompt, max_tokens=max_tokens)
+        if native is not None:
+            native.encoder.to(device)
+            return native
+    from sce_desktop.ml.encoder.sentence_transformer import SentenceTransformerEmbedder
+
+    return SentenceTransformerEmbedder(
+        folder,
+        name=name,
+        device=device,
+        prompt=prompt,
+        prompt_name=prompt_name,
+        task=task,
+        adapter=adapter,
+        max_tokens=max_tokens,
+        trust_remote_code=trust_remote_code,
+        local_files_only=local_files_only,
+    )
+
+
+def native_embedder(
+    folder: Path, *, name: str = "", prompt: str | None = None, max_tokens: int | None = None
+) -> NativeEmbedder | None:
+    """Load a sentence-transformers folder of a BERT-like model with mean pooling; None if it is another kind.
+
+    Raises:
+        UserError: It is of that kind, but its weights are missing or damaged.
+    """
+    config = folders.read_json(folder / folders.CONFIG) if (folder / folders.CONFIG).is_file() else {}
+    if not _runs_natively(folder, config):
+        return None
+    try:
+        encoder_config = EncoderConfig.from_dict(config)
+    except (ValueError, TypeError):
+        return None
+    settings = _optional(folder / "sentence_bert_config.json")
+    prompts = _optional(folder / "config_sentence_transformers.json")
+    if prompt is None:
+        prompt = (prompts.get("prompts") or {}).get(prompts.get("default_prompt_name")) or ""
+    own = settings.get("max_seq_length") or _optional(folder / "tokenizer_config.json").get(
+        "model_max_length"
+    )
+    limit = min(own or 512, encoder_config.max_position_embeddings)
+    tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER)
+    weights = folders.read_weights(folder)
+    with torch.device("meta"):
+        encoder = TextEncoder(encoder_config)
+    try:
+        encoder.load_state_dict(text_encoder_state(weights, encoder_config), assign=True)
+    except (KeyError, RuntimeError):
+        raise UserError(
+            f"The weights in {folder} do not fit its {folders.CONFIG}: get the model again."
+        ) from None
+    return NativeEmbedder(
+        encoder.eval(),
+        tokenizer,
+        name=name or folder.name,
+        max_tokens=min(limit, max_tokens or limit),
+        prompt=prompt,
+        lower_case=bool(settings.get("do_lower_case")),
+    )
+
+
+def _runs_natively(folder: Path, config: dict[str, Any]) -> bool:
+    """Whether the folder describes a BERT-like body, absolute positions, mean pooling and nothing else."""
+    modules = folder / "modules.json"
+    if not modules.is_file() or not (folder / folders.TOKENIZER).is_file() or "auto_map" in config:
+        return False
+    if config.get("position_embedding_type", "absolute") != "absolute":
+        return False
+    kinds = [
+        (module["type"].rpartition(".")[2], module)
+        for module in json.loads(modules.read_text(encoding="utf-8"))
+    ]
+    names = [kind for kind, _ in kinds]
+    if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+        return False
+    if (
+        not all(module["type"].startswith("sentence_transformers.") for _, module in kinds)
+        or kinds[0][1]["path"]
+    ):
+        return False
+    pooling = _optional(folder / kinds[1][1]["path"] / "config.json")
+    modes = [
+        key.removeprefix("pooling_mode_")
+        for key, on in pooling.items()
+        if key.startswith("pooling_mode_") and on
+    ]
+    mode = pooling.get("pooling_mode") or modes
+    return mode in ("mean", ["mean"], ["mean_tokens"]) and pooling.get("include_prompt", True)
+
+
+def _optional(file: Path) -> dict[str, Any]:
+    return folders.read_json(file) if file.is_file() else {}
+
+
+def _refuse_pickles(folder: Path) -> None:
+    for file in sorted(folder.rglob("pytorch_model*.bin")):
+        if not any(file.parent.glob("*.safetensors")):
+            raise UserError(
+                f"{folder} holds its weights as a pickle ({file.name}), which may run code when opened: "
+                f"get the model as {folders.WEIGHTS}."
+            )

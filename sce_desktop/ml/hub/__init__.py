@@ -1,0 +1,1 @@
+"""Model folders: which are installed, downloads, models in memory."""

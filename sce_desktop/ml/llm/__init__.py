@@ -1,0 +1,1 @@
+"""Prompted language models."""

@@ -1,5 +1,0 @@
-"""From a folder of labelled sets to a model folder: how the default model is made (`pretrain`)."""
-
-from sce_desktop.ml.pretrain.run import Trained, run
-
-__all__ = ["Trained", "run"]

@@ -1,0 +1,1 @@
+"""The Soft Contextualized Encoder: network, label pass, model folder."""

@@ -1,0 +1,1 @@
+"""The paper's experiments and the benchmarks: pretraining, few-shot, costs. The window never imports it."""

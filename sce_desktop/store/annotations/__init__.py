@@ -1,0 +1,1 @@
+"""Labels, what people decided, its history, and other annotators."""

@@ -1,0 +1,1 @@
+"""Rows: import, search, filters, order."""

@@ -1,0 +1,74 @@
+"""Which failures of SQLite and of the disk we know, and what is said of each."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.store.repair.stored import Malformed
+
+_LEAST_ROOM: Final = 1_000_000  # bytes; with less a disk counts as full
+
+
+@contextlib.contextmanager
+def known_failures(path: Path) -> Iterator[None]:
+    """Turn the failures of SQLite that we know into a `UserError`; let the others through as bugs."""
+    try:
+        yield
+    except Malformed as error:
+        raise DamagedProject(path, f"is damaged ({error})") from None
+    except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
+        raise DamagedProject(path, "is damaged (broken letters in its schema)") from None
+    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+        if "Could not decode to UTF-8" in str(error):
+            raise DamagedProject(path, "is damaged (a text in it has broken letters)") from None
+        explained = _explained(error_code(error), path)
+        if explained is None:
+            raise
+        raise explained from error
+
+
+def error_code(error: Exception) -> int:
+    """Return SQLite's primary result code behind ``error``, 0 if there is none."""
+    cause: Any = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _explained(code: int, path: Path) -> UserError | None:
+    name = path.name
+    if code == sqlite3.SQLITE_IOERR and _is_full(path.parent):  # that is how a failed write may be called
+        code = sqlite3.SQLITE_FULL
+    match code:
+        case sqlite3.SQLITE_FULL:
+            return UserError(
+                "The disk is full: make room, then do this again; what was saved before is safe."
+            )
+        case sqlite3.SQLITE_BUSY:
+            return UserError(f"Another program is writing to {name}: close it there, then do this again.")
+        case sqlite3.SQLITE_READONLY:
+            return UserError(f"{name} has become write-protected: copy the project to another folder.")
+        case sqlite3.SQLITE_IOERR:
+            return UserError(
+                f"The disk did not read or write {name}: check that it is connected and that there is room "
+                "on it, then open it again."
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return DamagedProject(path, "is damaged")
+        case sqlite3.SQLITE_NOTADB:
+            return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
+        case sqlite3.SQLITE_CANTOPEN:
+            return UserError(f"{name} could not be opened: check that it exists and that you may read it.")
+    return None
+
+
+def _is_full(folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(folder).free < _LEAST_ROOM
+    return False

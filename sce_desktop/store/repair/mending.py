@@ -1,0 +1,226 @@
+"""Making what was brought over from a damaged file whole: what is derived is made again, orphans go."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Final
+
+import numpy as np
+
+from sce_desktop.core import scoring
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label
+from sce_desktop.core.words import plural
+from sce_desktop.store.annotations.label_sets import to_json
+from sce_desktop.store.repair.damaged import DamagedFile
+from sce_desktop.store.repair.salvage import Problems
+from sce_desktop.store.repair.stored import read_labels
+from sce_desktop.store.sql import now
+
+_BATCH: Final = 2_000
+_STORED: Final = np.dtype("<f4")
+_MOST: Final = 1.001  # a probability, rounded
+_MOST_LABEL: Final = 100_000  # a greater id of a label without a name is garbage
+_ORPHANS: Final = (
+    # What belongs to something that is lost, and what is told of it.
+    ("annotations", "row_id NOT IN (SELECT id FROM rows)", "{} decisions are about rows that are lost."),
+    ("annotation_labels", "label_id NOT IN (SELECT id FROM labels)", "{} labels of rows are lost."),
+    ("annotation_labels", "row_id NOT IN (SELECT row_id FROM annotations WHERE decision = 'label')", ""),
+    (
+        "annotations",
+        "decision = 'label' AND row_id NOT IN (SELECT row_id FROM annotation_labels)",
+        "{} decisions have lost their labels.",
+    ),
+    ("marks", "row_id NOT IN (SELECT id FROM rows)", "{} notes are about rows that are lost."),
+    ("audits", "removed", ""),
+    ("coders", "removed", ""),
+    ("audit_rows", "audit_id NOT IN (SELECT id FROM audits) OR row_id NOT IN (SELECT id FROM rows)", ""),
+    (
+        "other_annotations",
+        "coder_id NOT IN (SELECT id FROM coders) OR row_id NOT IN (SELECT id FROM rows)",
+        "",
+    ),
+    (
+        "scores",
+        "run_id NOT IN (SELECT id FROM runs)",
+        "{} predictions are of runs that are lost: score again.",
+    ),
+    ("scores", "row_id NOT IN (SELECT id FROM rows)", ""),
+    (
+        "scores",
+        "length(probabilities) = 0 OR length(probabilities) <> 4 *"
+        " (SELECT json_array_length(labels) FROM runs WHERE id = run_id)",
+        "{} scores do not fit their labels.",
+    ),
+)
+
+
+class Mending:
+    """Works on the new file alone, but for what indexes of the damaged one still know."""
+
+    def __init__(
+        self, source: DamagedFile, target: sqlite3.Connection, problems: Problems, progress: Progress
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._problems = problems
+        self._progress = progress
+
+    def run(self) -> None:
+        """Make everything whole."""
+        self._complete_decisions()
+        self._complete_labels()
+        self._choose_label_set()
+        for table, condition, told in _ORPHANS:
+            removed = self._target.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
+            if removed and told:
+                self._problems.append(told.format(removed))
+        self._compute_scores()
+        scored = "(SELECT count(*) FROM scores WHERE run_id = runs.id)"
+        (short,) = self._target.execute(
+            f"SELECT EXISTS (SELECT 1 FROM runs WHERE scored <> {scored})"
+        ).fetchone()
+        if not short and not self._source.lacks("runs"):
+            self._source.made_up_for.add("scores")
+        self._target.execute(f"UPDATE runs SET scored = {scored}")
+        self._show_one_run()
+
+    def _complete_decisions(self) -> None:
+        """Take decisions whose own record is lost from their labels and from the index on decisions."""
+        if not self._source.lacks("annotations"):
+            return
+        insert = (
+            "INSERT OR IGNORE INTO annotations (row_id, decision, origin, decided_at, queue)"
+            " VALUES (?, ?, 'imported', ?, '')"
+        )
+        before = self._count("annotations")
+        others = ((r, d) for r, d in self._source.indexed_decisions() if d != "label")
+        self._target.executemany(insert, ((row_id, decision, now()) for row_id, decision in others))
+        labelled = self._target.execute("SELECT DISTINCT row_id FROM annotation_labels").fetchall()
+        self._target.executemany(insert, ((row_id, "label", now()) for (row_id,) in labelled))
+        if found := self._count("annotations") - before:
+            self._problems.append(f"Of {found} decisions the time and the origin are lost.")
+
+    def _complete_labels(self) -> None:
+        """Know every label that a label set or a run names; a label that is only used gets a name."""
+        for table in ("label_sets", "runs"):
+            for (stored,) in self._target.execute(f"SELECT labels FROM {table} ORDER BY id DESC").fetchall():
+                self._target.executemany(
+                    "INSERT OR IGNORE INTO labels (id, name, active) VALUES (?, ?, 0)",
+                    [(label.id, label.name) for label in read_labels(stored)],
+                )
+        if not self._source.lacks("labels"):
+            return
+        unknown = self._target.execute(
+            "SELECT DISTINCT label_id FROM annotation_labels"
+            " WHERE label_id BETWEEN 1 AND ? AND label_id NOT IN (SELECT id FROM labels)",
+            (_MOST_LABEL,),
+        ).fetchall()
+        self._target.executemany(
+            "INSERT INTO labels (id, name, active) VALUES (?, ?, 1)",
+            [(label_id, f"Label {label_id}") for (label_id,) in unknown],
+        )
+        if unknown:
+            self._problems.append(
+                f"The names of {plural(len(unknown), 'label')} are lost: rename “Label {unknown[0][0]}”."
+            )
+
+    def _choose_label_set(self) -> None:
+        """Use the newest label set that is left if the active one is lost, or make one of the labels."""
+        target = self._target
+        target.execute(
+            "UPDATE project SET label_set_id = (SELECT max(id) FROM label_sets)"
+            " WHERE label_set_id IS NULL OR label_set_id NOT IN (SELECT id FROM label_sets)"
+        )
+        found = target.execute(
+            "SELECT labels FROM label_sets WHERE id = (SELECT label_set_id FROM project)"
+        ).fetchone()
+        if found is None:
+            labels = self._labels_without_set()
+            if not labels:
+                return
+            (several,) = target.execute(
+                "SELECT EXISTS (SELECT 1 FROM annotation_labels GROUP BY row_id HAVING count(*) > 1)"
+                " OR EXISTS (SELECT 1 FROM runs WHERE multi_label)"
+            ).fetchone()
+            target.execute(
+                "INSERT INTO label_sets (id, name, version, labels, multi_label, created_at)"
+                " VALUES (1, 'Labels', 1, ?, ?, ?)",
+                (json.dumps(to_json(labels)), several, now()),
+            )
+            target.execute("UPDATE project SET label_set_id = 1")
+            self._problems.append("The label set is lost: one was made of the labels that are left.")
+        else:
+            labels = read_labels(found[0])
+        used = {label.id: label.name for label in labels}
+        target.executemany("INSERT OR IGNORE INTO labels (id, name, active) VALUES (?, ?, 1)", used.items())
+        target.execute("UPDATE labels SET active = 0")
+        target.executemany(
+            "UPDATE labels SET active = 1, name = ? WHERE id = ?", [(name, id_) for id_, name in used.items()]
+        )
+
+    def _labels_without_set(self) -> tuple[Label, ...]:
+        """Return the labels in use, with all that the newest run knows of them."""
+        known: dict[int | None, Label] = {}
+        for (stored,) in self._target.execute("SELECT labels FROM runs ORDER BY id"):
+            known |= {label.id: label for label in read_labels(stored)}
+        active = self._target.execute("SELECT id, name FROM labels WHERE active ORDER BY id").fetchall()
+        if not active:
+            active = self._target.execute("SELECT id, name FROM labels ORDER BY id").fetchall()
+        labels: dict[str, Label] = {}
+        for id_, name in active:
+            label = known.get(id_)
+            labels.setdefault(name, label if label and label.name == name else Label(name, id=id_))
+        return tuple(labels.values())
+
+    def _compute_scores(self) -> None:
+        """Make again what follows from the probabilities: the best label, its confidence and margin."""
+        mended = unusable = last = 0
+        while True:
+            found = self._target.execute(
+                "SELECT rowid, top, confidence, margin, probabilities FROM scores WHERE rowid > ?"
+                " ORDER BY rowid LIMIT ?",
+                (last, _BATCH),
+            ).fetchall()
+            if not found:
+                break
+            self._progress.check()
+            last = found[-1][0]
+            by_length: dict[int, list[tuple[int, int, float, float, bytes]]] = {}
+            for record in found:
+                by_length.setdefault(len(record[-1]), []).append(record)
+            for records in by_length.values():
+                vectors = np.frombuffer(b"".join(r[-1] for r in records), _STORED).reshape(len(records), -1)
+                bounds = zip(vectors.min(axis=1).tolist(), vectors.max(axis=1).tolist(), strict=True)
+                sound = [low >= 0 and high <= _MOST for low, high in bounds]  # no NaN either
+                top, confidence, margin = (a.tolist() for a in scoring.top(vectors))
+                changes, gone = [], []
+                for place, (rowid, *stored, _) in enumerate(records):
+                    right = [top[place], confidence[place], margin[place]]
+                    if not sound[place]:
+                        gone.append((rowid,))
+                    elif stored != right:
+                        changes.append((*right, rowid))
+                self._target.executemany(
+                    "UPDATE scores SET top = ?, confidence = ?, margin = ? WHERE rowid = ?", changes
+                )
+                self._target.executemany("DELETE FROM scores WHERE rowid = ?", gone)
+                mended += len(changes)
+                unusable += len(gone)
+        if mended:
+            self._problems.append(f"Of {plural(mended, 'prediction')} the best label was computed again.")
+        if unusable:
+            self._problems.append(f"{plural(unusable, 'prediction')} made no sense and were left out.")
+
+    def _show_one_run(self) -> None:
+        """Let one run at most be shown under each alias, and one model version at most be in use."""
+        for table, same in (("runs", "other.alias = runs.alias"), ("model_versions", "1")):
+            self._target.execute(
+                f"UPDATE {table} SET active = 0 WHERE active AND id <>"
+                f" (SELECT max(id) FROM {table} AS other WHERE other.active AND {same})"
+            )
+
+    def _count(self, table: str) -> int:
+        (count,) = self._target.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(count)

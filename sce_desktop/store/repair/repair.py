@@ -1,0 +1,185 @@
+"""Making a new project of what can still be read of a damaged one, and of nothing that acts by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.words import plural
+from sce_desktop.store.file import opening, placing, schema, wal
+from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.failures import known_failures
+from sce_desktop.store.repair.damaged import DamagedFile
+from sce_desktop.store.repair.mending import Mending
+from sce_desktop.store.repair.pages import PageFile
+from sce_desktop.store.repair.salvage import TABLES, Salvage
+
+_BACKUP_PAGES: Final = 2_000
+_CALLED: Final = {
+    "project": "record of the project",
+    "imports": "record of an import",
+    "rows": "row",
+    "cell_types": "record of cell types",
+    "labels": "label",
+    "label_sets": "label set",
+    "annotations": "annotation",
+    "annotation_labels": "label of a row",
+    "marks": "note or flag",
+    "runs": "run",
+    "scores": "prediction",
+    "model_versions": "model version",
+    "audits": "audit sample",
+    "audit_rows": "row of an audit sample",
+    "coders": "annotator",
+    "other_annotations": "label of another annotator",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TableReport:
+    """What came of one table. ``lost``: records that were seen and cannot be read; there may have been more
+    where the table is not ``complete``."""
+
+    table: str
+    kept: int
+    lost: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What was brought over, and a sentence for everything that was not."""
+
+    rows: int
+    annotations: int
+    scores: int
+    problems: tuple[str, ...]
+    tables: tuple[TableReport, ...] = ()
+
+
+def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
+    """Make a new project at ``copy`` of what can be read of the one at ``path``, which is left as it is.
+
+    Rows keep their ids, so that annotations stay with their rows where others are lost.
+
+    Raises:
+        UserError: ``path`` is not a project or nothing of it can be read, or ``copy`` exists.
+    """
+    if not path.is_file():
+        raise UserError(f"{path.name} is not a file: choose a project file.")
+    path = path.resolve()
+    with (
+        placing.new_file(copy, overwrite=False) as draft,
+        _undisturbed(path, draft) as still,
+        _found(still, path, progress) as (source, problems),
+    ):
+        opening.write_schema(draft, name=path.stem)
+        with known_failures(copy), contextlib.closing(connect(draft, "mode=rw")) as target:
+            target.execute("PRAGMA foreign_keys=OFF")  # parents may be lost; orphans are removed at the end
+            target.execute("PRAGMA synchronous=OFF")  # new_file makes it durable as a whole
+            target.execute("PRAGMA cache_size=-65536")
+            target.execute("BEGIN")
+            indexes = _drop_indexes(target)  # made at once they take a fraction of the time
+            Salvage(source, target, problems).run()
+            Mending(source, target, problems, progress).run()
+            for statement in indexes:
+                progress.check()
+                target.execute(statement)
+            report = _report(source, target, problems)
+            if not report.rows and not report.annotations and source.lacks("rows"):
+                raise UserError(f"Nothing in {path.name} can be read: restore it from a backup.")
+            target.execute("COMMIT")
+    return report
+
+
+@contextlib.contextmanager
+def _undisturbed(path: Path, draft: Path) -> Iterator[Path]:
+    """Give a file that nobody writes to: ``path`` itself or, where it is open elsewhere, a copy."""
+    lock = placing.lock_of(path)
+    copy = draft.with_name(f"{draft.name}-source")
+    try:
+        with contextlib.suppress(OSError):  # a folder that cannot be written to
+            if not lock.acquire():
+                _copy_open(path, copy)
+        yield copy if copy.exists() else path
+    finally:
+        lock.release()
+        copy.unlink(missing_ok=True)
+
+
+def _copy_open(path: Path, copy: Path) -> None:
+    """Copy a project that others write to, as it is at this moment; where SQLite can no more, do nothing."""
+    try:
+        with (
+            contextlib.closing(connect(path, "mode=ro")) as plain,
+            contextlib.closing(sqlite3.connect(copy)) as target,
+        ):
+            plain.execute("PRAGMA writable_schema=ON")
+            plain.backup(target, pages=_BACKUP_PAGES)
+    except (sqlite3.Error, UnicodeDecodeError):
+        copy.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _found(still: Path, path: Path, progress: Progress) -> Iterator[tuple[DamagedFile, list[str]]]:
+    """Give the tables of a file, with what a log beside it has written later if that belongs to it."""
+    with contextlib.ExitStack() as stack:
+        log = wal.open_log(still.with_name(f"{still.name}-wal"))
+        problems = []
+        pages = stack.enter_context(contextlib.closing(PageFile(still)))
+        source = DamagedFile(pages, progress)
+        if log is not None:
+            stack.callback(log.close)
+            with_log = stack.enter_context(contextlib.closing(PageFile(still, log)))
+            later = DamagedFile(with_log, progress)
+            same = not later.created or not source.created or later.created == source.created
+            if later.is_project and same and later.broken.total() <= source.broken.total():
+                source = later
+            else:
+                problems.append(f"The log {path.name}-wal does not belong to the project and was not used.")
+        if not source.is_project:
+            raise UserError(f"{path.name} is not a project of SCE Desktop: choose a file that it has saved.")
+        yield source, problems
+
+
+def _drop_indexes(target: sqlite3.Connection) -> list[str]:
+    """Drop the indexes and return the statements that make them."""
+    found = target.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL")
+    indexes: dict[str, str] = dict(found.fetchall())
+    for name in indexes:
+        target.execute(f"DROP INDEX {name}")
+    return list(indexes.values())
+
+
+def _report(source: DamagedFile, target: sqlite3.Connection, problems: list[str]) -> RepairReport:
+    tables = []
+    for table in TABLES:
+        (kept,) = target.execute(f"SELECT count(*) FROM {table}").fetchone()
+        broken, lost = source.broken[table], source.lost[table]
+        since = schema.metadata.tables[table].info.get("since", 1)
+        complete = not source.lacks(table) or since > source.version
+        tables.append(TableReport(table, kept, lost, complete))
+        if replaced := source.replaced[table]:
+            problems.append(f"Table {table}: in {plural(replaced, 'record')} something was replaced.")
+        if source.is_missing(table):
+            problems.append(f"The table {table} is missing.")
+        elif not complete:
+            more = f"{plural(broken, 'damaged place')} may have held more" if broken else ""
+            gone = f"{plural(lost, _CALLED[table])} cannot be read" if lost else ""
+            problems.append(
+                f"Table {table}: {kept:,} records recovered; {', '.join(filter(None, (gone, more)))}."
+            )
+    kept_of = {report.table: report.kept for report in tables}
+    return RepairReport(
+        rows=kept_of["rows"],
+        annotations=kept_of["annotations"],
+        scores=kept_of["scores"],
+        problems=tuple(problems),
+        tables=tuple(tables),
+    )

@@ -1,0 +1,1 @@
+"""Predictions, model versions and cached text vectors."""

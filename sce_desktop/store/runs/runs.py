@@ -1,0 +1,301 @@
+"""Runs: what a model said about each row, whole, beside what other models and earlier label sets said."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+
+from sce_desktop.core import scoring
+from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, Run, Scores
+from sce_desktop.store.annotations.label_sets import parsed, to_json
+from sce_desktop.store.file import schema
+from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.repair.stored import Malformed
+from sce_desktop.store.runs.scored import Scored, ScoredRuns
+from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
+
+_BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
+_BATCH_REMOVE: Final = 5_000
+_NONES: Final = frozenset((float, type(None)))
+_ROUNDING: Final = 1e-4
+_STORED: Final = np.dtype("<f4")
+_RUN: Final = (
+    "SELECT id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored,"
+    " whole_table FROM runs"
+)
+_runs = schema.runs
+_scores = schema.scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowScore:
+    """What a run says about one row. ``probabilities`` (K,) is in the order of the run's labels."""
+
+    probabilities: FloatArray
+    none: float | None  # probability that no label fits, where the model can say so
+    top: int  # 0-based place of the best label in the run's labels
+    confidence: float
+    margin: float
+
+
+class RunArrays(NamedTuple):
+    """What a run says about every row that it has scored, (n,) each, in file order."""
+
+    row_ids: IdArray
+    top: IdArray  # 0-based places in the run's labels
+    confidence: FloatArray
+    margin: FloatArray
+
+
+def open_run(
+    connection: sa.Connection,
+    *,
+    alias: str,
+    kind: ModelKind,
+    model: str,
+    fingerprint: str,
+    labels: Sequence[Label],
+    multi_label: bool,
+    whole_table: bool,
+) -> Run:
+    """Return the run that has given, or would give, the same numbers under ``alias``; else a new one.
+
+    The first run of an alias is its active one. ValueError if a label has no id: they are the project's.
+    """
+    if any(label.id is None for label in labels):
+        raise ValueError("the labels of a run are labels of the project")
+    key = _labels_key(labels)
+    found = connection.execute(
+        sa.select(_runs.c.id).where(
+            _runs.c.alias == alias,
+            _runs.c.fingerprint == fingerprint,
+            _runs.c.labels_key == key,
+            _runs.c.multi_label == multi_label,
+            _runs.c.whole_table == whole_table,
+        )
+    ).scalar()
+    if found is None:
+        found = insert(
+            connection,
+            _runs,
+            alias=alias,
+            kind=kind,
+            model=model,
+            fingerprint=fingerprint,
+            labels=to_json(labels),
+            labels_key=key,
+            multi_label=multi_label,
+            created_at=now(),
+            active=active(connection, alias) is None,
+            scored=0,
+            whole_table=whole_table,
+        )
+    return get(connection, found)
+
+
+def get(connection: sa.Connection, run_id: int) -> Run:
+    """Return a run. KeyError if there is none of that id."""
+    found = raw(connection).execute(f"{_RUN} WHERE id = ?", (run_id,)).fetchone()
+    if found is None:
+        raise KeyError(run_id)
+    return _run(found)
+
+
+def every(connection: sa.Connection) -> tuple[Run, ...]:
+    """Return all runs, oldest first."""
+    return tuple(_run(found) for found in raw(connection).execute(f"{_RUN} ORDER BY id"))
+
+
+def active(connection: sa.Connection, alias: str) -> Run | None:
+    """Return the run that is shown under ``alias``."""
+    found = raw(connection).execute(f"{_RUN} WHERE alias = ? AND active", (alias,)).fetchone()
+    return None if found is None else _run(found)
+
+
+def before(connection: sa.Connection, run: Run) -> Run | None:
+    """Return the newest other run under the alias of ``run`` that has scored anything."""
+    newest = f"{_RUN} WHERE alias = ? AND scored > 0 AND id != ? ORDER BY id DESC LIMIT 1"
+    found = raw(connection).execute(newest, (run.alias, run.id)).fetchone()
+    return None if found is None else _run(found)
+
+
+def activate(connection: sa.Connection, run_id: int) -> None:
+    """Show a run under its alias, in place of the one that was. KeyError if there is none of that id."""
+    alias = get(connection, run_id).alias
+    is_it = _runs.c.id == run_id
+    connection.execute(_runs.update().where(_runs.c.alias == alias).values(active=is_it))
+
+
+def finish(connection: sa.Connection, run_id: int) -> None:
+    """Note that a run has seen all rows that there were."""
+    connection.execute(_runs.update().where(_runs.c.id == run_id).values(finished_at=now()))
+
+
+def remove(database: Database, run_id: int) -> None:
+    """Remove a run and its scores, in short transactions."""
+    statement = "DELETE FROM scores WHERE rowid IN (SELECT rowid FROM scores WHERE run_id = ? LIMIT ?)"
+    removed = _BATCH_REMOVE
+    while removed == _BATCH_REMOVE:
+        with database.write() as connection:
+            removed = raw(connection).execute(statement, (run_id, _BATCH_REMOVE)).rowcount
+            _count_scored(connection, run_id, -removed)
+    with database.write() as connection:
+        connection.execute(_runs.delete().where(_runs.c.id == run_id))
+
+
+def add_scores(database: Database, run_id: int, row_ids: Ids, scores: Scores) -> None:
+    """Keep ``scores`` of ``row_ids`` (n,), in short transactions.
+
+    A row that this run has scored keeps what it has: the same run says the same. KeyError if there is no such
+    run, ValueError if a row is not in the project or the numbers do not fit the rows or the run's labels.
+    """
+    ids = np.asarray(row_ids, np.int64)
+    probabilities = np.ascontiguousarray(scores.probabilities, _STORED)
+    with database.read() as connection:
+        labels = get(connection, run_id).labels
+        last = connection.execute(sa.select(last_row_id())).scalar_one()
+    if probabilities.shape != (len(ids), len(labels)):
+        raise ValueError(f"{probabilities.shape} probabilities for {len(ids)} rows and {len(labels)} labels")
+    if not len(ids):
+        return
+    if not np.isfinite(probabilities).all():
+        raise ValueError("a probability is not a number")
+    if ids.min() < 1 or ids.max() > last:
+        raise ValueError("no such row")
+    best, confidence, margin = scoring.top(probabilities)
+    none = [None] * len(ids) if scores.none is None else np.asarray(scores.none, float).tolist()
+    vectors = (vector.tobytes() for vector in probabilities)
+    columns = (ids.tolist(), best.tolist(), confidence.tolist(), margin.tolist(), none, vectors)
+    records = [(run_id, *record) for record in zip(*columns, strict=True)]
+    for start in range(0, len(records), _BATCH_SCORES):
+        with database.write() as connection:
+            added = (
+                raw(connection)
+                .executemany(
+                    "INSERT OR IGNORE INTO scores"
+                    " (run_id, row_id, top, confidence, margin, none, probabilities)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    records[start : start + _BATCH_SCORES],
+                )
+                .rowcount
+            )
+            _count_scored(connection, run_id, added)
+
+
+def count_wrong(connection: sa.Connection, run_id: int) -> int:
+    """Return how many rows' best label, confidence or margin are not those of their probabilities.
+
+    The best label must be a place in the run's labels.
+    """
+    wrong = 0
+    found = raw(connection).execute(
+        "SELECT top, confidence, margin, probabilities FROM scores WHERE run_id = ?", (run_id,)
+    )
+    while records := found.fetchmany(_BATCH_REMOVE):
+        top, *stored, blobs = zip(*records, strict=True)
+        vectors = np.frombuffer(b"".join(blobs), _STORED).reshape(len(blobs), -1)
+        _, confidence, margin = scoring.top(vectors)
+        best = vectors[np.arange(len(blobs)), np.array(top)]
+        right = np.array([confidence, margin, confidence])
+        off = np.abs(right - np.array([*stored, best], np.float64)) > _ROUNDING
+        wrong += int(off.any(axis=0).sum())
+    return wrong
+
+
+def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, RowScore]:
+    """Return what a run says about ``row_ids`` by row; a row without a score is absent."""
+    found = raw(connection).execute(
+        "SELECT row_id, probabilities, none, top, confidence, margin FROM scores"
+        " WHERE run_id = ? AND row_id IN (SELECT value FROM json_each(?))",
+        (run_id, json_ids(row_ids)),
+    )
+    scores = {
+        row_id: RowScore(_vector(blob), none, top, confidence, margin)
+        for row_id, blob, none, top, confidence, margin in found
+    }
+    if not _NONES.issuperset(type(score.none) for score in scores.values()):
+        raise Malformed("predictions in it are no numbers")
+    return scores
+
+
+def arrays(said: Scored) -> RunArrays:
+    """Return best label, confidence and margin of every row that a run has scored."""
+    ids = said.ids(len(said.top))
+    confidence, margin = (column[ids].astype(np.float32) for column in (said.confidence, said.margin))
+    return RunArrays(ids, said.top[ids], confidence, margin)
+
+
+def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]:
+    """Return the scored rows (n,) in file order and their probabilities (n, K)."""
+    plain = raw(connection)
+    (count,) = plain.execute("SELECT count(*) FROM scores WHERE run_id = ?", (run_id,)).fetchone()
+    ids = np.empty(count, np.int64)
+    probabilities = np.empty((count, len(get(connection, run_id).labels)), np.float32)
+    found = plain.execute(
+        "SELECT row_id, probabilities FROM scores WHERE run_id = ? ORDER BY row_id", (run_id,)
+    )
+    for place, (row_id, blob) in enumerate(found):
+        ids[place] = row_id
+        probabilities[place] = _vector(blob)
+    return ids, probabilities
+
+
+def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> IdArray:
+    """Return the place of the label that ``run`` gives each row, by row id from 0 to the last it has scored.
+
+    -1 where it says nothing, -2 where it says that no label fits.
+    """
+    said = scored.get(connection, run.id)
+    (threshold,) = raw(connection).execute("SELECT threshold FROM project").fetchone()
+    none = scoring.none_fits(said.confidence, said.none, threshold=threshold, multi_label=run.multi_label)
+    places: IdArray = np.where((said.top >= 0) & none, -2, said.top)
+    return places
+
+
+def predicted_counts(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> dict[int, int]:
+    """Return the number of rows to which a run gives each of its labels, by label id."""
+    run = get(connection, run_id)
+    places = given(connection, run, scored)
+    counts = np.bincount(places[places >= 0], minlength=len(run.labels))
+    labels = zip(run.labels, counts, strict=True)
+    return {label.id: int(count) for label, count in labels if label.id is not None}
+
+
+def _labels_key(labels: Sequence[Label]) -> str:
+    """Return what is equal where labels are the same and say the same; colours and shortcuts say nothing."""
+    said = [[label.id, label.name, label.description, label.synonyms] for label in labels]
+    return hashlib.blake2b(json.dumps(said).encode(), digest_size=16).hexdigest()
+
+
+def _count_scored(connection: sa.Connection, run_id: int, change: int) -> None:
+    connection.execute(_runs.update().where(_runs.c.id == run_id).values(scored=_runs.c.scored + change))
+
+
+def _vector(blob: bytes) -> FloatArray:
+    if type(blob) is not bytes or len(blob) % _STORED.itemsize:
+        raise Malformed("predictions in it are no numbers")
+    return np.frombuffer(blob, _STORED).astype(np.float32, copy=False)
+
+
+def _run(found: tuple[Any, ...]) -> Run:
+    run_id, alias, kind, model, fingerprint, labels, multi_label, *rest = found
+    created_at, finished_at, scored, whole_table = rest
+    return Run(
+        id=run_id,
+        alias=alias,
+        kind=kind,
+        model=model,
+        fingerprint=fingerprint,
+        labels=parsed(labels),
+        multi_label=bool(multi_label),
+        created_at=created_at,
+        finished_at=finished_at,
+        scored=scored,
+        whole_table=bool(whole_table),
+    )

@@ -1,0 +1,300 @@
+"""What other people answered, or a column of right answers, beside the user's own annotations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from sce_desktop.core.agreement import Agreement, compare_coders
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import distinct_labels, label_key
+from sce_desktop.core.lists import from_list
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import USER, Coder, Decision, Label, Origin, TableOptions
+from sce_desktop.core.words import plural
+from sce_desktop.data.tables import open_table
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.one_state import one_state
+from sce_desktop.tasks.tables.carried import CarriedAnnotations, our_columns
+from sce_desktop.tasks.tables.columns import (
+    ListCells,
+    are_lists,
+    cells_of,
+    find_columns,
+    tell_alike,
+    tell_reading,
+)
+
+GOLD = "gold"
+"""The coder whose answers are right by definition."""
+Answer = str | Sequence[str] | None  # a label, several, or none of these
+
+
+@dataclass(frozen=True, slots=True)
+class CoderImport:
+    """What an import of a coder's answers brought."""
+
+    coder: Coder
+    unknown: int  # keys of the table that no row of the project has
+    repeated: int  # keys that several rows of the project, or of the table, have: they are left out
+
+
+def import_coder(
+    project: Project,
+    table: Path,
+    key_column: str | int,
+    label_column: str | int,
+    name: str,
+    progress: Progress,
+    *,
+    own_key: str | int | None = None,
+    options: TableOptions | None = None,
+) -> CoderImport:
+    """Keep the answers in a table as those of another coder, by rows with the same key.
+
+    Where the table is an export of ours and ``label_column`` its column of labels, "none of these" and
+    several labels come along; else a blank cell is no answer, and several labels are a JSON list.
+
+    Args:
+        project: Whose rows.
+        table: The other person's file.
+        key_column: Header or place of its column that says which row is meant.
+        label_column: Header or place of its column of labels.
+        name: Of the coder.
+        progress: Told of rows; keys that are left out are a warning.
+        own_key: Header or place of the project's column of keys, None: headed as ``key_column``.
+        options: How to read the table.
+
+    Raises:
+        UserError: A column is missing, no key names one row, or the name is taken.
+        Cancelled: The user stopped; nothing was kept.
+    """
+    opened = open_table(table, options or TableOptions())
+    (key_at,) = find_columns(opened.columns, [key_column], progress)
+    (label_at,) = find_columns(opened.columns, [label_column], progress)
+    own = opened.columns[key_at] if own_key is None else own_key
+    (own_at,) = find_columns(project.columns, [own], progress)
+    ours_at = our_columns(opened.columns)
+    carried = CarriedAnnotations(
+        opened.columns, gold_at=label_at, ours_at=ours_at if ours_at == label_at else None
+    )
+    theirs: dict[str, list[tuple[int, tuple[str, ...]]]] = {}  # by key the rows of the table, with the names
+    read = 0
+    for batch in opened.batches(progress=progress):
+        progress.check()
+        for number, cells in enumerate(batch, start=read + 1):
+            said = carried.read(cells)
+            if said.decision not in (None, Decision.SKIPPED):
+                theirs.setdefault(cells[key_at] or "", []).append((number, said.names))
+        read += len(batch)
+    tell_reading(opened, progress)
+    carried.tell_bad_cells(progress)
+    rows: dict[str, list[int]] = {}
+    for row_id, key in cells_of(project, own_at, progress):
+        rows.setdefault(key or "", []).append(row_id)
+    lists = _may_be_several(project) and ours_at != label_at
+    listed = ListCells(opened.columns[label_at])
+    told = Counter(names[0] for said in theirs.values() for _, names in said if names)
+    broken_told = lists and are_lists(told)
+    answers: dict[int, Answer] = {}
+    unknown = repeated = 0
+    for key, said_all in theirs.items():
+        ids = rows.get(key, []) if key else []
+        if not ids:
+            unknown += 1
+        elif len(ids) > 1 or len(said_all) > 1:
+            repeated += 1
+        else:
+            ((row, names),) = said_all
+            if not broken_told:
+                answers[ids[0]] = _answer(names, lists)
+            elif (found := listed.names(names[0], row)) is not None:
+                answers[ids[0]] = found or None
+    listed.tell(progress)
+    if not answers:
+        raise UserError(
+            "No row of the table has a key of this project: choose other columns for the key, on both sides."
+        )
+    if unknown:
+        progress.warn(f"Keys that no row of this project has: {unknown:,} (left out).")
+    if repeated:
+        progress.warn(f"Keys that are there more than once: {repeated:,} (left out).")
+    return CoderImport(project.add_coder(name, table.name, answers), unknown, repeated)
+
+
+def column_as_coder(project: Project, column: str | int, progress: Progress, *, name: str = GOLD) -> Coder:
+    """Keep a column of the project itself, by header or place, as a coder's answers; blank cells are none.
+
+    Raises:
+        UserError: The column is missing or empty, or the name is taken.
+        Cancelled: The user stopped; nothing was kept.
+    """
+    (place,) = find_columns(project.columns, [column], progress)
+    answers = _answers_of(project, place, progress, several=_may_be_several(project))
+    if not answers:
+        raise UserError(f"“{project.columns[place]}” has nothing but empty cells: choose another column.")
+    return project.add_coder(name, _source(project.columns[place]), answers)
+
+
+def check_gold(project: Project, column: str) -> None:
+    """Refuse to take ``column`` as gold where the project has gold answers that came from elsewhere.
+
+    Raises:
+        UserError: It has.
+    """
+    gold = gold_coder(project)
+    if gold is not None and gold.source != _source(column):
+        raise UserError(
+            f"This project has gold answers of another origin ({gold.source}): remove them first, under "
+            "Review, Agreement with others, or take the column as your annotations."
+        )
+
+
+def keep_gold(
+    project: Project,
+    place: int,
+    progress: Progress,
+    *,
+    multi_label: bool = False,
+    lists: bool | None = None,
+) -> None:
+    """Keep a column as gold, in place of what was kept of it before; labels that it names besides are added.
+
+    Args:
+        project: Whose column.
+        place: Of the column.
+        multi_label: Several labels may fit a row.
+        lists: Whether a cell may be a JSON list of labels; None: where several labels may fit.
+        progress: Told of rows; a column of empty cells is a warning.
+
+    Raises:
+        UserError: A value cannot be a label.
+        Cancelled: The user stopped.
+    """
+    several = multi_label or _may_be_several(project)
+    answers = _answers_of(project, place, progress, several=several if lists is None else lists)
+    if not answers:
+        progress.warn(f"“{project.columns[place]}” has nothing but empty cells: there are no gold answers.")
+        return
+    label_set = project.label_set()
+    labels: tuple[Label, ...] = label_set.labels if label_set is not None else ()
+    known = {label_key(label.name) for label in labels}
+    names = [name for said in answers.values() for name in ([said] if isinstance(said, str) else said or ())]
+    tell_alike([*(label.name for label in labels), *names], progress)
+    more = [label for label in distinct_labels(names) if label_key(label.name) not in known]
+    project.set_labels([*labels, *more], multi_label=several)
+    gold = gold_coder(project)
+    source = _source(project.columns[place])
+    project.add_coder(GOLD, source, answers, replaces=gold.id if gold is not None else None)
+
+
+def _answers_of(project: Project, place: int, progress: Progress, *, several: bool) -> dict[int, Answer]:
+    cells = {
+        row_id: cell for row_id, cell in cells_of(project, place, progress) if cell and not is_blank(cell)
+    }
+    if not several or not are_lists(Counter(cells.values())):
+        return {row_id: _answer((cell,), several) for row_id, cell in cells.items()}
+    listed = ListCells(project.columns[place])
+    named = {row_id: listed.names(cell, row_id) for row_id, cell in cells.items()}
+    listed.tell(progress)
+    return {row_id: names or None for row_id, names in named.items() if names is not None}
+
+
+def gold_coder(project: Project) -> Coder | None:
+    """Return who holds the right answers; None: the project has none."""
+    return next((coder for coder in project.coders() if coder.name == GOLD), None)
+
+
+def _source(column: str) -> str:
+    return f"column {column}"
+
+
+_HOW = {Origin.HAND: "by hand", Origin.BULK: "accepted in bulk", Origin.IMPORTED: "imported"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithOther:
+    """How far the user and another coder agree; ``unknown``: what is no label here, and how often.
+
+    ``agreement`` is of the rows that the user decided by hand. ``apart``: what was accepted for many rows at
+    once is a model's answer, and what was imported somebody's; they have figures of their own, if they are.
+    """
+
+    coder: Coder
+    agreement: Agreement
+    unknown: dict[str, int]
+    apart: dict[Origin, Agreement] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> list[tuple[str, Agreement, str]]:
+        """How the user decided (empty: all by hand), the agreement, and that in a sentence; by hand first."""
+        by_hand = _HOW[Origin.HAND] if self.apart else ""
+        found = {by_hand: self.agreement, **{_HOW[origin]: one for origin, one in self.apart.items()}}
+        return [(how, one, self._sentence(how, one)) for how, one in found.items()]
+
+    @property
+    def sentence(self) -> str:
+        """What there is to say of it."""
+        return " ".join(sentence for _, _, sentence in self.lines)
+
+    def _sentence(self, how: str, found: Agreement) -> str:
+        both = f"You{f', {how},' if how else ''} and {self.coder.name}"
+        if not found.rows:
+            return f"{both} have decided no row both."
+        beyond = [
+            f"{name} {value:.2f}"
+            for name, value in (("Cohen's kappa", found.kappa), ("Krippendorff's alpha", found.alpha))
+            if value is not None
+        ]
+        figures = f" ({', '.join(beyond)})" if beyond else ""
+        same, rows = f"{100 * found.same:.0f} %", plural(found.rows, "row")
+        return f"{both} agree on {same} of {rows} that both decided{figures}."
+
+
+@one_state
+def agreements(project: Project, progress: Progress) -> list[WithOther]:
+    """Compare every other coder with the user; several labels of a row are one answer.
+
+    Raises:
+        Cancelled: The user stopped.
+    """
+    coders = project.coders()
+    own = {origin: project.coder_answers(USER, origin=origin) for origin in Origin} if coders else {}
+    found = []
+    for coder in coders:
+        progress.check()
+        theirs = project.coder_answers(coder.id)
+        figures = {origin: _compare(said, theirs) for origin, said in own.items()}
+        by_hand = figures.pop(Origin.HAND)
+        apart = {origin: one for origin, one in figures.items() if one.rows}
+        words = Counter(word for said in theirs.values() for word in said if isinstance(word, str))
+        found.append(WithOther(coder, by_hand, dict(words), apart))
+    return found
+
+
+def _compare(
+    own: Mapping[int, frozenset[int | str]], theirs: Mapping[int, frozenset[int | str]]
+) -> Agreement:
+    places: dict[frozenset[int | str], int] = {}
+    both = sorted(own.keys() & theirs.keys())
+    pairs = [tuple(places.setdefault(said[row], len(places)) for said in (own, theirs)) for row in both]
+    answers = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return compare_coders(answers[0], answers[1], len(places))
+
+
+def _answer(names: Iterable[str], lists: bool) -> Answer:
+    """Return what was answered; with ``lists`` a single name may be a JSON list of several."""
+    given = tuple(names)
+    if lists and len(given) == 1 and (found := from_list(given[0])) is not None:
+        given = found
+    return given or None
+
+
+def _may_be_several(project: Project) -> bool:
+    label_set = project.label_set()
+    return label_set is not None and label_set.multi_label

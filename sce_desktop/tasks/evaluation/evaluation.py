@@ -1,0 +1,285 @@
+"""How good models are on rows whose right label is known: on the user's table, and on the benchmark sets."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable, distinct_labels, label_key, merged_names
+from sce_desktop.core.metrics import Measures, measure
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label, TableOptions, VectorCache
+from sce_desktop.core.words import plural
+from sce_desktop.data.tables import open_table
+from sce_desktop.research.order_check import OrderCheck, order_check
+from sce_desktop.store.content.rows import Shape
+from sce_desktop.tasks.evaluation.evidence import answer_arrays, right_answers
+from sce_desktop.tasks.insight.labels import tell_merged, tell_unmerged
+from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.scoring.foreign import tell_foreign
+from sce_desktop.tasks.scoring.models import Baseline, ModelSource, load_models
+from sce_desktop.tasks.scoring.slow import tell_time
+from sce_desktop.tasks.scoring.timing import TimedCache
+from sce_desktop.tasks.scoring.whole_table import check_choice, knowing
+from sce_desktop.tasks.tables.columns import (
+    ListCells,
+    elsewhere,
+    find_column,
+    find_columns,
+    has_lists,
+    tell_alike,
+    tell_doubts,
+    tell_reading,
+)
+
+SAMPLE_SEED = 0
+
+
+@dataclass(slots=True)
+class EvaluationReport:
+    """What `evaluate_table` found. ``seconds``: load, embed, score and total."""
+
+    rows: int
+    skipped: dict[str, int]  # rows not measured: blank, without a gold label, with one outside the labels
+    labels: list[str]
+    multi_label: bool  # a row may have several: an answer is right if it is one of them
+    models: dict[str, Measures]
+    seconds: dict[str, float]
+    orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
+
+
+def evaluate_table(
+    path: Path,
+    *,
+    text_columns: Sequence[str | int],
+    gold_column: str,
+    lists: bool | None = None,
+    merge_alike: bool = False,
+    labels: Sequence[Label] | None,
+    source: ModelSource,
+    models: Sequence[str],
+    baselines: Sequence[Baseline] = (),
+    options: TableOptions | None = None,
+    max_rows: int | None = None,
+    shuffles: int = 0,
+    whole_table: bool = False,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> EvaluationReport:
+    """Measure ``models``, the similarity baseline and ``baselines`` against the column ``gold_column``.
+
+    Without ``labels`` those of the first model are taken if it carries some, else the distinct gold values.
+    With ``shuffles`` the labels are scored in so many other orders too (`order_check`); with ``whole_table``
+    the ``models`` count in what the table's other rows say, measured or not (`ml.in_table`).
+
+    Where the cells of the column are ``lists`` of labels (None: if most are), several may fit a row: each
+    is asked by itself, and a model is right if it puts one of them first, as in a project. ``merge_alike``
+    is as in `read_gold`.
+
+    Raises:
+        UserError: The table, a column, a label or a model is not right, or no row can be measured.
+    """
+    started = time.perf_counter()
+    table = read_gold(
+        path,
+        text_columns,
+        gold_column,
+        options or TableOptions(),
+        progress,
+        lists=lists,
+        merge_alike=merge_alike,
+        labels=labels or (),
+    )
+    texts, gold, several = table.texts, table.names, table.lists
+    loaded = load_models(source, models, with_similarity(baselines), progress)
+    chosen = tuple(
+        labels or loaded.models[0].model.labels or distinct_labels(itertools.chain.from_iterable(gold))
+    )
+    check_scorable(chosen, least=2)
+    if whole_table:
+        check_choice(chosen, multi_label=several)
+    tell_alike([*(label.name for label in chosen), *itertools.chain.from_iterable(gold)], progress)
+    index_of = {label_key(label.name): index for index, label in enumerate(chosen)}
+    known = [
+        list(dict.fromkeys(index_of[key] for key in map(label_key, names) if key in index_of))
+        for names in gold
+    ]
+    usable = [place for place, right in enumerate(known) if right and not is_blank(texts[place])]
+    skipped = _skipped(texts, gold, known)
+    if not usable:
+        raise UserError(
+            f"No row has a text and one of the labels in {gold_column!r}: check the columns and the labels."
+        )
+    if skipped["other_label"]:
+        progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
+    usable = sample(usable, max_rows)
+    wanted = [texts[place] for place in usable]
+    right = {row: known[place] for row, place in enumerate(usable)}
+    answers, hits = answer_arrays(right, len(usable), len(chosen))
+    timed = TimedCache(cache)
+    before = time.perf_counter()
+    measured, orders = {}, {}
+    for named in loaded.models[: len(models)]:
+        tell_foreign(named, wanted, progress)
+    tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
+    if whole_table:
+        for place, named in enumerate(loaded.models[: len(models)]):
+            loaded.models[place] = knowing(named, texts, cache=timed, progress=progress)
+    for done, named in enumerate(loaded.models):
+        part = PartProgress(
+            progress, start=done * len(wanted), total=len(wanted) * len(loaded.models), stage="scoring"
+        )
+        found = named.model.probabilities(
+            wanted, chosen, multi_label=several, cache=timed, progress=part
+        ).probabilities
+        gold_of = right_answers(
+            answers, hits if several else (), np.arange(len(usable)), found.argmax(axis=1)
+        )
+        measured[named.name] = measure(gold_of, found)
+        if shuffles:
+            orders[named.name] = order_check(
+                named.model,
+                wanted,
+                chosen,
+                found,
+                multi_label=several,
+                shuffles=shuffles,
+                cache=timed,
+                progress=progress,
+            )
+    scoring = time.perf_counter() - before
+    return EvaluationReport(
+        rows=len(wanted),
+        skipped=skipped,
+        labels=[label.name for label in chosen],
+        multi_label=several,
+        models=measured,
+        seconds={
+            "load": loaded.seconds,
+            "embed": timed.seconds,
+            "score": scoring - timed.seconds,
+            "total": time.perf_counter() - started,
+        },
+        orders=orders,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTable:
+    """Text and right labels of every row of a table; several labels only where the column holds ``lists``."""
+
+    texts: list[str]
+    names: list[tuple[str, ...]]
+    lists: bool
+
+    @property
+    def one_each(self) -> list[str]:
+        """The right label of each row, "" where there is none.
+
+        Raises:
+            UserError: Rows have several.
+        """
+        if several := sum(len(names) > 1 for names in self.names):
+            raise UserError(
+                "Fine-tuning learns one label a row, and the column holds several for "
+                f"{plural(several, 'row')}: choose another column."
+            )
+        return [names[0] if names else "" for names in self.names]
+
+
+def read_gold(
+    path: Path,
+    text_columns: Sequence[str | int],
+    gold_column: str,
+    options: TableOptions,
+    progress: Progress,
+    *,
+    lists: bool | None = None,
+    merge_alike: bool = False,
+    labels: Sequence[Label] = (),
+) -> GoldTable:
+    """Return text and right labels of every row of a table.
+
+    Args:
+        path: The table.
+        text_columns: Headers or places of the text.
+        gold_column: Header of the right labels.
+        options: How to read the table.
+        progress: Told of rows, and warned of what is read otherwise than one may think.
+        lists: Whether the cells of ``gold_column`` are JSON lists of labels; None: if most of them are.
+        merge_alike: Count gold labels that look the same as one; else the user is told how to.
+        labels: Those to which the gold labels are compared: they stand for what looks like them.
+
+    Raises:
+        UserError: The table or a column is not right, or there is no label in it.
+        Cancelled: The user stopped.
+    """
+    table = open_table(path, options)
+    tell_doubts(table, progress)
+    texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
+    gold_at = find_column(table.columns, gold_column, progress, hint=elsewhere(table))
+    shape = Shape(table.columns, texts_at)
+    texts: list[str] = []
+    gold: list[str] = []
+    for batch in table.batches():
+        texts += [shape.text_of(cells) for cells in batch]
+        gold += [cells[gold_at] or "" for cells in batch]
+        progress.report(len(texts), table.estimated_rows, stage="reading")
+        progress.check()
+    tell_reading(table, progress)
+    lists = has_lists(gold_column, gold, lists, progress)
+    names = _names(gold_column, gold, lists, progress)
+    if not any(names):
+        raise UserError(f"There is no label in column “{gold_column}”: choose the column of gold labels.")
+    if merge_alike:
+        counts = Counter(itertools.chain.from_iterable(names))
+        merged = merged_names(counts, (label.name for label in labels))
+        tell_merged(merged, progress)
+        names = [tuple(dict.fromkeys(merged.get(name, name) for name in right)) for right in names]
+    else:
+        tell_unmerged(itertools.chain.from_iterable(names), progress)
+    return GoldTable(texts, names, lists)
+
+
+def _names(column: str, gold: Sequence[str], lists: bool, progress: Progress) -> list[tuple[str, ...]]:
+    """Return the labels that each cell of a column names."""
+    if not lists:
+        return [() if is_blank(cell) else (cell,) for cell in gold]
+    listed = ListCells(column)
+    names = [listed.names(cell, row) or () for row, cell in enumerate(gold, start=1)]
+    listed.tell(progress)
+    return names
+
+
+def _skipped(
+    texts: Sequence[str], gold: Sequence[Sequence[str]], known: Sequence[Sequence[int]]
+) -> dict[str, int]:
+    skipped = {"blank": 0, "no_gold": 0, "other_label": 0}
+    for text, names, right in zip(texts, gold, known, strict=True):
+        if is_blank(text):
+            skipped["blank"] += 1
+        elif not right:
+            skipped["other_label" if names else "no_gold"] += 1
+    return skipped
+
+
+def sample(items: list[int], most: int | None) -> list[int]:
+    """Return a random sample of ``most`` items in their order, always the same; all if they are fewer."""
+    if most is None or len(items) <= most:
+        return items
+    places = np.random.default_rng(SAMPLE_SEED).choice(len(items), most, replace=False)
+    return [items[place] for place in np.sort(places)]
+
+
+def with_similarity(baselines: Sequence[Baseline]) -> list[Baseline]:
+    """Return ``baselines`` with the default similarity among them: no figure of ours stands alone."""
+    default = Baseline("similarity")
+    return list(baselines) if any(one.alias == default.alias for one in baselines) else [default, *baselines]

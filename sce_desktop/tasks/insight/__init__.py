@@ -1,0 +1,1 @@
+"""What the labels say about the table."""

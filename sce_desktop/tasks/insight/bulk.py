@@ -1,0 +1,102 @@
+"""Many rows decided at once: in steps that let a person decide in between, and undone as one.
+
+Rows of a random sample are left out, whoever asks: a person decides them one by one, or they prove nothing.
+So are rows without text, about which there is nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, Decision, IdArray, Origin
+from sce_desktop.store.content.query import RowQuery
+from sce_desktop.store.project import Project
+from sce_desktop.store.sql import now
+
+STEP: Final = 1_000
+"""Rows of one transaction: some hundredths of a second, which a decision by hand has to wait at most."""
+
+Answer = tuple[int, ...]
+"""Label ids, or (`NO_LABEL`,) where none fits, or (`SKIPPED`,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOutcome:
+    """How many rows were decided, and how many were left out."""
+
+    rows: int
+    spared: int = 0  # they belong to a random sample
+    blank: int = 0  # they have no text
+    relabelled: int = 0  # of those decided: they had another answer before
+
+
+def sampled_rows(project: Project) -> IdArray:
+    """Return the rows (n,) of all random samples, in file order."""
+    drawn = [project.audit_rows(audit.id) for audit in project.audits()]
+    return np.unique(np.concatenate(drawn)) if drawn else np.zeros(0, np.int64)
+
+
+def count_relabelled(project: Project, row_ids: Sequence[int], answer: Answer) -> int:
+    """Return how many of ``row_ids`` have another answer that `decide_all` would replace by ``answer``."""
+    sampled = set(sampled_rows(project).tolist())
+    known = project.annotations([row_id for row_id in row_ids if row_id not in sampled])
+    return sum(_replaces(answer, annotation) for annotation in known.values())
+
+
+def decide_all(
+    project: Project, answers: Mapping[int, Answer], *, queue: str, progress: Progress
+) -> BulkOutcome:
+    """Give each row its answer, but for those left out (`BulkOutcome`) and those decided since this began.
+
+    The history has one action for it, unless the user does something in between: then it goes on as another.
+    Until it is through, stopped or failed the project knows it as unfinished: whoever opens it after a crash
+    can tell (`Project.interrupted`).
+
+    Raises:
+        Cancelled: The user stopped. The steps until then stay, and can be undone; ``progress`` has been told
+            how many rows they are.
+        ValueError: A row or a label is not in the project, or the labels do not fit the decision.
+    """
+    began = now()
+    sampled = set(sampled_rows(project).tolist())
+    blank = set(project.row_ids(RowQuery(blank=True)).tolist()) & answers.keys()
+    wanted = [row_id for row_id in answers if row_id not in sampled and row_id not in blank]
+    done, relabelled, action = 0, 0, None
+    try:
+        for start in range(0, len(wanted), STEP):
+            progress.check()
+            some = wanted[start : start + STEP]
+            moment = now()
+            known = project.annotations(some)
+            newer = {row_id for row_id, one in known.items() if began < one.decided_at <= moment}
+            chosen = [_annotation(i, answers[i], moment, queue) for i in some if i not in newer]
+            last = start + STEP >= len(wanted)
+            action = project.annotate_part(chosen, last=last, action=action)
+            done += len(chosen)
+            relabelled += sum(_replaces(answers[i], known[i]) for i in some if i in known and i not in newer)
+            progress.report(done, len(wanted), stage="deciding rows")
+    except BaseException:
+        with suppress(UserError):  # the disk may be full: then opening the project tells how far it came
+            project.end_parts()
+        raise
+    return BulkOutcome(done, len(answers) - len(wanted) - len(blank), len(blank), relabelled)
+
+
+def _replaces(answer: Answer, known: Annotation) -> bool:
+    """Whether ``answer`` is another one than a row has; whoever skipped it gave none."""
+    has = (NO_LABEL,) if known.decision is Decision.NONE else known.label_ids
+    return known.decision is not Decision.SKIPPED and set(has) != set(answer)
+
+
+def _annotation(row_id: int, answer: Answer, moment: str, queue: str) -> Annotation:
+    bare: dict[Answer, Decision] = {(NO_LABEL,): Decision.NONE, (SKIPPED,): Decision.SKIPPED}
+    decision = bare.get(answer, Decision.LABEL)
+    label_ids = answer if decision is Decision.LABEL else ()
+    return Annotation(row_id, decision, label_ids, Origin.BULK, moment, queue)

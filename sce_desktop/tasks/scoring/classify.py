@@ -1,0 +1,241 @@
+"""Classify a table into another table, without a project: streamed, so that its size does not matter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import check_scorable
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
+from sce_desktop.data.tables import Table, open_table
+from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.store.content.rows import Shape
+from sce_desktop.tasks.progress import PartProgress, Unreported
+from sce_desktop.tasks.scoring.foreign import ForeignTexts
+from sce_desktop.tasks.scoring.models import (
+    Baseline,
+    ModelSource,
+    NamedModel,
+    count_cut,
+    labels_for,
+    load_models,
+)
+from sce_desktop.tasks.scoring.slow import tell_time
+from sce_desktop.tasks.scoring.timing import TimedCache
+from sce_desktop.tasks.scoring.whole_table import check_choice, knowing_file
+from sce_desktop.tasks.tables.columns import (
+    ModelColumns,
+    beside,
+    elsewhere,
+    find_columns,
+    tell_doubts,
+    tell_reading,
+    typed_cells,
+)
+from sce_desktop.tasks.tables.replaceable import check_output, has_only_rows_of, is_result
+
+BATCH_ROWS = 2000  # read and scored at once; a cancel need not wait for them, it takes effect within
+
+
+@dataclass(slots=True)
+class ClassifyReport:
+    """What `classify_table` did. ``seconds``: load, embed, score and total."""
+
+    rows: int
+    scored: int
+    skipped_blank: int
+    cut: int  # texts longer than the model reads
+    labels: list[str]
+    models: list[str]
+    seconds: dict[str, float]
+    output: str
+    whole_table: bool = False  # the model counted in what the other rows say
+
+
+def classify_table(
+    table_path: Path,
+    output: Path,
+    *,
+    text_columns: Sequence[str | int],
+    labels: Sequence[Label] | None,
+    source: ModelSource,
+    model: str,
+    baselines: Sequence[Baseline] = (),
+    options: TableOptions | None = None,
+    threshold: float | None = None,
+    multi_label: bool = False,
+    whole_table: bool = False,
+    excel_safe: bool = False,
+    batch_rows: int = BATCH_ROWS,
+    force: bool = False,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> ClassifyReport:
+    """Write ``table_path`` to ``output`` with the results of ``model`` and ``baselines`` beside its columns.
+
+    Rows keep their order and cells; rows without text keep their place and have empty result cells. Nothing
+    is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken. With
+    ``whole_table`` the model counts in what the other rows say (`ml.in_table`). An older result with the same
+    columns, all of whose rows are this table's, is replaced; with ``force`` any file but the table itself.
+
+    Raises:
+        UserError: The table, a column, a label, a model or the output is not right.
+        Cancelled: The user stopped; nothing was written.
+    """
+    started = time.perf_counter()
+    table = open_table(table_path, options or TableOptions())
+    tell_doubts(table, progress)
+    if output.exists() and output.samefile(table_path):
+        raise UserError("The output would replace the table itself: choose another name for it.")
+    delimiter = table.options.delimiter or ","
+
+    what = "an earlier result of this command"
+
+    def ours_of_this_table() -> bool:
+        again = open_table(table_path, options or TableOptions())
+        return is_result(output, table.columns, delimiter, more=True) and has_only_rows_of(
+            output, table.columns, again.batches(), delimiter
+        )
+
+    check_output(output, force=force, ours=ours_of_this_table, what=what)  # not only when the model is loaded
+    texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
+    if labels:
+        check_scorable(labels)  # before the model takes its seconds
+    loaded = load_models(source, [model], baselines, progress)
+    labels = labels_for(loaded.models[0].model, labels, multi_label=multi_label)
+    timed = TimedCache(cache)
+    if whole_table:
+        check_choice(labels, multi_label=multi_label)
+        loaded.models[0] = knowing_file(
+            loaded.models[0], table_path, texts_at, table.options, cache=timed, progress=progress
+        )
+    ours = [
+        ModelColumns(
+            named.alias,
+            [label.name for label in labels],
+            main=named is loaded.models[0],
+            none=named is loaded.models[0] and says_none(named.model, labels, multi_label=multi_label),
+            multi_label=multi_label,
+            threshold=threshold,
+        )
+        for named in loaded.models
+    ]
+    names = beside(table.columns, [name for columns in ours for name in columns.header], progress)
+    header = [*table.columns, *names]
+    replace = check_output(output, force=force, ours=lambda: is_result(output, header, delimiter), what=what)
+    work = _Work(loaded.models, ours, labels, multi_label, timed, progress)
+    work.keep_types = output.suffix.lower() == ".jsonl"
+    write_table(
+        output,
+        header,
+        work.classified(table, texts_at, batch_rows),
+        delimiter=delimiter,
+        excel_safe=excel_safe,
+        overwrite=replace,
+        types=table.types,
+        progress=Unreported(progress),
+    )
+    tell_reading(table, progress)
+    if work.cut:
+        most = loaded.models[0].model.max_tokens
+        progress.warn(
+            f"Texts longer than the {most} tokens that {model} reads: {work.cut:,} (their beginning counts)."
+        )
+    work.foreign.tell(progress)
+    if not work.rows:
+        progress.warn("The table has no rows: the output has the header alone.")
+    return ClassifyReport(
+        rows=work.rows,
+        scored=work.rows - work.blank,
+        skipped_blank=work.blank,
+        cut=work.cut,
+        labels=[label.name for label in labels],
+        models=[named.name for named in loaded.models],
+        seconds={
+            "load": loaded.seconds,
+            "embed": timed.seconds,
+            "score": work.model_seconds - timed.seconds,
+            "total": time.perf_counter() - started,
+        },
+        output=str(output),
+        whole_table=whole_table,
+    )
+
+
+def says_none(model: TextModel, labels: Sequence[Label], *, multi_label: bool) -> bool:
+    """Return whether ``model`` can say that no label fits: only its answer tells, so it is asked once."""
+    return model.probabilities(["?"], labels, multi_label=multi_label).none is not None
+
+
+@dataclass(slots=True)
+class _Work:
+    """Scores the rows of a table as they are read, and work."""
+
+    models: Sequence[NamedModel]
+    columns: Sequence[ModelColumns]
+    labels: Sequence[Label]
+    multi_label: bool
+    cache: TimedCache
+    progress: Progress
+    rows: int = 0
+    blank: int = 0
+    cut: int = 0
+    model_seconds: float = 0.0
+    keep_types: bool = False  # for a writer that takes values other than texts
+    foreign: ForeignTexts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.foreign = ForeignTexts(self.models[0])
+
+    def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
+        """Yield all rows of ``table`` with the models' cells behind the original ones."""
+        shape = Shape(table.columns, tuple(text_at))
+        unscored: list[OutCell] = [cell for columns in self.columns for cell in columns.blank]
+        for batch in table.batches(size):
+            texts = [shape.text_of(cells) for cells in batch]
+            scored = [place for place, text in enumerate(texts) if not is_blank(text)]
+            if not self.rows:
+                wanted = [texts[place] for place in scored]
+                tell_time(self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress)
+            results = self._results([texts[place] for place in scored], len(batch), table.estimated_rows)
+            original: Sequence[Sequence[OutCell]] = batch
+            if self.keep_types:
+                original = [typed_cells(cells) for cells in batch]
+            rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
+            for place, cells in zip(scored, results, strict=True):
+                rows[place] = [*original[place], *cells]
+            self.rows += len(batch)
+            self.blank += len(batch) - len(scored)
+            self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])
+            self.foreign.count(texts)
+            self.progress.report(self.rows, table.estimated_rows, stage="classifying")
+            self.progress.check()
+            yield rows
+
+    def _results(self, texts: list[str], rows: int, total: int | None) -> list[list[OutCell]]:
+        """Return the cells of all models for each of ``texts``, which come from ``rows`` rows."""
+        results: list[list[OutCell]] = [[] for _ in texts]
+        if not texts:
+            return results
+        share = rows / len(self.models)  # of the rows that one model's pass stands for
+        for number, (named, columns) in enumerate(zip(self.models, self.columns, strict=True)):
+            part = PartProgress(
+                self.progress,
+                start=self.rows + share * number,
+                weight=share / len(texts),
+                total=total,
+                stage="classifying",
+            )
+            before = time.perf_counter()
+            scores = named.model.probabilities(
+                texts, self.labels, multi_label=self.multi_label, cache=self.cache, progress=part
+            )
+            self.model_seconds += time.perf_counter() - before
+            for mine, cells in zip(results, columns.cells(scores), strict=True):
+                mine += cells
+        return results

@@ -1,0 +1,195 @@
+"""Score the rows of a project: resumable, the rows on screen first, every chunk committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import IdArray, Label, Run, VectorCache
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, labels_for
+
+# A chunk is what one commit keeps and what the window shows at once: about this long, whatever a row costs.
+CHUNK_SECONDS = 0.7
+FIRST_CHUNK = 32
+SMALLEST_CHUNK = 8
+LARGEST_CHUNK = 20_000
+SCREEN = "scoring the screen"
+KEPT_RUNS = 2  # finished ones of a model, the newest: going back on a label edit costs nothing
+
+
+def score_project(
+    project: Project,
+    models: Sequence[NamedModel],
+    *,
+    labels: Sequence[Label] | None = None,
+    first_ids: IdArray | None = None,
+    first_only: Collection[str] = (),
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> list[Run]:
+    """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
+
+    Rows that the same model has scored with the same labels are not scored again. ``first_ids`` go first,
+    with all models, before the rest; models whose alias is in ``first_only`` score no others, and their runs
+    stay unfinished, to be gone on with. ``labels`` become the project's own; a project without labels takes
+    those that the first model carries. Once a run is finished, runs of the same model with older labels are
+    removed but for `KEPT_RUNS`.
+
+    Returns:
+        The run of each of ``models`` as it is at the end, in their order.
+
+    Raises:
+        UserError: There are no labels that can be scored, or the project is read-only. What a baseline cannot
+            do (200 labels in a prompt) is raised when the other models are through.
+        Cancelled: The user stopped; scored rows keep their scores, and the next call goes on from there.
+    """
+    known, multi_label = _labels_of(project, models[0], labels)
+    shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
+    first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
+    tally = _Tally(project, known, multi_label, cache, progress)
+    runs, waiting = [], []
+    for named in models:
+        run = project.open_run(
+            named.alias,
+            named.model.kind,
+            named.name,
+            named.model.fingerprint,
+            known,
+            multi_label=multi_label,
+            whole_table=named.whole_table,
+        )
+        project.activate(run.id)  # scores show as they come
+        ids = project.unscored_ids(run.id)
+        if run.alias in first_only:
+            ids = np.intersect1d(ids, first)
+        tally.expect(run, len(ids))
+        on_screen = first[np.isin(first, ids)]
+        tally.score(run, named, on_screen, what=SCREEN)
+        if len(on_screen):
+            tally.tell(run, SCREEN)  # before the next model looks up what it has to do
+        runs.append(run)
+        waiting.append(ids[~np.isin(ids, first)])
+    for run, named, ids in zip(runs, models, waiting, strict=True):
+        tally.score(run, named, ids)
+        whole = run.alias not in first_only or not len(project.unscored_ids(run.id))
+        if whole and run.id not in tally.failed:
+            project.finish_run(run.id)
+    for run in runs:
+        _remove_older(project, run, shown)
+    for error in tally.failed.values():
+        raise error
+    now = {run.id: run for run in project.runs()}
+    return [now[run.id] for run in runs]
+
+
+def _remove_older(project: Project, finished: Run, shown: set[int]) -> None:
+    """Remove what label edits left behind; never an active run, nor one of ``shown``, which may be looked at.
+
+    Runs of other models under the same alias stay: a fine-tuned version is compared with what was before it.
+    A model that knows the table is another one once rows are added, and goes with what label edits left.
+    """
+
+    def is_alike(run: Run) -> bool:
+        grown = run.whole_table and finished.whole_table and run.model == finished.model
+        return run.alias == finished.alias and (run.fingerprint == finished.fingerprint or grown)
+
+    alike = [run for run in project.runs() if is_alike(run)]
+    newest = [run.id for run in alike if run.finished_at is not None][-KEPT_RUNS:]
+    for run in alike:
+        if run.id not in {*newest, *shown, finished.id}:
+            project.remove_run(run.id)
+
+
+def _labels_of(
+    project: Project, main: NamedModel, given: Sequence[Label] | None
+) -> tuple[tuple[Label, ...], bool]:
+    label_set = project.label_set()
+    multi_label = label_set is not None and label_set.multi_label
+    present = label_set.labels if label_set else ()
+    labels = labels_for(main.model, given or present, multi_label=multi_label)
+    if given or not present:
+        labels = project.set_labels(labels, multi_label=multi_label).labels
+    return labels, multi_label
+
+
+class _Tally:
+    """Scores ids in chunks of about `CHUNK_SECONDS` and tells how many rows each model has scored.
+
+    It counts as the project does (`Run.scored`), with what was scored before: both can be shown.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        labels: tuple[Label, ...],
+        multi_label: bool,
+        cache: VectorCache | None,
+        progress: Progress,
+    ) -> None:
+        self._project = project
+        self._labels = labels
+        self._multi_label = multi_label
+        self._cache = cache
+        self._total: dict[int, int] = {}  # by run
+        self._done: dict[int, int] = {}
+        self._progress = progress
+        self._main: int | None = None  # the run of the first model
+        self.failed: dict[int, UserError] = {}  # runs of baselines that cannot score these labels
+
+    def expect(self, run: Run, rows: int) -> None:
+        """Count on ``rows`` more of ``run``."""
+        self._done[run.id], self._total[run.id] = run.scored, run.scored + rows
+
+    def tell(self, run: Run, stage: str) -> None:
+        """Report what is done and committed. Another stage than the last is told at once."""
+        if self._done[run.id]:
+            self._progress.report(self._done[run.id], self._total[run.id], stage=stage)
+
+    def score(self, run: Run, named: NamedModel, ids: IdArray, *, what: str = "scoring") -> None:
+        """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""
+        self._main = run.id if self._main is None else self._main
+        if run.id in self.failed:
+            return
+        try:
+            self._score(run, named, ids, what)
+        except UserError as error:
+            if run.id == self._main:
+                raise
+            self.failed[run.id] = error
+
+    def _score(self, run: Run, named: NamedModel, ids: IdArray, what: str) -> None:
+        """Score the rows ``ids`` in their order and commit each chunk."""
+        size, start = FIRST_CHUNK, 0
+        stage = f"{what} with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"
+        total = self._total[run.id]
+        if len(ids):
+            self._progress.report(self._done[run.id], total, stage=stage)
+        while start < len(ids):
+            self._progress.check()
+            chunk = ids[start : start + size]
+            before = time.perf_counter()
+            part = PartProgress(self._progress, start=self._done[run.id], total=total, stage=stage)
+            scores = named.model.probabilities(
+                self._project.texts(chunk),
+                self._labels,
+                multi_label=self._multi_label,
+                cache=self._cache,
+                progress=part,
+            )
+            self._project.add_scores(run.id, chunk, scores)
+            start += len(chunk)
+            self._done[run.id] += len(chunk)
+            self._progress.report(self._done[run.id], total, stage=stage)
+            size = next_chunk(len(chunk), time.perf_counter() - before)
+
+
+def next_chunk(rows: int, seconds: float) -> int:
+    """Return how many rows the next chunk should have, given what the last one of ``rows`` took."""
+    growth = min(4.0, max(0.25, CHUNK_SECONDS / max(seconds, 1e-3)))
+    return int(min(LARGEST_CHUNK, max(SMALLEST_CHUNK, rows * growth)))

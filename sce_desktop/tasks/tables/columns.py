@@ -1,0 +1,287 @@
+"""Which columns are read as text, and which of ours are written beside the original ones."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sce_desktop.core.blank import is_blank
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.labels import label_key, look_alikes
+from sce_desktop.core.lists import begins_as_list, from_list, is_list
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.scoring import Status, chosen, statuses, top
+from sce_desktop.core.types import Cell, Doubt, Scores, TableProblem, TypedCells
+from sce_desktop.core.words import plural
+from sce_desktop.data.json.json_values import as_read
+from sce_desktop.data.reader import Table
+from sce_desktop.data.writers import OutCell
+from sce_desktop.store.project import Project
+
+if TYPE_CHECKING:
+    from sce_desktop.data.tables import Table
+
+_TOLD_CELLS = 5
+_SHOWN = 40  # characters of a cell that is told
+_TOLD = 3  # problems and columns named in one sentence
+
+
+def find_column(columns: Sequence[str], name: str, progress: Progress, *, hint: str = "") -> int:
+    """Return the index of the column headed ``name``; of several the first, with a warning.
+
+    ``hint``: where else it may be, as `elsewhere` says.
+
+    Raises:
+        UserError: No column is headed exactly so.
+    """
+    found = [index for index, column in enumerate(columns) if column == name]
+    if not found:
+        close = difflib.get_close_matches(name, columns, n=1)
+        if close:
+            raise UserError(f"The table has no column {name!r}; did you mean {close[0]!r}?")
+        raise UserError(f"The table has no column {name!r}; the columns are {_named(columns)}{hint}.")
+    if len(found) > 1:
+        progress.warn(f"{len(found)} columns are called {name!r}: the first of them is read.")
+    return found[0]
+
+
+def elsewhere(table: Table) -> str:
+    """Say where the columns may be that a table lacks: below another header, or in another sheet."""
+    headers = [f"; the header may be another line ({doubt.flag})" for doubt in _of_header(table)]
+    others = [sheet for sheet in table.sheets if sheet != table.options.sheet]
+    sheets = [f"; other sheets, for --sheet, are {_named(others)}"] if others else []
+    return "".join((*headers, *sheets))
+
+
+def _of_header(table: Table) -> Iterable[Doubt]:
+    return (doubt for doubt in table.doubts if doubt.option == "header_row")
+
+
+def tell_doubts(table: Table, progress: Progress) -> None:
+    """Warn of what may as well be read otherwise, with the option of the command line that does so."""
+    for doubt in table.doubts:
+        progress.warn(f"{doubt.sentence} {doubt.offer}: {doubt.flag}.")
+
+
+def find_columns(
+    columns: Sequence[str], names: Sequence[str | int], progress: Progress, *, hint: str = ""
+) -> tuple[int, ...]:
+    """Return the indices of the text columns ``names`` (headers or indices), each once.
+
+    Raises:
+        UserError: None is given, or one is not in the table.
+    """
+    if not names:
+        raise UserError(f"Say which column holds the text; the columns are {_named(columns)}.")
+    indices = [
+        name if isinstance(name, int) else find_column(columns, name, progress, hint=hint) for name in names
+    ]
+    return tuple(dict.fromkeys(indices))
+
+
+def cells_of(project: Project, place: int, progress: Progress) -> Iterator[tuple[int, Cell]]:
+    """Yield (row id, cell) of the column at ``place`` for all rows in file order.
+
+    Raises:
+        Cancelled: The user stopped.
+    """
+    total, done = project.row_count(), 0
+    for batch in project.iter_rows():
+        progress.check()
+        yield from ((row.id, row.cells[place]) for row in batch)
+        done += len(batch)
+        progress.report(done, total, stage="reading")
+
+
+def _named(columns: Sequence[str], most: int = 20) -> str:
+    names = ", ".join(repr(column) for column in columns[:most])
+    return names if len(columns) <= most else f"{names} and {len(columns) - most} more"
+
+
+def tell_reading(table: Table, progress: Progress) -> None:
+    """Warn of how a table was read where that is not plain, and of what was not right in it."""
+    for note in table.notes:
+        progress.warn(note)
+    tell_problems(table.problems, table.problem_count, progress)
+
+
+def tell_alike(names: Iterable[str], progress: Progress) -> None:
+    """Warn of labels that look the same, every group of them; those that differ in spaces alone are one."""
+    for group in look_alikes(dict.fromkeys(names)):
+        told = ", ".join(map(repr, group))
+        if len({label_key(name) for name in group}) == 1:
+            progress.warn(f"These are one label, as they differ in spaces alone: {told}.")
+        else:
+            progress.warn(f"These labels look the same: {told}.")
+
+
+def typed_cells(cells: Sequence[Cell], types: str | None = None) -> Sequence[OutCell]:
+    """Return the original cells of a row as JSON takes them, with the values that they were."""
+    if types is None and isinstance(cells, TypedCells):
+        types = cells.types
+    return as_read(cells, types) if types else cells
+
+
+def tell_problems(problems: Sequence[TableProblem], count: int, progress: Progress) -> None:
+    """Warn of what was not right in a table: the first few by line, the others by number."""
+    if not count:
+        return
+    told = "; ".join(f"line {problem.line}: {problem.message.rstrip('.')}" for problem in problems[:_TOLD])
+    more = f"; and {count - _TOLD} more" if count > _TOLD else ""
+    progress.warn(f"{_counted(count, 'problem')} in the table: {told}{more}.")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+class ModelColumns:
+    """The columns that hold one model's results: the main model's, or a baseline's under its alias."""
+
+    def __init__(
+        self,
+        alias: str,
+        labels: Sequence[str],
+        *,
+        main: bool,
+        none: bool = False,
+        multi_label: bool = False,
+        threshold: float | None = None,
+    ) -> None:
+        self.alias = alias
+        self._labels = tuple(labels)
+        self._main = main
+        self._none = none and main
+        self._multi_label = multi_label
+        self._threshold = threshold
+        self.header = [f"{alias}_label", f"{alias}_confidence"]
+        if main:
+            self.header.append(f"{alias}_status")
+        if self._none:
+            self.header.append(f"{alias}_none")
+        if main and multi_label:
+            self.header.append(f"{alias}_labels")
+        self.header += [f"{alias}_p:{label}" for label in labels]
+        self.unscored: list[OutCell] = [None] * len(self.header)
+        self.blank: list[OutCell] = [
+            Status.BLANK.value if name == f"{alias}_status" else None for name in self.header
+        ]
+
+    def cells(self, scores: Scores) -> list[list[OutCell]]:
+        """Return the cells of each scored row, in the order of ``header``.
+
+        The label is the most probable one, whatever the status says: by the command line's contract only
+        a row without text has empty cells.
+        """
+        if not len(scores):
+            return []
+        index, confidence, _ = top(scores.probabilities)
+        columns: list[Sequence[OutCell]] = [[self._labels[i] for i in index], confidence.tolist()]
+        if self._main:
+            columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
+        if self._none:
+            assert scores.none is not None
+            columns.append(scores.none.tolist())
+        if self._main and self._multi_label:
+            given = chosen(scores.probabilities, threshold=self._threshold)
+            columns.append([as_list(itertools.compress(self._labels, row)) for row in given])
+        columns += scores.probabilities.T.tolist()
+        return [list(row) for row in zip(*columns, strict=True)]
+
+
+def as_list(names: Iterable[str]) -> str:
+    """Return label names as the JSON list that goes into one cell: no separator can be mistaken for one."""
+    return json.dumps(list(names), ensure_ascii=False)
+
+
+def are_lists(cells: Mapping[str, int]) -> bool:
+    """Return whether a column holds lists of labels: most of its ``cells`` (with their rows) are such."""
+    lists = sum(rows for cell, rows in cells.items() if is_list(cell))
+    return 2 * lists > sum(cells.values())
+
+
+def has_lists(column: str, cells: Iterable[Cell], lists: bool | None, progress: Progress) -> bool:
+    """Return whether the ``cells`` of a ``column`` of labels are lists of them, which the user is told.
+
+    ``lists``: what the user said; None: if most of the cells are.
+    """
+    found = (
+        are_lists(Counter(cell for cell in cells if cell and not is_blank(cell))) if lists is None else lists
+    )
+    if found:
+        progress.warn(
+            f"“{column}” holds lists of labels: each name in them is a label by itself, and "
+            "a row may have several."
+        )
+    return found
+
+
+class ListCells:
+    """Reads the cells of a column of lists of labels; those that are none are told in the end."""
+
+    def __init__(self, column: str) -> None:
+        self._column = column
+        self._bad: list[str] = []
+        self._bad_count = 0
+        self._plain = 0
+        self._first_plain = ""
+
+    def names(self, cell: str, row: int) -> tuple[str, ...] | None:
+        """Return the labels that a cell of ``row`` (from 1) names; None where it says nothing.
+
+        Plain words are one label. What begins as a list and is none was damaged on its way here.
+        """
+        if is_blank(cell):
+            return None
+        names = from_list(cell)
+        if names is not None:
+            return names
+        shown = f"row {row:,}: “{cell if len(cell) <= _SHOWN else f'{cell[:_SHOWN]}…'}”"
+        if not begins_as_list(cell):
+            self._plain += 1
+            self._first_plain = self._first_plain or shown
+            return (cell,)
+        self._bad_count += 1
+        if len(self._bad) < _TOLD_CELLS:
+            self._bad.append(f"{shown} is not a list of labels")
+        return None
+
+    def tell(self, progress: Progress) -> None:
+        """Warn of the cells that were no lists."""
+        if self._bad:
+            give = "gives" if self._bad_count == 1 else "give"
+            more = self._bad_count - len(self._bad)
+            told = "; ".join(self._bad) + (f"; and {more:,} more" if more else "")
+            progress.warn(f"{plural(self._bad_count, 'cell')} of “{self._column}” {give} no label: {told}.")
+        if self._plain:
+            counts = "is no list and counts" if self._plain == 1 else "are no lists and count"
+            each = "" if self._plain == 1 else " each"
+            first = "" if self._plain == 1 else "the first is "
+            progress.warn(
+                f"{plural(self._plain, 'cell')} of “{self._column}” {counts} as one label{each}: "
+                f"{first}{self._first_plain}."
+            )
+
+
+def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> list[str]:
+    """Return ``ours`` with a suffix wherever a name is taken by an original column; the user is told."""
+    taken = set(columns)
+    result, renamed = [], []
+    for name in ours:
+        free, number = name, 1
+        while free in taken:
+            number += 1
+            free = f"{name}_{number}"
+        taken.add(free)
+        result.append(free)
+        if free != name:
+            renamed.append(f"{name} as {free}")
+    if renamed:
+        more = f" and {len(renamed) - _TOLD} more" if len(renamed) > _TOLD else ""
+        told = ", ".join(renamed[:_TOLD])
+        progress.warn(f"The table has columns of these names already, so ours are written {told}{more}.")
+    return result

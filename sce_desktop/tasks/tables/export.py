@@ -1,0 +1,237 @@
+"""A project's rows as a table: the original cells, then what was decided, then what the models say."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.types import Annotation, Decision, IdArray, Label, Row, RowMarks, Run, Scores
+from sce_desktop.data.column_types import ColumnTypes
+from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.one_state import one_state
+from sce_desktop.tasks.progress import Unreported
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
+from sce_desktop.tasks.tables.columns import ModelColumns, as_list, beside, typed_cells
+from sce_desktop.tasks.tables.provenance import about, shown_runs, write_about
+
+Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
+DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")
+ORIGIN_COLUMN = "origin"  # after them, where a row was decided as none or skipped, and not by hand
+LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
+LABEL_PREFIX = "label:"  # then a column of 0 and 1 for each label
+
+STATES = {
+    "all": (RowState.ANY,),
+    "labelled": (RowState.LABELLED, RowState.NONE),
+    "unlabelled": (RowState.UNLABELLED,),
+    "flagged": (RowState.FLAGGED,),
+}
+"""What rows have in common that are written; these states exclude each other."""
+
+HOLD_ABOUT = (".xlsx", ".parquet")
+"""Kinds of tables that can say themselves what they are made of."""
+
+_CHUNK_ROWS = 5000
+_NO_MARKS = RowMarks(0)
+
+
+@one_state
+def rows_to_export(project: Project, only: Which = "all", shown: RowQuery | None = None) -> IdArray:
+    """Return the ids of the rows that an export writes, in their order: "shown" as ``shown`` says.
+
+    "None of these" is an answer as a label is: "labelled" has both, as everywhere where rows are counted.
+    """
+    if only == "shown":
+        return project.row_ids(shown or RowQuery())
+    found = [project.row_ids(RowQuery(state=state)) for state in STATES[only]]
+    return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
+
+
+@one_state
+def columns_to_export(project: Project) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what an export can write, by where it comes from: names as they will stand in the header.
+
+    The first group is the original table ("original"), the second what was decided ("decided"); then each
+    model by its alias, in the order of the file.
+    """
+    sheet = _Sheet(project, None)
+    names = iter(beside(project.columns, sheet.header, SilentProgress()))
+    widths = [("decided", sheet.decided_width), *((model.alias, len(model.header)) for model in sheet.models)]
+    return [
+        ("original", project.columns),
+        *((group, tuple(itertools.islice(names, width))) for group, width in widths),
+    ]
+
+
+@one_state
+def export_table(
+    project: Project,
+    path: Path,
+    *,
+    only: Which = "all",
+    query: RowQuery | None = None,
+    columns: Sequence[str] | None = None,
+    threshold: float | None = None,
+    excel_safe: bool = False,
+    note: bool = False,
+    overwrite: bool = True,
+    progress: Progress,
+) -> int:
+    """Write rows of ``project`` to ``path`` and return how many.
+
+    Args:
+        project: Whose rows.
+        path: Its ending says which kind of table it becomes; csv has the delimiter of the imported table.
+        only: Which rows; all but "shown" in import order.
+        query: What "shown" means.
+        columns: Names of the columns to write, None for all.
+        threshold: Below it a row's status is "unsure"; None: the project's own.
+        excel_safe: In csv, put ' before cells that Excel would run as a formula.
+        note: Say in a file beside the table which models and versions its columns are of, where the table
+            itself has no place for that: a workbook and a parquet file always say it.
+        overwrite: Replace a file that is there, if it may be written.
+        progress: Told of rows.
+
+    Raises:
+        UserError: The place cannot be written.
+        Cancelled: The user stopped; the file is as it was before.
+    """
+    sheet = _Sheet(project, project.threshold() if threshold is None else threshold)
+    header = [*project.columns, *beside(project.columns, sheet.header, progress)]
+    kept = None if columns is None else [place for place, name in enumerate(header) if name in set(columns)]
+    ids = rows_to_export(project, only, query)
+
+    def batches() -> Iterator[list[list[OutCell]]]:
+        for start in range(0, len(ids), _CHUNK_ROWS):
+            progress.check()
+            rows = sheet.rows(ids[start : start + _CHUNK_ROWS], typed=path.suffix.lower() == ".jsonl")
+            yield rows if kept is None else [[row[place] for place in kept] for row in rows]
+            progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage="exporting")
+
+    said = about(project)
+    rows = write_table(
+        path,
+        header if kept is None else [header[place] for place in kept],
+        batches(),
+        delimiter=delimiter_of(project),
+        excel_safe=excel_safe,
+        about=said,
+        overwrite=overwrite,
+        types=_column_types(project, kept) if path.suffix.lower() == ".parquet" else None,
+        progress=Unreported(progress),
+    )
+    if note and path.suffix.lower() not in HOLD_ABOUT:
+        write_about(path, said)
+    return rows
+
+
+def delimiter_of(project: Project) -> str:
+    """Return what an export puts between the cells of a csv: what the imported table had."""
+    for record in project.imports():
+        if delimiter := record.source.get("delimiter"):
+            return str(delimiter)
+    return ","
+
+
+def _column_types(project: Project, kept: Sequence[int] | None) -> ColumnTypes | None:
+    """Return the types that the original columns had in all parquet files that the rows came from."""
+    found: ColumnTypes | None = None
+    for record in project.imports():
+        types = ColumnTypes.from_text(str(record.source.get("types", ""))) if record.rows else found
+        if types is None or len(types.fields) != len(project.columns):
+            return None
+        found = types if found is None else found.shared_with(types)
+    if found is None or kept is None:
+        return found
+    return found.picked([place for place in kept if place < len(project.columns)])
+
+
+class _Sheet:
+    """The columns that an export writes beside the original ones, and their cells."""
+
+    def __init__(self, project: Project, threshold: float | None) -> None:
+        self._project = project
+        label_set = project.label_set()
+        self._labels: tuple[Label, ...] = label_set.labels if label_set else ()
+        self._multi_label = label_set is not None and label_set.multi_label
+        self._runs = shown_runs(project)
+        self.models = [
+            ModelColumns(
+                run.alias,
+                run.label_names,
+                main=run.alias == MAIN_ALIAS,
+                none=_says_none(project, run),
+                multi_label=run.multi_label,
+                threshold=threshold,
+            )
+            for run in self._runs
+        ]
+        self.header = list(DECISION_COLUMNS)
+        self._origin = project.has_bare_decisions()
+        if self._origin:
+            self.header.append(ORIGIN_COLUMN)
+        if self._multi_label:
+            self.header += [LABELS_COLUMN, *(f"{LABEL_PREFIX}{label.name}" for label in self._labels)]
+        self.decided_width = len(self.header)
+        for model in self.models:
+            self.header += model.header
+
+    def rows(self, ids: IdArray, *, typed: bool = False) -> list[list[OutCell]]:
+        """Return all cells of the rows ``ids``; ``typed``: the original ones as the values that they were."""
+        rows = self._project.rows(ids)
+        annotations = self._project.annotations(ids)
+        marks = self._project.marks(ids)
+        types = self._project.cell_types(ids) if typed else {}
+        cells: list[list[OutCell]] = [
+            [
+                *typed_cells(row.cells, types.get(row.id)),
+                *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS)),
+            ]
+            for row in rows
+        ]
+        for run, model in zip(self._runs, self.models, strict=True):
+            for mine, results in zip(cells, self._results(run, model, rows), strict=True):
+                mine += results
+        return cells
+
+    def _decided(self, annotation: Annotation | None, marks: RowMarks) -> list[OutCell]:
+        names: list[str] = []
+        decided = decided_at = None
+        if annotation is not None:
+            # In the order of the label set: the same set of labels never differs by the order of clicks.
+            names = [label.name for label in self._labels if label.id in annotation.label_ids]
+            labelled = annotation.decision is Decision.LABEL
+            decided = annotation.origin.value if labelled else annotation.decision.value
+            decided_at = annotation.decided_at
+        cells: list[OutCell] = [names[0] if names else None, decided]
+        cells += [int(marks.unsure), int(marks.flag), marks.note or None, decided_at]
+        if self._origin:
+            cells.append(annotation.origin.value if annotation else None)
+        if self._multi_label:
+            cells.append(as_list(names) if annotation else None)
+            cells += [int(label.name in names) if annotation else None for label in self._labels]
+        return cells
+
+    def _results(self, run: Run, model: ModelColumns, rows: Sequence[Row]) -> Iterator[list[OutCell]]:
+        scores = self._project.scores(run.id, [row.id for row in rows])
+        scored = [scores[row.id] for row in rows if row.id in scores]
+        cells = iter(())  # type: Iterator[list[OutCell]]
+        if scored:
+            none = None
+            if scored[0].none is not None:
+                none = np.asarray([score.none for score in scored], dtype=np.float32)
+            cells = iter(model.cells(Scores(np.stack([score.probabilities for score in scored]), none)))
+        for row in rows:
+            yield next(cells) if row.id in scores else model.blank if row.blank else model.unscored
+
+
+def _says_none(project: Project, run: Run) -> bool:
+    first = project.run_arrays(run.id).row_ids[:1]
+    return any(score.none is not None for score in project.scores(run.id, first).values())

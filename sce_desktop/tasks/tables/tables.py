@@ -1,0 +1,276 @@
+"""Tables into projects. Reading labels is here too: the window reaches files only through tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from sce_desktop.core.errors import LeftInLog, UserError
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
+from sce_desktop.data import tables
+from sce_desktop.data.guess import gold_like
+from sce_desktop.data.labels_file import read_labels, write_labels
+from sce_desktop.store.content.query import RowState
+from sce_desktop.store.content.staging import StagedRows
+from sce_desktop.store.file.placing import check_target, put_in_place
+from sce_desktop.store.project import ImportReport, Project
+from sce_desktop.tasks.evaluation.coders import check_gold, keep_gold
+from sce_desktop.tasks.insight.labels import merge_alike
+from sce_desktop.tasks.progress import Unreported
+from sce_desktop.tasks.tables.carried import CarriedAnnotations, our_columns
+from sce_desktop.tasks.tables.columns import (
+    cells_of,
+    elsewhere,
+    find_column,
+    find_columns,
+    has_lists,
+    tell_doubts,
+    tell_reading,
+)
+from sce_desktop.tasks.tables.export import export_table, rows_to_export
+from sce_desktop.temporary import temporary_beside
+
+__all__ = [
+    "append_table",
+    "export_table",
+    "import_table",
+    "preview_table",
+    "read_labels",
+    "rows_to_export",
+    "write_labels",
+]
+
+
+def preview_table(
+    path: Path, options: TableOptions | None = None, *, rows: int = 100, progress: Progress | None = None
+) -> TablePreview:
+    """Return the first ``rows`` rows of a table and how it would be read.
+
+    Raises:
+        UserError: It is not a table.
+    """
+    if progress is not None:
+        progress.check()
+    return tables.preview_table(path, options or TableOptions(), rows)
+
+
+def gold_columns(preview: TablePreview) -> frozenset[int]:
+    """Return the places of columns that look like gold labels; see `data.guess.gold_like`."""
+    return gold_like(preview.columns, preview.rows)
+
+
+def import_table(
+    project_path: Path,
+    table_path: Path,
+    *,
+    text_columns: Sequence[str | int],
+    gold_column: str | int | None = None,
+    as_gold: bool = False,
+    take_back: bool = False,
+    labels: Sequence[Label] = (),
+    multi_label: bool = False,
+    lists: bool | None = None,
+    merge: bool = False,
+    options: TableOptions | None = None,
+    overwrite: bool = False,
+    progress: Progress,
+) -> Project:
+    """Make a project of a table and open it. It is built aside and appears when it is whole.
+
+    The search index is not built yet: searching works without it, and `Project.build_search_index` follows.
+
+    Args:
+        project_path: The new project.
+        table_path: The table.
+        text_columns: Headers or places of the columns that make the text.
+        gold_column: Header or place of a column of labels: its values become labels and annotations too.
+        as_gold: They become the answers of the coder "gold" instead of the user's annotations.
+        take_back: The columns of an earlier export of ours become annotations again instead of data.
+        labels: The label set.
+        multi_label: Several labels may fit a row.
+        lists: Whether the cells of ``gold_column`` are JSON lists of labels, so that several may fit a row;
+            None: if most of them are.
+        merge: Labels that look the same become one: one of ``labels`` where it is among them.
+        options: How to read the table.
+        overwrite: Replace a file that is there, unless it is open.
+        progress: Told of rows; everything done otherwise than expected is a warning.
+
+    Raises:
+        UserError: The table or a column is not right, the project exists already, or the disk is full.
+        Cancelled: The user stopped; there is no project.
+    """
+    check_target(project_path, overwrite=overwrite)
+    if project_path.exists() and table_path.exists() and project_path.samefile(table_path):
+        raise UserError("The project would replace the table itself: choose another name for it.")
+    table = tables.open_table(table_path, options or TableOptions())
+    tell_doubts(table, progress)
+    hint = elsewhere(table)
+    gold_at = (
+        find_column(table.columns, gold_column, progress, hint=hint)
+        if isinstance(gold_column, str)
+        else gold_column
+    )
+    carried = CarriedAnnotations(
+        table.columns,
+        gold_at=None if as_gold else gold_at,
+        ours_at=our_columns(table.columns) if take_back else None,
+    )
+    if gold_at is not None and gold_at >= len(carried.columns):
+        raise UserError(
+            f"“{table.columns[gold_at]}” is one of the columns of an earlier export, which are taken back as "
+            "annotations: choose another column of labels, or import those columns as data."
+        )
+    text_at = find_columns(carried.columns, text_columns, progress, hint=hint)
+    with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
+        with Project.create(aside, name=project_path.stem) as project:
+            batches = carried.passing(table.batches(progress=progress))
+            _add(project, table, carried.columns, batches, text_at, progress)
+            found = _has_lists(project, gold_at, lists, progress)
+            multi_label = multi_label or found
+            carried.keep(
+                project, project.row_ids(), labels, multi_label=multi_label, lists=found, progress=progress
+            )
+            if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
+                progress.warn(
+                    f"There is no label in column “{project.columns[gold_at]}”: no row is labelled."
+                )
+            if as_gold and gold_at is not None:
+                keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
+            if merge:
+                merge_alike(project, (label.name for label in labels), progress=Unreported(progress))
+        put_in_place(aside, project_path, overwrite=overwrite)
+    return Project.open(project_path)
+
+
+@contextmanager
+def _whole(project_path: Path) -> Iterator[None]:
+    """Let a project that could not be brought into one file count as not made: the file alone is renamed."""
+    try:
+        yield
+    except LeftInLog as error:
+        raise UserError(
+            f"There is no room for {project_path}: free some space or choose another disk. "
+            "No project was made."
+        ) from error
+
+
+def _has_lists(project: Project, place: int | None, lists: bool | None, progress: Progress) -> bool:
+    if place is None:
+        return False
+    cells = (cell for _, cell in cells_of(project, place, Unreported(progress)))
+    return has_lists(project.columns[place], cells, lists, progress)
+
+
+def append_table(
+    project: Project,
+    table_path: Path,
+    *,
+    gold_column: int | None = None,
+    as_gold: bool = False,
+    lists: bool | None = None,
+    options: TableOptions | None = None,
+    progress: Progress,
+) -> ImportReport:
+    """Add the rows of another table with the same columns; rows that are there already stay as they are.
+
+    Args:
+        project: The project.
+        table_path: The table.
+        gold_column: Place of a column of labels: its values become annotations of the new rows, and labels
+            after those of the project where it has them not.
+        as_gold: The column's values, of the rows that were there too, become the answers of the coder "gold"
+            instead.
+        lists: As in `import_table`.
+        options: How to read the table.
+        progress: Told of rows; everything done otherwise than expected is a warning.
+
+    Raises:
+        UserError: The table is not right, its columns differ, the project is read-only, or has gold answers
+            from elsewhere.
+        Cancelled: The user stopped; no row was added.
+
+    Rows and annotations appear in one moment: whatever interrupts this leaves none of either.
+    """
+    table = tables.open_table(table_path, options or TableOptions())
+    tell_doubts(table, progress)
+    if as_gold and gold_column is not None:
+        check_gold(project, table.columns[gold_column])
+    carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
+    batches = carried.passing(table.batches(progress=progress))
+
+    def annotate(staged: StagedRows) -> None:
+        assert gold_column is not None
+        found = has_lists(table.columns[gold_column], carried.cells, lists, progress)
+        kept = project.label_set()
+        labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
+        carried.keep(
+            staged,
+            staged.row_ids,
+            labels,
+            multi_label=multi_label or found,
+            lists=found,
+            progress=Unreported(progress),
+        )
+
+    annotated = gold_column is not None and not as_gold
+    report = _add(
+        project,
+        table,
+        table.columns,
+        batches,
+        project.text_columns,
+        progress,
+        and_then=annotate if annotated else None,
+    )
+    if gold_column is not None and as_gold:
+        try:
+            found = _has_lists(project, gold_column, lists, progress)
+            keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
+        except UserError as error:  # what it advises is about this table, half of which is done
+            progress.warn(
+                f"The rows are added, but their gold labels are not ({str(error).split(':')[0]}). "
+                "Do not add the table again."
+            )
+    return report
+
+
+def _types(table: tables.Table, width: int) -> dict[str, str]:
+    """Return what to remember of the types of the first columns, where a format has other than texts."""
+    return {} if table.types is None else {"types": table.types.picked(range(width)).to_text()}
+
+
+def _add(
+    project: Project,
+    table: tables.Table,
+    columns: Sequence[str],
+    batches: Iterable[Sequence[Sequence[Cell]]],
+    text_columns: Sequence[int],
+    progress: Progress,
+    *,
+    and_then: Callable[[StagedRows], object] | None = None,
+) -> ImportReport:
+    report = project.add_rows(
+        columns,
+        batches,
+        text_columns=text_columns,
+        source={
+            "file": table.path.name,
+            "kind": table.kind,
+            "encoding": table.options.encoding,
+            "delimiter": table.options.delimiter,
+            "sheet": table.options.sheet,
+            **_types(table, len(columns)),
+        },
+        progress=Unreported(progress),
+        and_then=and_then,
+    )
+    tell_reading(table, progress)
+    if not report.rows:
+        progress.warn("The table has no rows.")
+    if report.blank:
+        progress.warn(f"Rows without text: {report.blank:,} (kept, never scored).")
+    if report.duplicates:
+        progress.warn(f"Rows that repeat the text of an earlier one: {report.duplicates:,} (all kept).")
+    return report

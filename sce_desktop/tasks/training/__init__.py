@@ -1,0 +1,1 @@
+"""Fine-tuning, and the versions of a model."""

@@ -1,0 +1,348 @@
+"""Model versions of a project: made by fine-tuning on its annotations, used in place of their base."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sce_desktop.core.comparison import Difference, compare
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.metrics import measure
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import FloatArray, IdArray, ModelVersion, Origin, VectorCache
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.one_state import one_state
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS, ModelSource
+from sce_desktop.tasks.training.finetune import (
+    Outcome,
+    difference_json,
+    embedder_json,
+    measures_json,
+    method,
+    outcome,
+)
+from sce_desktop.tasks.training.training import (
+    MEASURED_ON,
+    Cost,
+    TrainingRows,
+    adapter_pace,
+    adapting,
+    cost,
+    training_rows,
+)
+from sce_desktop.tasks.training.version_models import from_base
+
+if TYPE_CHECKING:
+    from sce_desktop.ml.finetune.standard import FineTuned, OnEpoch, Settings
+    from sce_desktop.ml.sce.model import SCEModel
+
+MOST_CHANGES_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRow:
+    """A measured row whose best label is another one after the fine-tune."""
+
+    row_id: int
+    before: str
+    after: str
+    gold: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A fine-tune that was measured and is not kept yet.
+
+    ``baselines``: how the project's other models fare on the same rows, by alias. ``since``: against the
+    version in use (its number), on the measured rows that neither has learned from, nor from their texts.
+    """
+
+    rows: TrainingRows
+    tuned: FineTuned
+    outcome: Outcome
+    changed: list[ChangedRow]
+    baselines: dict[str, dict[str, Any]]
+    since: tuple[int, Difference] | None
+
+    @property
+    def better(self) -> bool:
+        """Whether it should be used without being asked for.
+
+        Both against the model as it was and, on the rows that are new to both, against the version in use it
+        must be better by the exact test.
+        """
+        return self.outcome.difference.better and (self.since is None or self.since[1].better)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewVersion:
+    """A version that was made, and what it was measured by."""
+
+    version: ModelVersion
+    outcome: Outcome
+    changed: list[ChangedRow]
+    tuned: FineTuned
+
+
+def finetune_project(
+    project: Project,
+    base: SCEModel,
+    base_name: str,
+    *,
+    name: str = "",
+    origins: Collection[Origin] = MEASURED_ON,
+    settings: Settings | None = None,
+    cache: VectorCache | None = None,
+    progress: Progress,
+    on_epoch: OnEpoch | None = None,
+) -> NewVersion:
+    """Fine-tune ``base`` on the project's annotations and keep the result as a version, not active yet.
+
+    It begins at the model as it was before any fine-tune: all annotations are there, old ones too, and none
+    counts twice. Rows of random samples are not learned from: claims about the whole table rest on them.
+
+    Args:
+        project: Whose rows, labels and annotations.
+        base: A model without corrections of this project.
+        base_name: Its name or folder.
+        name: What to call the version; "version N" if empty.
+        origins: Which annotations are learned from; those given in bulk are never measured on.
+        settings: See `ml.finetune.standard.Settings`.
+        cache: Of text vectors.
+        progress: As for `ml.finetune.standard.finetune`.
+        on_epoch: Likewise.
+
+    Raises:
+        UserError: There is too little to learn from or too much for the memory, or it cannot be written.
+        Cancelled: The user stopped; nothing was written.
+    """
+    trial = try_finetune(
+        project,
+        base,
+        origins=origins,
+        settings=settings,
+        cache=cache,
+        progress=progress,
+        on_epoch=on_epoch,
+    )
+    progress.check()
+    version = keep(project, trial, base, base_name, name=name, origins=origins, settings=settings)
+    return NewVersion(version, trial.outcome, trial.changed, trial.tuned)
+
+
+def improve_project(
+    project: Project,
+    base: SCEModel,
+    base_name: str,
+    *,
+    cache: VectorCache | None = None,
+    progress: Progress,
+) -> tuple[Trial, ModelVersion | None]:
+    """Fine-tune as `finetune_project` does; keep and activate the result only if it is `Trial.better`.
+
+    Raises:
+        UserError: As there.
+        Cancelled: The user stopped; nothing was written.
+    """
+    trial = try_finetune(project, base, cache=cache, progress=progress)
+    progress.check()
+    if not trial.better:
+        return trial, None
+    version = keep(project, trial, base, base_name)
+    project.activate_version(version.id)
+    return trial, version
+
+
+def base_model(source: ModelSource, name: str) -> SCEModel:
+    """Return the model ``name``, to be fine-tuned on a project.
+
+    Raises:
+        UserError: It is missing or damaged, or cannot be fine-tuned so.
+    """
+    from sce_desktop.ml.sce.model import SCEModel
+
+    model = source.model(name)
+    if not isinstance(model, SCEModel):
+        raise UserError(f"{name} is no SCE and cannot learn from a project: choose another model.")
+    return model
+
+
+def settings_of(
+    *, epochs: int, lr: float, seed: int, balanced: bool, adapt_embedder: bool = False
+) -> Settings:
+    """Return settings of a fine-tune."""
+    from sce_desktop.ml.finetune.standard import Settings
+
+    return Settings(epochs, lr, seed, balanced, adapt_embedder)
+
+
+def try_finetune(
+    project: Project,
+    base: SCEModel,
+    *,
+    origins: Collection[Origin] = MEASURED_ON,
+    settings: Settings | None = None,
+    cache: VectorCache | None = None,
+    progress: Progress,
+    on_epoch: OnEpoch | None = None,
+) -> Trial:
+    """Fine-tune ``base`` and measure the result; arguments and errors are those of `finetune_project`."""
+    from sce_desktop.ml.finetune.standard import Settings
+
+    settings = settings or Settings()
+    rows = training_rows(project, origins)
+    expected = _cost(rows, settings.epochs)
+    if settings.adapt_embedder:
+        pace = adapter_pace(base, rows.texts, rows.labels, progress)
+        may = int(rows.measurable.sum())
+        expected = adapting(expected, pace, rows=len(rows.texts), measurable=may, epochs=settings.epochs)
+    if sentence := expected.too_large:
+        raise UserError(sentence)
+    tuned = method(settings)(
+        base,
+        rows.texts,
+        rows.gold.tolist(),
+        rows.labels,
+        measurable=rows.measurable,
+        settings=settings,
+        cache=cache,
+        progress=progress,
+        on_epoch=on_epoch,
+    )
+    found = outcome(rows.gold[tuned.measured], tuned.before, tuned.after, tuned.logistic)
+    return Trial(
+        rows,
+        tuned,
+        found,
+        _changed(rows, tuned),
+        _baselines(project, rows, tuned.measured),
+        _since(project, base, rows, tuned, cache, progress),
+    )
+
+
+def keep(
+    project: Project,
+    trial: Trial,
+    base: SCEModel,
+    base_name: str,
+    *,
+    name: str = "",
+    origins: Collection[Origin] = MEASURED_ON,
+    settings: Settings | None = None,
+) -> ModelVersion:
+    """Write the result of a trial into the project.
+
+    Raises:
+        UserError: It cannot be written.
+    """
+    from sce_desktop.ml.finetune.standard import Settings
+    from sce_desktop.ml.finetune.versions import changed_weights
+
+    settings = settings or Settings()
+    rows, tuned = trial.rows, trial.tuned
+    expected, adapted = _cost(rows, settings.epochs), tuned.adapted
+    return project.add_version(
+        name=name,
+        base=base_name,
+        base_fingerprint=base.fingerprint,
+        data_hash=rows.data_hash,
+        train_rows=len(rows.texts),
+        held_out_rows=0 if tuned.cross_validated else len(tuned.measured),
+        settings={
+            **asdict(settings),
+            "recipe": asdict(tuned.recipe),
+            "temperature": tuned.temperature,
+            "calibrated": tuned.calibrated,
+            "stopped": tuned.stopped,
+            "origins": [origin.value for origin in origins],
+            "label_ids": {label.name: label.id for label in rows.labels},
+            "expected_seconds": expected.fit,
+            **({"embedder": tuned.model.text_embedder.key} if adapted is not None and adapted.kept else {}),
+            "row_ids": np.sort(rows.ids).tolist(),
+        },
+        seed=settings.seed,
+        metrics={
+            **trial.outcome.as_json([label.name for label in rows.labels]),
+            "baselines": trial.baselines,
+            "since": None
+            if trial.since is None
+            else {
+                "version": trial.since[0],
+                "rows": trial.since[1].rows,
+                **difference_json(trial.since[1]),
+            },
+            "left_out": rows.left_out,
+            "cut_short": tuned.cut_short,
+            "untested_labels": list(tuned.untested),
+            "losses": tuned.losses,
+            **({"embedder": embedder_json(tuned, rows.gold[tuned.measured])} if adapted is not None else {}),
+            "changed_rows": [asdict(one) for one in trial.changed[:MOST_CHANGES_KEPT]],
+        },
+        seconds=tuned.seconds["train"],
+        weights=changed_weights(tuned.model),
+    )
+
+
+def _cost(rows: TrainingRows, epochs: int) -> Cost:
+    known, may = len(set(rows.gold.tolist())), int(rows.measurable.sum())
+    return cost(len(rows.texts), known, len(rows.labels), measurable=may, epochs=epochs)
+
+
+def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:
+    before, after = tuned.before.argmax(1), tuned.after.argmax(1)
+    names = [label.name for label in rows.labels]
+    return [
+        ChangedRow(int(rows.ids[place]), names[old], names[new], names[rows.gold[place]])
+        for place, old, new in zip(tuned.measured.tolist(), before, after, strict=True)
+        if old != new
+    ]
+
+
+@one_state
+def _baselines(project: Project, rows: TrainingRows, measured: IdArray) -> dict[str, dict[str, Any]]:
+    """Return how the project's baselines fare on the measured rows, those that have scored all of them."""
+    if not len(measured):
+        return {}
+    ids, gold = rows.ids[measured], rows.gold[measured]
+    found = {}
+    for alias in dict.fromkeys(run.alias for run in project.runs() if run.alias != MAIN_ALIAS):
+        run = project.active_run(alias)
+        if run is None or run.multi_label:
+            continue
+        place_of = {label.id: place for place, label in enumerate(run.labels)}
+        scores = project.scores(run.id, ids)
+        if len(scores) < len(ids) or any(label.id not in place_of for label in rows.labels):
+            continue
+        columns = [place_of[label.id] for label in rows.labels]
+        matrix: FloatArray = np.stack([scores[row].probabilities for row in ids.tolist()])
+        found[alias] = measures_json(measure(gold, matrix[:, columns]))
+    return found
+
+
+def _since(
+    project: Project,
+    base: SCEModel,
+    rows: TrainingRows,
+    tuned: FineTuned,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> tuple[int, Difference] | None:
+    """Compare with the version in use on what neither of the two has learned from."""
+    version = project.active_version()
+    if version is None or version.base_fingerprint != base.fingerprint:
+        return None
+    learned = version.learned
+    seen = project.with_same_texts(learned)
+    # Of a version that kept no rows nobody knows what it has not seen.
+    new = np.flatnonzero(~np.isin(rows.ids[tuned.measured], seen)) if len(learned) else learned
+    if not len(new):
+        return version.number, compare(np.zeros(0, bool), np.zeros(0, bool))
+    places = tuned.measured[new]
+    gold = rows.gold[places]
+    texts = [rows.texts[place] for place in places]
+    active = from_base(project, version, base)
+    said = active.probabilities(texts, rows.labels, cache=cache, progress=progress).probabilities
+    return version.number, compare(said.argmax(1) == gold, tuned.after[new].argmax(1) == gold)

@@ -1,0 +1,313 @@
+"""Copies and near copies, decided once for all.
+
+A panel and not a dialog: the list stays while one looks at a group's rows in the table, decides one of them
+by hand, and comes back to give the others the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers import duplicates_work
+from sce_desktop.controllers.bulk_work import submit_bulk
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.rows_text import label_of
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.words import menu_text, step_text
+from sce_desktop.core.colours import colour_of
+from sce_desktop.core.types import NO_LABEL
+from sce_desktop.core.words import plural
+from sce_desktop.tasks.insight.bulk import Answer
+from sce_desktop.tasks.insight.duplicates import CopyGroup, GroupAnswers
+from sce_desktop.tasks.insight.neighbours import NEAR
+from sce_desktop.ui.duplicates.duplicates_model import (
+    DECIDED,
+    KIND,
+    LABELS,
+    ROWS,
+    TEXT,
+    DuplicatesModel,
+    answer_name,
+)
+from sce_desktop.ui.kit.dialog_parts import indent_number
+from sce_desktop.ui.kit.fields import SpinBox
+from sce_desktop.ui.kit.icons import label_icon
+from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, ask_labels
+from sce_desktop.ui.kit.looking import Looking
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.rows.row_actions import MOST_IN_MENU
+
+_SOON_MS = 250  # after a change, before looking what is decided now
+_LEAST = 60  # per cent alike; below that nearly everything is
+_NONE: Answer = (NO_LABEL,)
+_FIRST = "Looks for rows that say the same, to decide them once for all. Many rows take a minute or more."
+
+
+class DuplicatesPanel(QWidget):
+    """Finds groups when it is asked to, keeps them, and follows what is decided about them."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._search: Job | None = None
+        self._looked_at: list[CopyGroup] = []
+        self.setAccessibleName("Duplicates")
+        set_role(self, "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.similarity = SpinBox(minimum=_LEAST, maximum=100, suffix=" %", value=round(NEAR * 100))
+        self.similarity.setAccessibleName("Alike from, in per cent")
+        self.similarity.setToolTip("Twice the letters in common, in order, over those of both; 100 %: copies")
+        indent_number(self.similarity)
+        self.find_button = QPushButton("Find")
+        set_role(self.find_button, "primary")
+        self.find_button.clicked.connect(self._find_or_stop)
+        self.facts = QLabel()
+        self.facts.setAccessibleName("What was found")
+        set_role(self.facts, "muted")
+        self.only = QCheckBox("Contradictory only")
+        self.model = DuplicatesModel(self)
+        self.only.toggled.connect(self.model.set_only_contradictory)
+        self.table = self._make_table()
+        self.show_button = self._button("Show these rows", self._show_rows)
+        self.show_button.setToolTip("Show the rows of the selected groups alone in the table")
+        self.rest_button = self._button("Decide the rest alike", self._decide_rest)
+        self.rest_button.setToolTip("Give undecided rows what the decided ones of their group got")
+        self.all_button = self._button("Give all the same label…", self._ask_label)
+        self._build()
+        self.looking = Looking(self, _SOON_MS)
+        self.looking.due.connect(self._read_answers)
+        session.projectOpened.connect(self._start_over)
+        session.projectClosed.connect(self._start_over)
+        session.rowsChanged.connect(self._on_rows)
+        session.annotationsChanged.connect(self._on_answers)
+        session.labelsChanged.connect(self._on_answers)
+        self._start_over()
+
+    def _button(self, text: str, do: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text)
+        button.clicked.connect(do)
+        return button
+
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setModel(self.model)
+        table.setAccessibleName("Groups of duplicates")
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(px(26))
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
+        for column, width in ((ROWS, 64), (KIND, 72), (DECIDED, 76), (LABELS, 330)):
+            table.setColumnWidth(column, px(width))
+        table.selectionModel().selectionChanged.connect(self._on_selection)
+        table.doubleClicked.connect(self._show_rows)
+        return table
+
+    def _build(self) -> None:
+        top, foot = QHBoxLayout(), QHBoxLayout()
+        for line in (top, foot):
+            line.setSpacing(px(SPACE_S))
+        top.addWidget(QLabel("Texts alike from"))
+        top.addWidget(self.similarity)
+        top.addWidget(self.find_button)
+        top.addSpacing(px(SPACE_S))
+        top.addWidget(self.facts, 1)
+        top.addWidget(self.only)
+        foot.addWidget(self.show_button)
+        foot.addWidget(self.rest_button)
+        foot.addWidget(self.all_button)
+        foot.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        layout.setSpacing(px(SPACE_S))
+        layout.addLayout(top)
+        layout.addWidget(self.table, 1)
+        layout.addLayout(foot)
+
+    # --- finding -------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _start_over(self) -> None:
+        """Forget the project of before."""
+        self.looking.forget()
+        drop(self._search)
+        self._search = None
+        self.model.set_groups([], [], ())
+        self.facts.setText(_FIRST)
+        self._show_state()
+
+    @Slot()
+    def _find_or_stop(self) -> None:
+        session = self._session
+        if self._search is not None:
+            self._search.cancel()
+            return
+        if session.project is None:
+            return
+        self._search = session.submit(
+            duplicates_work.find, session.project, self.similarity.value() / 100, title="Finding duplicates"
+        )
+        self._search.progressed.connect(self._on_progress)
+        self._search.finished.connect(self._on_found)
+        self._search.ended.connect(self._on_ended)
+        self.facts.setText("Looking…")
+        self._show_state()
+
+    @Slot()
+    def _on_progress(self) -> None:
+        if self._search is not None:
+            self.facts.setText(step_text(self._search))
+
+    @Slot(object)
+    def _on_found(self, found: tuple[list[CopyGroup], list[GroupAnswers]]) -> None:
+        self._search = None
+        self.model.set_groups(*found, self._session.labels)
+        if self.model.rowCount():
+            self.table.selectRow(0)
+
+    @Slot()
+    def _on_ended(self) -> None:
+        """Found, stopped or failed: whatever is in the list now is told."""
+        stopped, self._search = self._search is not None, None
+        if stopped and not self.model.groups:
+            self.facts.setText(f"Stopped. {_FIRST}")
+        else:
+            self._say_facts()
+        self._show_state()
+
+    @Slot()
+    def _on_rows(self) -> None:
+        if self.model.groups:
+            self.facts.setText("Rows were added since: find again.")
+
+    def _say_facts(self) -> None:
+        groups, answers = self.model.groups, self.model.answers
+        if not groups:
+            self.facts.setText("No two rows are that much alike.")
+            return
+        many = plural(len(groups), "group")
+        said = f"{many}, {rows(sum(len(group.row_ids) for group in groups))}"
+        if odd := sum(found.contradictory for found in answers):
+            said += f"; {odd:,} contradictory"
+        self.facts.setText(f"{said}.")
+
+    # --- what is decided -----------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_answers(self) -> None:
+        if self.model.groups:
+            self.looking.soon()
+
+    @Slot()
+    def _read_answers(self) -> None:
+        session, groups = self._session, self.model.groups
+        if session.project is None or not groups:
+            return
+        job = session.submit(
+            duplicates_work.answers,
+            session.project,
+            groups,
+            title="Looking at duplicates",
+            lane="reads",
+            quiet=True,
+        )
+        self._looked_at = groups
+        job.finished.connect(self._on_looked)
+        self.looking.follow(job)
+
+    @Slot(object)
+    def _on_looked(self, answers: list[GroupAnswers]) -> None:
+        if self._looked_at is self.model.groups:
+            self.model.set_answers(answers, self._session.labels)
+            self._say_facts()
+            self._show_state()
+
+    # --- deciding ------------------------------------------------------------------------------------------
+
+    def chosen(self) -> list[CopyGroup]:
+        """The selected groups."""
+        return [self.model.group_at(row) for row in self._chosen_rows()]
+
+    def _chosen_rows(self) -> list[int]:
+        return sorted(index.row() for index in self.table.selectionModel().selectedRows())
+
+    @Slot()
+    def _on_selection(self) -> None:
+        self._show_state()
+
+    def _show_state(self) -> None:
+        session, some = self._session, self._chosen_rows()
+        found = [(self.model.group_at(row), self.model.answers_at(row)) for row in some]
+        rest = any(len(a.answers) == 1 and a.decided < len(group.row_ids) for group, a in found)
+        self.find_button.setText("Stop" if self._search is not None else "Find")
+        self.find_button.setEnabled(session.project is not None)
+        self.similarity.setEnabled(self._search is None)
+        self.only.setEnabled(bool(self.model.groups))
+        self.show_button.setEnabled(bool(some))
+        self.rest_button.setEnabled(rest and not session.read_only)
+        self.all_button.setEnabled(bool(some) and bool(session.labels) and not session.read_only)
+
+    @Slot()
+    def _show_rows(self) -> None:
+        if groups := self.chosen():
+            self._session.show_ids(np.concatenate([group.row_ids for group in groups]).tolist())
+
+    @Slot()
+    def _decide_rest(self) -> None:
+        submit_bulk(self._session, duplicates_work.decide_rest, self.chosen())
+
+    @Slot()
+    def _ask_label(self) -> None:
+        self.label_menu().popup(self.all_button.mapToGlobal(QPoint(0, self.all_button.height())))
+
+    def label_menu(self) -> QMenu:
+        """The answers that all rows of the selected groups can get: those that some have come first."""
+        labels, groups = self._session.labels, self.chosen()
+        given = [answer for row in self._chosen_rows() for answer, _ in self.model.answers_at(row).answers]
+        others = [(label.id,) for label in labels if label.id is not None]
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        offered = [answer for answer in dict.fromkeys([*given, *others]) if answer != _NONE]
+        for answer in offered[:MOST_IN_MENU]:
+            self._add_answer(menu, groups, answer)
+        if len(offered) > MOST_IN_MENU:
+            give = partial(self._give_all, groups)
+            menu.addAction(ANOTHER_LABEL).triggered.connect(
+                lambda _=False: ask_labels(self._session, "Give all the same label", give, self.window())
+            )
+        self._add_answer(menu, groups, _NONE)
+        return menu
+
+    def _add_answer(self, menu: QMenu, groups: list[CopyGroup], answer: Answer) -> None:
+        labels = self._session.labels
+        action = QAction(menu_text(answer_name(answer, labels)), menu)
+        if answer != _NONE:
+            action.setIcon(label_icon(colour_of(label_of(answer[0], labels))))
+        action.triggered.connect(lambda _=False: self._give_all(groups, answer))
+        menu.addAction(action)
+
+    def _give_all(self, groups: list[CopyGroup], answer: Answer) -> None:
+        submit_bulk(self._session, duplicates_work.give_all, groups, answer)

@@ -1,0 +1,1 @@
+"""Accuracy, confusion matrix, label errors, audit samples and agreement between annotators."""

@@ -1,0 +1,159 @@
+"""Drawing the random sample: how exact the figures shall be, and how many rows that takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFormLayout, QLabel, QSpinBox, QWidget
+
+from sce_desktop.controllers import audit_work
+from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.estimates import wilson_interval
+from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number, ok_and_cancel
+from sce_desktop.ui.kit.fields import SpinBox
+from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.tasks.evaluation.audits import AuditPlan
+
+_POINTS = 5
+_MOST_POINTS = 25
+
+
+class AuditDialog(ProjectDialog):
+    """OK draws the sample and shows its rows."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, "Draw an audit sample", parent)
+        self.plan: AuditPlan | None = None
+        self._drawing = False
+        intro = QLabel(
+            "Rows drawn at random, which you decide without seeing what the models say. Whatever is claimed "
+            "about the whole table rests on them alone.",
+            wordWrap=True,
+        )
+        self.points = _spin("Points either way, at the worst", 1, _MOST_POINTS, " points")
+        self.points.setPrefix("± ")
+        self.points.setValue(_POINTS)
+        self.size_box = _spin("Rows in the sample", 1, 1, "")
+        self.size_box.setGroupSeparatorShown(True)
+        form = QFormLayout()
+        form.setVerticalSpacing(px(SPACE_M))
+        form.addRow("An accuracy or a share within", self.points)
+        form.addRow("Rows to decide", self.size_box)
+        self.facts = QLabel(wordWrap=True)
+        self.facts.setAccessibleName("What the sample is drawn from")
+        set_role(self.facts, "muted")
+        self.blind = QCheckBox("Blind: hide what the models say about these rows")
+        self.blind.setChecked(True)
+        layout = dialog_column(self)
+        layout.addWidget(intro)
+        layout.addLayout(form)
+        layout.addWidget(self.blind)
+        layout.addWidget(self.facts)
+        layout.addStretch(1)
+        self.buttons = ok_and_cancel(self)
+        self._ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        layout.addWidget(self.buttons)
+        self.resize(px(480), px(330))
+        self.points.valueChanged.connect(self._suggest)
+        self.size_box.valueChanged.connect(self._show_facts)
+        self._show_facts()
+        if session.project is not None:
+            job = self._watch(
+                session.submit(
+                    audit_work.plan,
+                    session.project,
+                    title="Looking what a sample can be drawn from",
+                    lane="reads",
+                    quiet=True,
+                    tell_failure=False,
+                )
+            )
+            job.finished.connect(self._on_plan)
+            job.failed.connect(self._on_no_plan)
+            job.cancelled.connect(self.reject)
+
+    @Slot(object)
+    def _on_plan(self, plan: AuditPlan) -> None:
+        self.plan = plan
+        self.size_box.setRange(min(len(plan.kept) + 1, len(plan.frame)), len(plan.frame))
+        self._suggest()
+        self._show_facts()
+
+    @Slot(object)
+    def _on_no_plan(self, error: object) -> None:
+        self.facts.setText(str(error))
+
+    @Slot()
+    def _suggest(self) -> None:
+        if self.plan is not None and len(self.plan.frame):
+            from sce_desktop.tasks.evaluation.quality import suggested_audit
+
+            width = 2 * self.points.value() / 100
+            self.size_box.setValue(suggested_audit(len(self.plan.frame), width=width))
+
+    @Slot()
+    def _show_facts(self) -> None:
+        plan = self.plan
+        more = 0 if plan is None else self.size_box.value() - len(plan.kept)
+        self._ok.setEnabled(plan is not None and 0 < more <= len(plan.frame) - len(plan.kept))
+        self._ok.setText(f"Draw {rows(more)}" if self._ok.isEnabled() else "Draw")
+        for field in (self.points, self.size_box, self.blind):
+            field.setEnabled(plan is not None and len(plan.frame) > len(plan.kept))
+        if plan is None:
+            self.facts.setText("Looking…")
+            return
+        if not len(plan.frame):
+            self.facts.setText("A person has answered every row already: there is nothing to estimate.")
+            return
+        if len(plan.kept) == len(plan.frame):
+            self.facts.setText("The sample holds every row already: decide those that wait.")
+            return
+        low, high = wilson_interval(0.5, self.size_box.value(), rows=len(plan.frame))
+        said = [
+            f"{rows(self.size_box.value())} of {len(plan.frame):,} give an interval of "
+            f"± {50 * (high - low):.1f} points at the worst."
+        ]
+        if plan.known:
+            need = "needs" if plan.known == 1 else "need"
+            said.append(f"{rows(plan.known)} that a person has answered before {need} no estimate.")
+        if len(plan.kept):
+            said.append(
+                f"The present sample stays a part of it: {rows(len(plan.kept))}, {plan.decided:,} decided."
+            )
+        self.facts.setText(" ".join(said))
+
+    def accept(self) -> None:
+        """Draw the sample, and close when its rows are there."""
+        if not self._ok.isEnabled():
+            return
+        job = self._session.audit.draw(self.size_box.value(), blind=self.blind.isChecked())
+        if job is None:
+            self.reject()
+            return
+        self.setEnabled(False)
+        self._drawing = True
+        job.finished.connect(self._on_drawn)
+        job.ended.connect(self._on_ended)
+
+    @Slot()
+    def _on_drawn(self) -> None:
+        self._drawing = False
+        super().accept()
+
+    @Slot()
+    def _on_ended(self) -> None:
+        if self._drawing:  # it failed, or was stopped among the jobs
+            self._drawing = False
+            self.reject()
+
+
+def _spin(name: str, least: int, most: int, suffix: str) -> QSpinBox:
+    spin = SpinBox(minimum=least, maximum=most, suffix=suffix)
+    spin.setAccessibleName(name)
+    indent_number(spin)
+    return spin

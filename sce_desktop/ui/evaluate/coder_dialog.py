@@ -1,0 +1,114 @@
+"""Another person's answers: a file, a key that both sides have, and the column with the labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
+
+from sce_desktop.controllers import review_work
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.types import Coder, TablePreview
+from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
+from sce_desktop.ui.kit.fields import ComboBox
+from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
+
+
+class CoderDialog(ProjectDialog):
+    """OK adds the answers beside the user's own; then the rows on which both differ are shown."""
+
+    def __init__(self, session: Session, path: Path, parent: QWidget | None = None) -> None:
+        super().__init__(session, "Answers of another person", parent)
+        self._path = path
+        self.name = QLineEdit(path.stem)
+        self.our_key, self.their_key, self.their_label = ComboBox(), ComboBox(), ComboBox()
+        columns = session.project.columns if session.project is not None else ()
+        self.our_key.addItems(columns)
+        form = QFormLayout()
+        form.setVerticalSpacing(px(SPACE_M))
+        for words, field in (
+            ("Name", self.name),
+            ("Key in this project", self.our_key),
+            ("Key in the file", self.their_key),
+            ("Labels in the file", self.their_label),
+        ):
+            field.setAccessibleName(words)
+            form.addRow(words, field)
+        hint = QLabel(
+            "The key tells which row of the file is which row here: an id, or the text itself. "
+            "Your own answers stay as they are.",
+            wordWrap=True,
+        )
+        set_role(hint, "muted")
+        self.problem = problem_label()
+        self.buttons = ok_and_cancel(self)
+        self._ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self._ok.setEnabled(False)
+        layout = dialog_column(self)
+        layout.addLayout(form)
+        layout.addWidget(hint)
+        layout.addWidget(self.problem)
+        layout.addWidget(self.buttons)
+        self.resize(px(480), self.sizeHint().height())
+        job = self._watch(session.preview(path))
+        job.finished.connect(self._on_preview)
+        job.failed.connect(self._on_failed)
+
+    @Slot(object)
+    def _on_preview(self, preview: TablePreview) -> None:
+        self.their_key.addItems(preview.columns)
+        self.their_label.addItems(preview.columns)
+        same = next((name for name in preview.columns if self.our_key.findText(name) >= 0), None)
+        if same is not None:
+            self.their_key.setCurrentText(same)
+            self.our_key.setCurrentText(same)
+        guess = preview.label_column
+        if guess is None:  # at least not the keys
+            guess = next((n for n in range(len(preview.columns)) if n != self.their_key.currentIndex()), 0)
+        self.their_label.setCurrentIndex(guess)
+        self._ok.setEnabled(bool(preview.columns))
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self.problem.setText(str(error))
+        self.problem.show()
+        self.setEnabled(True)
+
+    def accept(self) -> None:
+        """Join and keep the answers; stay open with a sentence if that fails."""
+        session = self._session
+        if session.project is None or session.refuses_edit():
+            return
+        self.setEnabled(False)
+        job = session.submit(
+            review_work.add_coder,
+            session.project,
+            review_work.CoderChoices(
+                self.name.text().strip(),
+                self._path,
+                self.our_key.currentIndex(),
+                self.their_key.currentIndex(),
+                self.their_label.currentIndex(),
+            ),
+            title=f"Reading {self._path.name}",
+            tell_failure=False,
+        )
+        job.finished.connect(self._on_added)
+        job.failed.connect(self._on_failed)
+
+    @Slot(object)
+    def _on_added(self, added: tuple[Coder, str]) -> None:
+        coder, sentence = added
+        self._session.tell(sentence)
+        self._session.historyChanged.emit()
+        self._session.annotationsChanged.emit([])
+        super().accept()
+        self._session.show_disagreements(coder.id)

@@ -1,0 +1,373 @@
+"""How good the models are on the rows that were decided, and always what such figures are worth.
+
+Measured in the lane ``reads`` while the panel is on the screen, anew a moment after what it rests on changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import (
+    QLabel,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers import evaluate_work
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
+from sce_desktop.ui.evaluate.confusion_view import ConfusionView
+from sce_desktop.ui.evaluate.doubts_list import DoubtsList
+from sce_desktop.ui.evaluate.evaluate_bar import EvaluateBar
+from sce_desktop.ui.evaluate.evaluate_charts import Charts
+from sce_desktop.ui.evaluate.evaluate_words import (
+    BLIND,
+    BLIND_AUDIT,
+    basis,
+    calibration,
+    comparisons,
+    coverage,
+    label_rows,
+    model_name,
+    model_rows,
+    notes,
+    nothing_measured,
+)
+from sce_desktop.ui.kit.dialog_parts import open_dialog
+from sce_desktop.ui.kit.figures_table import ROW_HEIGHT, FiguresTable
+from sce_desktop.ui.kit.icons import label_icon
+from sce_desktop.ui.kit.looking import Looking
+from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.rows.rows_delegate import colours_of_names
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.evaluate_work import Evaluation
+    from sce_desktop.tasks.evaluation.quality import Part
+
+_PAUSE_MS = 400
+_TOLD_MS = 1000  # a longer pause than this is told
+_ANEW = "Before your last changes; measured anew in a moment."
+_SHARE = 3  # a measuring is followed by a pause of so many times its length: the table needs the lane, too
+CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is kept with decisions
+
+
+class EvaluatePanel(QWidget):
+    """Follows the session while it is seen."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._stale = True  # the figures are not those of the project as it is
+        self._source: int | None = None  # chosen by the user
+        self.found: Evaluation | None = None
+        self.setAccessibleName("Evaluate")
+        set_role(self, "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.bar = EvaluateBar()
+        self.message = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.message.setAccessibleName("Why there are no figures")
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setContentsMargins(px(SPACE_L), 0, px(SPACE_L), px(SPACE_L))
+        set_role(self.message, "muted")
+        self.models = FiguresTable("Models", sortable=False)
+        self.summary = QLabel(wordWrap=True)
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary.setAccessibleName("What the models' figures mean")
+        self.summary.setContentsMargins(px(SPACE_M) // 2, px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        set_role(self.summary, "pane")
+        self.summary.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.labels = FiguresTable("Figures of every label")
+        self.confusions = ConfusionView()
+        self.doubts = DoubtsList(session)
+        self.charts = Charts()
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName("Figures")
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        for title, page in (
+            ("Labels", self.labels),
+            ("Confusions", self.confusions),
+            ("Charts", self.charts),
+            ("Probably wrong", self.doubts),
+        ):
+            self.tabs.addTab(page, title)
+        self._build()
+        self.looking = Looking(self, _PAUSE_MS, rest=_SHARE)
+        self.looking.due.connect(self._measure)
+        self._connect()
+        self._show()
+        self.refresh_soon()
+
+    def _build(self) -> None:
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(px(SPACE_M) // 2, 0, 0, 0)  # the cells have the other half
+        column.setSpacing(0)
+        column.addWidget(self.models)
+        said = QScrollArea()
+        said.setAccessibleName("In words")
+        said.setWidgetResizable(True)
+        said.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        said.setWidget(self.summary)
+        for widget in (self.summary, said.viewport()):
+            widget.setAutoFillBackground(False)
+        column.addWidget(said, 1)
+        figures = QSplitter()
+        figures.setChildrenCollapsible(False)
+        figures.addWidget(left)
+        figures.addWidget(self.tabs)
+        figures.setStretchFactor(1, 1)
+        figures.setSizes([px(410), px(860)])
+        self.pages = QStackedWidget()
+        self.pages.setAccessibleName("Figures or message")
+        self.pages.setMinimumSize(px(320), px(120))  # charts would like more, and the window would grow
+        self.pages.addWidget(self.message)
+        self.pages.addWidget(figures)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.pages, 1)
+
+    def _connect(self) -> None:
+        session, bar = self._session, self.bar
+        session.annotationsChanged.connect(self.refresh_soon)
+        session.scoresChanged.connect(self.refresh_soon)
+        session.rowsChanged.connect(self.refresh_soon)
+        session.labelsChanged.connect(self._start_over)
+        session.projectOpened.connect(self._start_over)
+        session.projectClosed.connect(self._start_over)
+        session.scorer.modelsChanged.connect(self._on_models)
+        session.settingsChanged.connect(self._on_settings)
+        session.thresholdChanged.connect(self._on_threshold)
+        session.audit.stateChanged.connect(self._show_audit)
+        session.queryChanged.connect(self._show_audit)
+        bar.drawAsked.connect(self.ask_sample)
+        bar.goOnAsked.connect(session.audit.go_on)
+        bar.copyAsked.connect(self.copy)
+        bar.sourceChosen.connect(self._choose_source)
+        bar.rolledUp.connect(self._start_over)
+        self.models.selectionModel().currentRowChanged.connect(self._show_confusions)
+        self.labels.chosen.connect(self._choose_label)
+        self.confusions.chosen.connect(self._choose_confusion)
+
+    # --- measuring -----------------------------------------------------------------------------------------
+
+    @Slot()
+    def refresh_soon(self) -> None:
+        """Measure again in a moment if anybody looks, else when somebody does."""
+        self._stale = True
+        if self.looking.wait > _TOLD_MS:
+            self._say_basis()
+        self.looking.soon()
+
+    @Slot()
+    def _start_over(self) -> None:
+        """Drop what is being measured: it is about other labels, or another project."""
+        self._forget()
+        self._show()
+        self.refresh_soon()
+
+    def _forget(self) -> None:
+        """Let go of the figures and of what is being measured; what comes next is measured at once."""
+        self.looking.forget()
+        self.found = None
+
+    @Slot()
+    def _on_models(self) -> None:
+        """Scoring has ended, or begun: meanwhile nothing is measured."""
+        if self._stale:
+            self.refresh_soon()
+        self._show()
+
+    @Slot(object)
+    def _on_settings(self, keys: set[str]) -> None:
+        """Fall silent as soon as the user decides blindly."""
+        if "blind" in keys:
+            if self._stale:  # what was decided blindly is not in these figures
+                self._forget()
+            self._show()
+            if self._stale:
+                self.refresh_soon()
+
+    @Slot()
+    def _on_threshold(self) -> None:
+        if not self._session.blind:
+            self._show_charts()
+
+    @Slot()
+    def _measure(self) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        if not session.runs or not session.labels or session.scorer.job is not None or session.blind:
+            self._show()
+            return
+        self._stale = False
+        job = session.submit(
+            evaluate_work.evaluate,
+            session.project,
+            [run.alias for run in session.runs],
+            self.bar.rolled.isChecked(),
+            title="Measuring the models",
+            lane="reads",
+            quiet=True,
+        )
+        job.finished.connect(self._on_found)
+        self.looking.follow(job)
+        job.ended.connect(self._say_basis)
+
+    @Slot(object)
+    def _on_found(self, found: Evaluation | None) -> None:
+        self.found = found
+        self._show()
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @property
+    def part(self) -> Part | None:
+        """The decided rows that the figures rest on; None: there are none."""
+        parts = {} if self.found is None else {part.source: part for part in self.found.quality.parts}
+        if self._source in parts:
+            return parts[self._source]  # type: ignore[index]
+        measured = [part for part in parts.values() if part.models]
+        return next(iter(measured or parts.values()), None)
+
+    @Slot()
+    def _show(self) -> None:
+        blind = self._session.blind  # even the counts of rows that a model gets wrong would tell of it
+        found, part = (None, None) if blind else (self.found, self.part)
+        self.bar.show_parts(found, part)
+        self._show_audit()
+        if found is None or part is None or not part.models:
+            self.bar.basis.setText("")
+            self.message.setText(self._why_empty(part))
+            self.pages.setCurrentIndex(0)
+            return
+        self.pages.setCurrentIndex(1)
+        self._say_basis()
+        row = max(0, self.models.currentIndex().row())
+        self.models.show_rows(*model_rows(part))
+        self.models.selectRow(min(row, len(part.models) - 1))
+        self.models.setFixedHeight(px(34) + px(ROW_HEIGHT) * min(4, len(part.models)))
+        # No method of the panel: a widget that only the garbage collector can destroy crashes Qt.
+        colours = colours_of_names(found.quality.labels, self._session.labels)
+        icon = partial(_icon_of, colours)
+        self.labels.show_rows(*label_rows(found.quality.labels, part), icon)
+        self._show_confusions()
+        self._show_charts()
+
+    @Slot()
+    def _say_basis(self) -> None:
+        """Say what the figures rest on, and that other ones are on their way where that takes a while."""
+        found, part = self.found, self.part
+        if found is None or part is None or not part.models or self._session.blind:
+            return
+        said = basis(found.quality, part, multi_label=found.multi_label)
+        late = self._stale and self.looking.wait > _TOLD_MS
+        self.bar.basis.setText(f"{_ANEW} {said}" if late else said)
+
+    def _why_empty(self, part: Part | None) -> str:
+        session = self._session
+        if session.project is None:
+            return ""
+        if not session.labels:
+            return "No labels yet: type them at the left, then press Score."
+        if session.blind:
+            return BLIND_AUDIT if session.audit.shown else BLIND
+        if session.scorer.job is not None and self.found is None:
+            return "The rows are being scored. What the models are worth is measured afterwards."
+        if not session.runs:
+            return "Nothing is scored yet: press Score, then decide some rows to see how good the models are."
+        if self.found is None:
+            return "Measuring…"
+        if part is None:
+            return (
+                "Nothing is decided yet. Draw an audit sample and decide its rows: a few hundred of them say "
+                "how good the models are on the whole table."
+            )
+        return nothing_measured(self.found.quality, part)
+
+    @Slot()
+    def _show_audit(self) -> None:
+        audit = self._session.audit
+        ready = self._session.project is not None and bool(self._session.labels)
+        self.bar.show_audit(audit.state, ready=ready, shown=audit.shown)
+
+    @Slot()
+    def _show_confusions(self) -> None:
+        part, row = self.part, self.models.currentIndex().row()
+        if self.found is None or part is None or not 0 <= row < len(part.models):
+            return
+        self.confusions.show_part(self.found.quality.labels, part, row)
+        several = len(part.models) > 1
+        name = f"Confusions of {model_name(part.models[row].alias)}" if several else "Confusions"
+        self.tabs.setTabText(1, name)
+
+    @Slot()
+    def _show_charts(self) -> None:
+        part = self.part
+        if part is None or not part.models:
+            return
+        covered = coverage(part, self._session.threshold)
+        assert self.found is not None
+        said = (notes(self.found.quality, part), comparisons(part), covered)
+        self.summary.setText("\n".join(line for line in said if line))
+        named = [(model_name(model.alias), model) for model in part.models]
+        self.charts.show_quality(named, calibration(part), covered)
+
+    # --- choosing ------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _choose_source(self, source: int) -> None:
+        self._source = source
+        self._show()
+
+    @Slot(object)
+    def _choose_label(self, number: int) -> None:
+        part = self.part
+        if part is not None and part.models:
+            self._show_rows(part.row_ids[part.models[0].gold == number].tolist())
+
+    @Slot(object)
+    def _choose_confusion(self, pair: tuple[int, int]) -> None:
+        part = self.part
+        if part is not None and part.models:
+            self._show_rows(part.cell(self.models.currentIndex().row(), *pair).tolist())
+
+    def _show_rows(self, ids: list[int]) -> None:
+        if ids:
+            self._session.show_ids(ids, name=CONFUSIONS)
+
+    @Slot()
+    def ask_sample(self) -> None:
+        """Offer to draw the random sample, or more rows for it."""
+        if not self._session.refuses_edit():
+            open_dialog(AuditDialog(self._session, self.window()))
+
+    @Slot()
+    def copy(self) -> None:
+        """Put the figures of the models and of the open tab on the clipboard, for a spreadsheet."""
+        part = self.part
+        if self.found is None or part is None or not part.models or self._session.blind:
+            return
+        page = self.tabs.currentWidget()
+        shown = self.labels.figures.tsv()
+        if page in (self.confusions, self.doubts):
+            shown = page.tsv()
+        said = " ".join(f"{self.bar.basis.text()} {notes(self.found.quality, part)}".split())
+        QGuiApplication.clipboard().setText(f"{said}\n{self.models.figures.tsv()}\n{shown}")
+        self._session.tell("The figures were copied.")
+
+
+def _icon_of(colours: Sequence[str], number: int) -> QIcon:
+    return label_icon(colours[number])

@@ -1,0 +1,77 @@
+"""Findings handed on: cells to paste, a workbook, a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from sce_desktop.controllers import findings_work
+from sce_desktop.controllers.findings_work import Answer
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.kit.dialog_parts import ask_save
+
+
+class FindingsExports(QObject):
+    """Copies and writes the ``answer`` that the panel shows. Belongs to the panel."""
+
+    def __init__(self, session: Session, panel: QWidget) -> None:
+        super().__init__(panel)
+        self._session = session
+        self._panel = panel
+        self.answer: Answer | None = None
+
+    def copy(self, order: Sequence[int]) -> None:
+        """Copy the figures, as cells to paste, the labels in ``order``."""
+        if self.answer is None:
+            return
+        job = self._session.submit(
+            findings_work.as_text,
+            self.answer,
+            order,
+            title="Copying the findings",
+            lane="reads",
+            first=True,
+            quiet=True,
+        )
+        job.finished.connect(self._on_copied)
+
+    @Slot(object)
+    def _on_copied(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._session.tell("The figures were copied: paste them into a spreadsheet.")
+
+    @Slot()
+    def ask_workbook(self) -> None:
+        """Choose where a workbook with the figures goes."""
+        self._choose("Export to Excel", "Excel (*.xlsx)", ".xlsx")
+
+    @Slot()
+    def ask_page(self) -> None:
+        """Choose where a page with the figures goes."""
+        self._choose("Save as one page", "Web page (*.html)", ".html")
+
+    def _choose(self, title: str, filters: str, ending: str) -> None:
+        project = self._session.project
+        if project is None or self.answer is None:
+            return
+        suggested = project.path.with_name(f"{project.path.stem} findings{ending}")
+        ask_save(self._panel, title, filters, self.save_to, at=str(suggested), suffix=ending)
+
+    def save_to(self, path: Path, replace: bool = False) -> None:
+        """Write the figures to a workbook or a page, by the ending of ``path``."""
+        session = self._session
+        if session.project is None or self.answer is None:
+            return
+        job = session.submit(
+            findings_work.write,
+            session.project,
+            self.answer,
+            path,
+            replace=replace,
+            title=f"Writing {path.name}",
+        )
+        job.finished.connect(lambda path: session.tell(f"The findings were written to {path}."))

@@ -1,0 +1,348 @@
+"""What the texts say: shares of the labels, by a column, over time, with the rows behind every figure.
+
+All of it is computed in the lane ``reads`` while the panel is on the screen, anew a moment after something
+has changed. Whatever else that lane is asked meanwhile goes first: the table must not wait for a figure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers import findings_work
+from sce_desktop.controllers.findings_work import Answer, CellRows
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.labels import parent_of
+from sce_desktop.ui.findings.findings_bar import FindingsBar
+from sce_desktop.ui.findings.findings_examples import Examples
+from sce_desktop.ui.findings.findings_exports import FindingsExports
+from sce_desktop.ui.findings.findings_models import PartsModel, SharesModel
+from sce_desktop.ui.findings.findings_tables import SharesTable
+from sce_desktop.ui.kit.looking import Looking
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.rows.rows_delegate import colours_of_names
+
+if TYPE_CHECKING:
+    from sce_desktop.ui.findings.findings_chart import TimeChart
+
+PAUSE_MS = 600  # between a change and the figures that follow it
+SCORING_MS = 10_000  # while scores come in, all the time
+_REST = 3  # the lane is left alone for so many times as long as the figures took
+_MOST_YIELDS = 3  # in succession: then the figures come first for once
+_NO_LABELS = "No labels yet: type the first one at the left, and the findings say how often it fits."
+_NOTHING = "Nothing is decided or scored yet: score the rows, or decide some of them."
+_NO_COLUMN = "The table has no column but the text: there is nothing to compare by."
+_NO_DATES = "No date can be read in this column: choose another one."
+_WORKING = "Working out the figures…"
+
+
+class FindingsPanel(QWidget):
+    """The panel "Findings" below."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.answer: Answer | None = None
+        self._cell_job: Job | None = None
+        self._cell_title = ""
+        self._dirty = True  # the project may say something else than ``answer``
+        self._submitting = False
+        self._yields = 0
+        self.setAccessibleName("Findings")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        set_role(self, "pane")
+
+        self.bar = FindingsBar()
+        self.bar.changed.connect(self._on_asked)
+        self.exports = FindingsExports(session, self)
+        self.bar.copyAsked.connect(self.copy)
+        self.bar.workbookAsked.connect(self.exports.ask_workbook)
+        self.bar.pageAsked.connect(self.exports.ask_page)
+        self.basis = QLabel(wordWrap=True)
+        self.basis.setTextFormat(Qt.TextFormat.PlainText)
+        self.basis.setAccessibleName("What the figures rest on")
+        set_role(self.basis, "muted")
+        self.sample = QPushButton("Draw a random sample…")
+        self.sample.setAccessibleName("Draw a random sample in Evaluate")
+        self.sample.setToolTip("Rows drawn at random and decided by you give the shares intervals that hold")
+        self.sample.clicked.connect(lambda: session.panelAsked.emit("Evaluate"))
+        line = QHBoxLayout()
+        line.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), 0)
+        line.setSpacing(px(SPACE_M))
+        line.addWidget(self.basis, 1)
+        line.addWidget(self.sample, 0, Qt.AlignmentFlag.AlignTop)
+
+        self.shares_model, self.parts_model = SharesModel(self), PartsModel(self)
+        self.shares = SharesTable(self.shares_model, "Share of each label")
+        self.parts = SharesTable(self.parts_model, "Share of each label in the parts of the table")
+        self.chart: TimeChart | None = None  # made when it is first looked at
+        for table in (self.shares, self.parts):
+            table.cellChosen.connect(self.show_cell)
+        self.empty = QLabel(wordWrap=True)
+        self.empty.setTextFormat(Qt.TextFormat.PlainText)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setAccessibleName("Why there are no figures")
+        set_role(self.empty, "muted")
+        self.score = QPushButton("Score")
+        self.score.setAccessibleName("Score the rows")
+        self.score.clicked.connect(session.scorer.start)
+        blank = QWidget()
+        middle = QVBoxLayout(blank)
+        middle.addStretch()
+        middle.addWidget(self.empty)
+        middle.addWidget(self.score, 0, Qt.AlignmentFlag.AlignHCenter)
+        middle.addStretch()
+        self._blank = blank
+        self.pages = QStackedWidget()
+        for page in (blank, self.shares, self.parts):
+            self.pages.addWidget(page)
+        self.examples = Examples()
+        self.examples.rowsAsked.connect(self._show_rows)
+        self.examples.rowAsked.connect(session.rowAsked)
+        for table in (self.shares, self.parts):
+            table.rowsAsked.connect(self.examples.ask_rows)
+            table.copyAsked.connect(self.copy)
+        split = QSplitter()
+        split.addWidget(self.pages)
+        split.addWidget(self.examples)
+        split.setStretchFactor(0, 1)
+        split.setSizes([px(900), px(330)])
+        split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(px(SPACE_S))
+        layout.addWidget(self.bar)
+        layout.addLayout(line)
+        layout.addWidget(split, 1)
+
+        self.looking = Looking(self, PAUSE_MS, rest=_REST)
+        self.looking.due.connect(self._look)
+        for changed in (session.annotationsChanged, session.historyChanged, session.rowsChanged):
+            changed.connect(self._on_changed)
+        session.scoresChanged.connect(self._on_scores)
+        session.labelsChanged.connect(self._on_labels)
+        session.settingsChanged.connect(self._on_settings)
+        session.projectOpened.connect(self._begin)
+        session.projectClosed.connect(self._end)
+        session.lanes.reads.jobSubmitted.connect(self._on_other_job)
+        self._begin()
+
+    # --- when to look --------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """As high as a panel below likes to be."""
+        return QSize(px(640), px(320))
+
+    @Slot()
+    def _begin(self) -> None:
+        self._end()
+        self.bar.forget()
+        self._show_choices()
+
+    @Slot()
+    def _end(self) -> None:
+        drop(self._cell_job)
+        self._cell_job = None
+        self.looking.forget()
+        self._dirty = True
+        self._show(None)
+        self._say(_WORKING)
+        self.looking.within(0)
+
+    def _show_choices(self) -> None:
+        session = self._session
+        parents = any(parent_of(label.name) for label in session.labels)
+        self.bar.set_runs(session.runs, blind=session.blind, parents=parents)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._dirty = True
+        if self._session.scorer.job is not None and self.answer is not None:
+            self.looking.within(SCORING_MS)
+        else:
+            self.looking.soon()
+
+    @Slot()
+    def _on_scores(self) -> None:
+        self._show_choices()
+        self._on_changed()
+
+    @Slot()
+    def _on_labels(self) -> None:
+        self._show_choices()
+        self._dirty = True
+        self.looking.within(PAUSE_MS)
+
+    @Slot(object)
+    def _on_settings(self, keys: set[str]) -> None:
+        if "blind" in keys:
+            if self._session.blind:  # what is shown, and what is on its way, was made with a model's help
+                self._end()
+            self._show_choices()
+            self._on_asked()
+
+    @Slot()
+    def _on_asked(self) -> None:
+        self.shares.forget()
+        self.parts.forget()
+        self.examples.show_rows("", None)
+        self._drop_looking()
+        self.looking.within(0)
+
+    @Slot(object)
+    def _on_other_job(self, job: Job) -> None:
+        """Let others go first: what is dropped here is done again in a moment."""
+        if self._submitting or self.looking.job is None or self._yields >= _MOST_YIELDS:
+            return
+        self._yields += 1
+        self._drop_looking()
+        self.looking.within(PAUSE_MS)
+
+    def _drop_looking(self) -> None:
+        if self.looking.job is not None:
+            self.looking.drop()
+            self._dirty = True
+
+    def _submit(self, fn: object, *args: object, title: str, **keywords: object) -> Job:
+        self._submitting = True
+        try:
+            return self._session.submit(
+                fn,  # type: ignore[arg-type]
+                *args,
+                title=title,
+                lane="reads",
+                quiet=True,
+                tell_failure=False,
+                **keywords,  # type: ignore[arg-type]
+            )
+        finally:
+            self._submitting = False
+
+    # --- looking -------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _look(self) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        if not session.labels:
+            self._dirty = False
+            self._show(None)
+            self._say(_NO_LABELS)
+            return
+        read = self.answer.read if self.answer else None
+        anew, self._dirty = self._dirty, False
+        job = self._submit(
+            findings_work.look,
+            session.project,
+            self.bar.wanted,
+            read,
+            anew=anew,
+            title="Working out the findings",
+        )
+        job.finished.connect(self._on_found)
+        job.failed.connect(self._on_failed)
+        self.looking.follow(job)
+
+    @Slot(object)
+    def _on_found(self, answer: Answer) -> None:
+        self._yields = 0
+        self._show(answer)
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self._show(None)
+        self._say(str(error))
+
+    def _say(self, sentence: str, *, score: bool = False) -> None:
+        """Show a sentence in the place of the figures."""
+        self.empty.setText(sentence)
+        self.score.setVisible(score)
+        self.pages.setCurrentWidget(self._blank)
+        self.examples.hide()
+        self.bar.set_exports(False)
+
+    def _show(self, answer: Answer | None) -> None:
+        """Show the figures, those of before where they are about the same."""
+        self.answer = self.exports.answer = answer
+        colours = [] if answer is None else colours_of_names(answer.evidence.names, self._session.labels)
+        view = answer.wanted.view if answer else "shares"
+        in_chart = view == "time" and not self.bar.table.isChecked()
+        self.shares_model.show_answer(answer if view == "shares" else None, colours)
+        self.shares.show_intervals(
+            answer is None or answer.findings.whole.shares[0].share.interval is not None
+        )
+        self.parts_model.show_answer(None if view == "shares" or in_chart else answer, colours)
+        self.basis.setVisible(answer is not None and not answer.nothing)
+        self.sample.setVisible(answer is not None and not answer.nothing and answer.calls_for_sample)
+        if answer is None:
+            self.examples.show_rows("", None)
+            return
+        assert self._session.project is not None
+        self.bar.show_answer(answer, self._session.project.columns)
+        self.basis.setText(" ".join((*answer.sentences, *answer.notes)))
+        if answer.nothing:
+            self._say(_NOTHING, score=not self._session.read_only)
+            return
+        if view != "shares" and not answer.findings.groups:
+            self._say(_NO_DATES if answer.read.columns.places else _NO_COLUMN)
+            return
+        self.bar.set_exports(True)
+        self.examples.show()
+        if in_chart:
+            self.pages.setCurrentWidget(self._time_chart())
+            self._time_chart().show_answer(answer, colours)
+        else:
+            self.pages.setCurrentWidget(self.shares if view == "shares" else self.parts)
+
+    def _time_chart(self) -> TimeChart:
+        if self.chart is None:
+            from sce_desktop.ui.findings.findings_chart import TimeChart
+
+            self.chart = TimeChart()
+            self.chart.cellChosen.connect(self.show_cell)
+            self.pages.addWidget(self.chart)
+        return self.chart
+
+    # --- the rows behind a figure --------------------------------------------------------------------------
+
+    @Slot(object, object)
+    def show_cell(self, place: int, part: int) -> None:
+        """Show rows with the answer at ``place`` in ``part`` (-1: in the whole table)."""
+        answer, project = self.answer, self._session.project
+        if answer is None or project is None:
+            return
+        found = answer.findings
+        name = found.answers[place]
+        self._cell_title = name if part < 0 else f"{name} · {found.groups[part].name}"
+        drop(self._cell_job)
+        self._cell_job = self._submit(
+            findings_work.cell_rows, project, answer, place, part, title="Looking for examples", first=True
+        )
+        self._cell_job.finished.connect(self._on_cell)
+
+    @Slot(object)
+    def _on_cell(self, found: CellRows) -> None:
+        self._cell_job = None
+        self.examples.show_rows(self._cell_title, found)
+
+    @Slot(object)
+    def _show_rows(self, found: CellRows) -> None:
+        self._session.show_ids(found.ids)
+
+    @Slot()
+    def copy(self) -> None:
+        """Copy the figures in the order in which they are shown."""
+        shares = self.pages.currentWidget() is self.shares
+        self.exports.copy((self.shares_model if shares else self.parts_model).order.tolist())

@@ -1,0 +1,1 @@
+"""Fine-tuning, and the versions that came of it."""

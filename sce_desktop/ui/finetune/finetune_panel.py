@@ -1,0 +1,275 @@
+"""Fine-tune: what to learn from at the left, what it brought in the middle, the versions at the right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+
+from sce_desktop.controllers import tuning_work
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.rows_data import is_stale
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.types import IdArray, ModelVersion
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
+from sce_desktop.tasks.training.training import AdapterPace, Plan
+from sce_desktop.ui.finetune.finetune_result import ResultPane
+from sce_desktop.ui.finetune.finetune_start import StartPane
+from sce_desktop.ui.finetune.versions_list import VersionsPane
+from sce_desktop.ui.kit.looking import Looking
+from sce_desktop.ui.kit.theme import px
+
+_PLAN_MS = 300  # edits that follow one another are counted once
+_DRAW_MS = 100
+_NO_PACE = "How long adapting takes was not found out: fold the settings away and open them to try again."
+
+
+class FineTunePanel(QWidget):
+    """Puts the three parts together and keeps them in step with the session's tuner."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setAccessibleName("Fine-tune")
+        self._differing = ""  # whose rows are looked for
+        self.start = StartPane(session)
+        self.result = ResultPane()
+        self.versions = VersionsPane(session)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        for place, pane in enumerate((self.start, self.result, self.versions)):
+            split.addWidget(pane)
+            split.setStretchFactor(place, 1 if place == 1 else 0)
+            split.setCollapsible(place, False)
+        split.setSizes([px(312), px(596), px(372)])
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(split)
+        self.looking = Looking(self, _PLAN_MS)
+        self.looking.due.connect(self._plan)
+        self.looking.changed.connect(self._on_seen)
+        self._draw = QTimer(self, interval=_DRAW_MS)
+        self._draw.timeout.connect(self._show_running)
+
+        self._trying: Job | None = None
+        self._tried: object = None  # what the pace of adapting the embedder was tried on
+        self.start.choicesChanged.connect(self.looking.soon)
+        self.start.settings_button.toggled.connect(self._try_pace_again)
+        self.start.adapt.toggled.connect(self._try_pace)
+        session.scorer.modelsChanged.connect(self._try_pace)
+        self.versions.chosen.connect(self.result.show_versions)
+        self.versions.baseChosen.connect(self._show_base)
+        self.result.rowAsked.connect(session.rowAsked)
+        self.result.useAsked.connect(lambda version: session.scorer.use_version(version.id))
+        self.result.differencesAsked.connect(self._show_differences)
+        self.result.textsAsked.connect(self._fetch_texts)
+        session.projectOpened.connect(self._on_opened)
+        session.projectClosed.connect(self._on_closed)
+        session.countsChanged.connect(self.looking.soon)
+        session.labelsChanged.connect(self.looking.soon)
+        session.labelsChanged.connect(self._try_pace)
+        session.rowsChanged.connect(self._try_pace)
+        session.versionsChanged.connect(self.looking.soon)
+        session.tuner.changed.connect(self._follow)
+        session.tuner.made.connect(self._on_made)
+        session.settingsChanged.connect(self._follow_blind)
+        self._follow_blind()
+        self._follow()
+        self.looking.within(0)
+
+    def sizeHint(self) -> QSize:
+        """Room for all figures of a version."""
+        return QSize(px(1100), px(320))
+
+    @Slot()
+    def _follow_blind(self) -> None:
+        self.result.set_blind(self._session.blind)
+
+    # --- the plan ------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _plan(self) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        job = session.submit(
+            tuning_work.plan,
+            session.project,
+            self.start.choices.origins,
+            session.scorer.base_vectors,
+            self.start.pace,
+            epochs=self.start.epochs.value(),
+            title="Counting examples",
+            lane="reads",
+            quiet=True,
+        )
+        job.finished.connect(self._on_plan)
+        self.looking.follow(job)
+
+    @Slot()
+    def _try_pace(self) -> None:
+        """Find out how long adapting the text embedder would take, once that is seen or chosen."""
+        session = self._session
+        scorer, project = session.scorer, session.project
+        rows = project.row_count() if project is not None else 0
+        subject = (project, scorer.base, scorer.device, len(session.labels), rows)
+        if subject != self._tried and self._tried is not None:
+            drop(self._trying)
+            self._trying = self._tried = None
+            self.start.show_pace(None)
+        asked = self.start.settings_button.isChecked() or self.start.adapts
+        if project is None or not asked or self._tried is not None or not scorer.ready:
+            return
+        self._tried = subject
+        job = session.submit(
+            tuning_work.adapter_pace,
+            project,
+            scorer.shelf,
+            replace(scorer.choice(), baselines=()),
+            title="Trying a step of adapting",
+            lane="models",
+            quiet=True,
+            tell_failure=False,
+        )
+        job.finished.connect(self._on_pace)
+        job.failed.connect(self._on_no_pace)
+        job.cancelled.connect(self._on_no_pace)
+        self._trying = job
+
+    @Slot()
+    def _try_pace_again(self) -> None:
+        """Try it once more, if it came to nothing, where the settings are opened."""
+        if self._trying is None and self.start.pace is None:
+            self._tried = None
+        self._try_pace()
+
+    @Slot(object)
+    def _on_pace(self, found: AdapterPace | str) -> None:
+        self._trying = None
+        self.start.show_pace(found)
+        self.looking.within(0)
+
+    @Slot()
+    def _on_no_pace(self) -> None:
+        self._trying = None
+        self.start.show_pace(_NO_PACE)
+
+    @Slot(object)
+    def _on_plan(self, plan: Plan) -> None:
+        self.start.show_plan(plan)
+        self.result.show_plan(plan)
+        if not self._session.tuner.versions and not self.result.versions and plan.rows is not None:
+            self.result.tabs.setCurrentWidget(self.result.page)
+
+    # --- what runs and what was made -----------------------------------------------------------------------
+
+    @Slot(bool)
+    def _on_seen(self, seen: bool) -> None:
+        """Draw what runs while somebody looks."""
+        if seen:
+            self._follow()
+        else:
+            self._draw.stop()
+
+    @Slot()
+    def _follow(self) -> None:
+        tuner = self._session.tuner
+        asked = tuner.job is not None and not tuner.by_itself
+        if asked and self.looking.seen:
+            self._draw.start()
+            self._show_running()
+            return
+        was_running = self._draw.isActive()
+        self._draw.stop()
+        self.start.show_state()
+        if self.result.on_base and tuner.versions and not was_running:
+            self._show_base()  # another one may be in use
+            return
+        shown = self.result.versions
+        by_id = {version.id: version for version in tuner.versions}
+        now = tuple(by_id[version.id] for version in shown if version.id in by_id)
+        if not was_running and shown and [v.id for v in now] == [v.id for v in shown]:
+            self.result.follow_use(now)  # nothing else of a version ever changes
+        elif now != shown or was_running or (not shown and tuner.versions):
+            if not now and tuner.versions:
+                newest = next((v for v in tuner.versions if v.active), tuner.versions[-1])
+                self.versions.show_versions()
+                self.versions.select(newest)
+                now = (newest,)
+            self.result.show_versions(now)
+
+    @Slot()
+    def _show_base(self) -> None:
+        session = self._session
+        self.result.show_base(Path(session.scorer.base).name, session.tuner.versions)
+
+    @Slot()
+    def _show_running(self) -> None:
+        self.start.show_state()
+        self.result.show_running(self._session.tuner.watch)
+
+    @Slot(object)
+    def _on_made(self, version: ModelVersion) -> None:
+        self.versions.show_versions()
+        self.versions.select(version)
+        self.result.show_versions((version,))
+
+    @Slot(object)
+    def _fetch_texts(self, ids: list[int]) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        job = session.submit(
+            tuning_work.texts, session.project, ids, title="Reading texts", lane="reads", quiet=True
+        )
+        job.finished.connect(self.result.show_texts)
+
+    @Slot(object)
+    def _show_differences(self, versions: tuple[ModelVersion, ...]) -> None:
+        """Show in the table on which rows two versions, or one and its base, differ by the labels of now."""
+        session = self._session
+        if session.project is None:
+            return
+        every = [run for run in session.project.runs() if run.alias == MAIN_ALIAS]
+        runs = [run for run in every if not is_stale(run, session.labels)]
+        names = {version.title: version.name for version in sorted(versions, key=lambda one: one.id)}
+        if len(versions) == 1:
+            names = {versions[0].base: "The model as it was"} | names
+        on = session.scorer.table.on
+        for whole in (on, not on):  # like is compared with like
+            latest = {run.model: run.id for run in runs if run.whole_table == whole}
+            if latest.keys() >= names.keys():
+                ours, theirs = (latest[model] for model in names)
+                job = session.submit(
+                    tuning_work.differing, session.project, ours, theirs, title="Looking for rows that differ"
+                )
+                self._differing = " and ".join(names.values())
+                if whole != on:
+                    self._differing += " with the whole table" if whole else " without the whole table"
+                job.finished.connect(self._on_differing)
+                return
+        scored = {run.model for run in runs if run.whole_table == on}
+        missing = next(name for model, name in names.items() if model not in scored)
+        session.tell(f"{missing} has scored no rows yet: use it once, and they can be compared.")
+
+    @Slot(object)
+    def _on_differing(self, ids: IdArray) -> None:
+        if len(ids):
+            self._session.show_ids(ids, name=f"{self._differing} differ")
+        else:
+            self._session.tell(f"{self._differing} give every row the same label.")
+
+    @Slot()
+    def _on_opened(self) -> None:
+        self.result.show_versions(())
+        self._try_pace()
+        self.looking.soon()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self.looking.forget()
+        self._try_pace()
+        self.start.show_plan(None)
+        self.result.show_plan(None)
+        self.result.show_versions(())

@@ -1,0 +1,212 @@
+"""The right of the Fine-tune panel: the model as it was and its versions; which one is in use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.comparison import recorded
+from sce_desktop.core.types import ModelVersion
+from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
+from sce_desktop.ui.kit.icons import icon
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
+
+_VERSION = Qt.ItemDataRole.UserRole
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def short_result(version: ModelVersion) -> str:
+    """What a version brought, in points of accuracy or two words: points are a claim, made by the test."""
+    difference = recorded(version.metrics["measured"], version.metrics["difference"])
+    if not difference.rows:
+        return "not measured"
+    return f"{100 * difference.mean:+.1f}" if difference.shown else "not significant"
+
+
+def when(moment: str) -> str:
+    """A moment in the user's own time and manner."""
+    local = QDateTime.fromString(moment, Qt.DateFormat.ISODateWithMs).toLocalTime()
+    return QLocale().toString(local, "d MMM HH:mm")
+
+
+class VersionsPane(QWidget):
+    """Follows the tuner; ``chosen`` tells which versions are selected, two at most."""
+
+    chosen = Signal(object)  # versions
+    baseChosen = Signal()  # the base model alone, though there are versions
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.list = flat_list("Model versions", ("Version", "Made", "Rows", "Points"))
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column, width in ((1, 96), (2, 56), (3, 92)):
+            self.list.header().resizeSection(column, px(width))
+        self.list.headerItem().setToolTip(
+            3, "Accuracy gained over the base model on validation rows, in points"
+        )
+        for column in (2, 3):
+            self.list.headerItem().setTextAlignment(column, _RIGHT)
+        self.list.itemSelectionChanged.connect(self._on_selected)
+        self.list.itemActivated.connect(self._on_activated)
+        self.use_button = QPushButton("Use")
+        self.use_button.clicked.connect(self.use)
+        self.export_button = QPushButton("Export…")
+        self.export_button.setToolTip("Write it as a model folder: for other projects, scripts and Python")
+        self.export_button.clicked.connect(self.ask_export)
+        self.delete_button = QPushButton("Delete…")
+        self.delete_button.clicked.connect(self.ask_delete)
+        heading = QLabel("Versions")
+        set_role(heading, "heading")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(px(SPACE_S))
+        for button in (self.use_button, self.export_button, self.delete_button):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_M), px(SPACE_M), px(SPACE_M))
+        layout.setSpacing(px(SPACE_S))
+        layout.addWidget(heading)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(buttons)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        set_role(self, "pane")
+        session.tuner.changed.connect(self.show_versions)
+        session.versionsChanged.connect(self.show_versions)
+        session.scorer.modelsChanged.connect(self.show_versions)
+        self.show_versions()
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @property
+    def selected(self) -> tuple[ModelVersion, ...]:
+        """The versions that are selected, without the model as it was."""
+        found = (item.data(0, _VERSION) for item in self.list.selectedItems())
+        by_id = {version.id: version for version in self._session.tuner.versions}
+        return tuple(by_id[id_] for id_ in found if id_ in by_id)
+
+    @Slot()
+    def show_versions(self) -> None:
+        """Show the versions that there are, the newest first, the model as it was last."""
+        scorer, versions = self._session.scorer, self._session.tuner.versions
+        kept = {item.data(0, _VERSION) for item in self.list.selectedItems()}
+        used = scorer.version.id if scorer.version is not None else 0
+        self.list.blockSignals(True)
+        self.list.clear()
+        for version in reversed(versions):
+            self._add(
+                version.id,
+                version.id == used,
+                (version.name, when(version.created_at), f"{version.train_rows:,}", short_result(version)),
+                version.title,
+            )
+        self._add(0, used == 0, (Path(scorer.base).name, "", "", "base model"), scorer.base)
+        for place in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(place)
+            if item is not None and item.data(0, _VERSION) in kept:
+                item.setSelected(True)
+        self.list.blockSignals(False)
+        self._show_buttons()
+
+    def _add(self, id_: int, used: bool, cells: tuple[str, ...], tip: str) -> None:
+        item = QTreeWidgetItem(cells)
+        item.setData(0, _VERSION, id_)
+        item.setToolTip(0, f"{tip} (in use)" if used else tip)
+        for column in (2, 3):
+            item.setTextAlignment(column, _RIGHT)
+        item.setIcon(0, icon("check" if used else "model", "good" if used else "muted"))
+        if used:
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{cells[0]}, in use")
+            item.setFont(0, font("strong"))
+        self.list.addTopLevelItem(item)
+
+    def select(self, version: ModelVersion | None) -> None:
+        """Select one version alone, or (None) the model as it was."""
+        for place in range(self.list.topLevelItemCount()):
+            item = self.list.topLevelItem(place)
+            if item is not None and item.data(0, _VERSION) == (version.id if version else 0):
+                self.list.setCurrentItem(item)
+
+    def _show_buttons(self) -> None:
+        items = self.list.selectedItems()
+        can = not self._session.read_only
+        one = items[0].data(0, _VERSION) if len(items) == 1 else None
+        scorer = self._session.scorer
+        used = scorer.version.id if scorer.version is not None else 0
+        self.use_button.setText("Use" if one != 0 else "Go back to it")
+        self.use_button.setEnabled(can and one is not None and one != used)
+        self.export_button.setEnabled(bool(one))
+        self.delete_button.setEnabled(can and bool(one))
+
+    @Slot()
+    def _on_selected(self) -> None:
+        self._show_buttons()
+        if self.list.selectedItems() and not self.selected and self._session.tuner.versions:
+            self.baseChosen.emit()
+        elif len(self.selected) <= 2:
+            self.chosen.emit(self.selected)
+
+    # --- what is done --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_activated(self) -> None:
+        if self.use_button.isEnabled():
+            self.use()
+
+    @Slot()
+    def use(self) -> None:
+        """Score with what is selected from now on."""
+        items = self.list.selectedItems()
+        if len(items) == 1:
+            self._session.scorer.use_version(items[0].data(0, _VERSION) or None)
+
+    @Slot()
+    def ask_export(self) -> None:
+        """Choose the folder of a model."""
+        if len(self.selected) != 1:
+            return
+        (version,) = self.selected
+        export, name = self._session.tuner.export, version.title.replace(" ", "-")
+
+        def chosen(folder: str) -> None:
+            ask_replace(
+                self,
+                Path(folder) / name,
+                lambda place, replace: export(version, place, replace),
+                what="model folder",
+            )
+
+        ask_folder(self, f"Folder for {version.title}", chosen)
+
+    @Slot()
+    def ask_delete(self) -> None:
+        """Ask whether a version is to go for good."""
+        if len(self.selected) != 1:
+            return
+        (version,) = self.selected
+        box = QMessageBox(self)
+        box.setWindowTitle("Delete a version")
+        box.setText(f"Delete {version.name} for good?")
+        back = " The model as it was comes back into use." if version.active else ""
+        box.setInformativeText(f"Its scores stay until rows are scored again.{back} This cannot be undone.")
+        box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel)
+        yes = box.button(QMessageBox.StandardButton.Yes)
+        yes.setText("Delete")
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        box.accepted.connect(lambda: self._session.tuner.delete(version))
+        open_dialog(box)

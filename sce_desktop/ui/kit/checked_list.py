@@ -1,0 +1,81 @@
+"""A list to check things in, with their rows, and a field to find them by typing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from sce_desktop.ui.kit.dialog_parts import flat_list
+from sce_desktop.ui.kit.palette import matches
+from sce_desktop.ui.kit.theme import SPACE_M, px
+
+_VALUE = Qt.ItemDataRole.UserRole
+
+
+class CheckedList(QWidget):
+    """What a dialog filters by, each a ``thing``: a value, a label. With ``one`` a single one is selected."""
+
+    taken = Signal()  # the one was double-clicked
+
+    def __init__(self, thing: str, parent: QWidget | None = None, *, one: bool = False) -> None:
+        super().__init__(parent)
+        self._one = one
+        self.search = QLineEdit(placeholderText=f"Find a {thing}…")
+        self.search.setAccessibleName(f"Find a {thing}")
+        self.list = flat_list(f"{thing.capitalize()}s and their rows", (thing.capitalize(), "Rows"))
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.search.textChanged.connect(self.narrow)
+        if one:
+            self.list.itemDoubleClicked.connect(self.taken)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(px(SPACE_M))
+        layout.addWidget(self.search)
+        layout.addWidget(self.list)
+
+    def add(
+        self, name: str, rows: int | None, value: object, *, checked: bool, icon: QIcon | None = None
+    ) -> None:
+        """Add a thing that so many rows have (None: not known); ``value`` stands for it in `checked`."""
+        item = QTreeWidgetItem([name, "" if rows is None else f"{rows:,}"])
+        item.setData(0, _VALUE, value)
+        item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
+        if icon is not None:
+            item.setIcon(0, icon)
+        self.list.addTopLevelItem(item)
+        if self._one:
+            item.setSelected(checked)
+        else:
+            item.setCheckState(0, Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked)
+
+    @property
+    def checked(self) -> list[Any]:
+        """What is checked, whether it is shown or not."""
+        chosen = self.list.selectedItems() if self._one else [i for i in self._items() if _is_checked(i)]
+        return [item.data(0, _VALUE) for item in chosen]
+
+    @property
+    def found(self) -> list[Any]:
+        """What is shown for the words that were typed; nothing, where none were."""
+        typed = bool(self.search.text().strip())
+        return [item.data(0, _VALUE) for item in self._items() if typed and not item.isHidden()]
+
+    @Slot()
+    def narrow(self) -> None:
+        """Show what fits the words that were typed."""
+        words = self.search.text()
+        for item in self._items():
+            item.setHidden(not matches(item.text(0), words))
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        found = (self.list.topLevelItem(place) for place in range(self.list.topLevelItemCount()))
+        return [item for item in found if item is not None]
+
+
+def _is_checked(item: QTreeWidgetItem) -> bool:
+    return item.checkState(0) is Qt.CheckState.Checked

@@ -1,0 +1,40 @@
+"""A part of the window that gives way as long as it can, and scrolls where it cannot any more."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from sce_desktop.ui.kit.theme import px, set_role
+
+_LEAST = 120
+
+
+class _Inside(QWidget):
+    """As low as its layout can be at a width: `QScrollArea` asks for the height that it would like."""
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self.layout()
+        return -1 if layout is None else layout.totalMinimumHeightForWidth(width)
+
+
+class LowScroll(QScrollArea):
+    """Shows what lies in ``inside`` as high as there is room; below the least height of that it scrolls.
+
+    Its own least height never changes, so that what it shows does not push what is below it, as a dock.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.inside = _Inside()
+        set_role(self.inside, "pane")
+        self.inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(self.inside)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width that the content needs, and a height that is always the same."""
+        return QSize(self.inside.minimumSizeHint().width(), px(_LEAST))

@@ -1,0 +1,83 @@
+"""Tab goes where the eye goes: from the top to the bottom and, on a line, from left to right, zone by zone.
+
+Qt's own order is that in which widgets were made: buttons that come later stand at its end, and panels behind
+a tab, which Qt keeps off the screen, stand in it too.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
+
+from sce_desktop.ui.kit.theme import px
+
+_LINE = 12  # pixels: what begins no lower than that after the first of a line stands on it
+
+
+def tab_stops(window: QWidget) -> list[QWidget]:
+    """Return the widgets at which Tab stops, in their order."""
+    return [widget for widget in _in_order(window) if _stops_at(widget, window)]
+
+
+def step(window: QWidget, *, forward: bool) -> bool:
+    """Give the focus to the next stop, or the one before; False where there is none."""
+    order = _in_order(window)
+    here = window.focusWidget()
+    at = order.index(here) if here in order else -1
+    after = [*order[at + 1 :], *order[: max(at, 0)]]
+    if not forward:
+        after = [*reversed(order[: max(at, 0)]), *reversed(order[at + 1 :])]
+    target = next((widget for widget in after if _stops_at(widget, window)), None)
+    if target is None:
+        return False
+    target.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
+    for area in _scrollers(target):
+        if isinstance(area, QScrollArea):
+            area.ensureWidgetVisible(target)
+    return True
+
+
+def _in_order(parent: QWidget) -> list[QWidget]:
+    """All visible widgets below ``parent`` as one reads them; what lies in another follows it."""
+    children = [
+        child
+        for child in parent.children()
+        if isinstance(child, QWidget) and child.isVisible() and not child.isWindow()
+    ]
+    found: list[QWidget] = []
+    for child in _by_lines(children):
+        found += [child, *_in_order(child)]
+    return found
+
+
+def _by_lines(widgets: list[QWidget]) -> list[QWidget]:
+    lines: list[list[QWidget]] = []
+    for widget in sorted(widgets, key=lambda one: one.y()):
+        if lines and widget.y() <= lines[-1][0].y() + px(_LINE):
+            lines[-1].append(widget)
+        else:
+            lines.append([widget])
+    return [widget for line in lines for widget in sorted(line, key=lambda one: one.x())]
+
+
+def _stops_at(widget: QWidget, window: QWidget) -> bool:
+    takes = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+    return takes and widget.isEnabled() and widget.focusProxy() is None and _is_there(widget, window)
+
+
+def _is_there(widget: QWidget, window: QWidget) -> bool:
+    """Whether a widget is in the window, or can be scrolled to."""
+    place = next(reversed(_scrollers(widget)), widget)
+    shown = QRect(place.mapTo(window, QPoint(0, 0)), place.size()).intersected(window.rect())
+    return shown.width() > 1 and shown.height() > 1
+
+
+def _scrollers(widget: QWidget) -> list[QAbstractScrollArea]:
+    """The areas in which a widget can be scrolled, the innermost first."""
+    found = []
+    parent = widget.parentWidget()
+    while parent is not None and not parent.isWindow():
+        if isinstance(parent, QAbstractScrollArea):
+            found.append(parent)
+        parent = parent.parentWidget()
+    return found

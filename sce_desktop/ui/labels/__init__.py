@@ -1,0 +1,1 @@
+"""The list of labels and everything that edits it."""

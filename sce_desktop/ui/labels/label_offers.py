@@ -1,0 +1,95 @@
+"""Labels that come from elsewhere than the keyboard, looked at before they are added; and where they go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from sce_desktop.controllers import table_work
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
+from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
+
+_FILES = "Labels (*.txt *.csv *.tsv *.xlsx *.json);;All files (*)"
+_SAVED = "CSV (*.csv);;JSON (*.json);;Names only (*.txt)"
+
+
+class LabelOffers(QObject):
+    """Offers labels of a column, a file, a template or the rows themselves, in a dialog over ``parent``."""
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._parent = parent
+
+    def _dialog(self, title: str, *, checked: bool = True) -> AddLabelsDialog:
+        dialog = AddLabelsDialog(self._session, title, checked=checked, parent=self._parent.window())
+        return open_dialog(dialog)
+
+    @Slot()
+    def add_from_column(self) -> AddLabelsDialog:
+        """Offer the values of a column of the table."""
+        dialog = self._dialog("Labels from a column")
+        dialog.of_columns()
+        return dialog
+
+    @Slot()
+    def ask_file(self) -> None:
+        """Choose a file of labels."""
+        dialog = QFileDialog(self._parent, "Labels from a file", "", _FILES)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda name: self.add_from_file(Path(name)))
+        open_dialog(dialog)
+
+    @Slot(object)
+    def add_from_file(self, path: Path) -> AddLabelsDialog:
+        """Offer the labels of a file or a template."""
+        dialog = self._dialog(f"Labels from {path.stem.replace('_', ' ')}")
+        dialog.follow(
+            self._session.submit(
+                table_work.read_labels,
+                path,
+                title=f"Reading {path.name}",
+                lane="reads",
+                quiet=True,
+                tell_failure=False,
+            )
+        )
+        return dialog
+
+    @Slot()
+    def suggest(self) -> AddLabelsDialog | None:
+        """Offer labels for the rows that no label fits well."""
+        if self._session.project is None:
+            return None
+        dialog = self._dialog("Suggested labels", checked=False)
+        dialog.follow(
+            self._session.submit(
+                table_work.suggest_labels,
+                self._session.project,
+                self._session.runs[:1],
+                self._session.scorer.known_vectors,
+                title="Suggesting labels",
+                quiet=True,
+                tell_failure=False,
+            )
+        )
+        return dialog
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Choose where the labels are written."""
+        ask_save(self._parent, "Save labels", _SAVED, self.save_to, at="labels.csv", suffix="csv")
+
+    def save_to(self, path: Path, replace: bool = False) -> None:
+        """Write the labels to a file."""
+        job = self._session.submit(
+            table_work.write_labels,
+            path,
+            self._session.labels,
+            replace=replace,
+            title=f"Writing {path.name}",
+        )
+        job.finished.connect(lambda _: self._session.tell(f"The labels were written to {path}."))

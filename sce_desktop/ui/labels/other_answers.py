@@ -1,0 +1,108 @@
+"""The answers beside the labels: none of these, and skip, with their counts and keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from sce_desktop.controllers.keymap import shown_key
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.types import Decision
+from sce_desktop.core.words import plural
+from sce_desktop.store.content.query import RowState
+from sce_desktop.ui.kit.icons import icon
+from sce_desktop.ui.kit.painting import SQUARE
+from sce_desktop.ui.kit.theme import MARK_RADIUS, ROW_HEIGHTS, SPACE_S, font, px, set_role, tokens
+from sce_desktop.ui.labels.labels_list import MARGIN, compact, draw_key, key_rect
+
+ANSWERS = (
+    (Decision.NONE, RowState.NONE, "None of these", "none"),
+    (Decision.SKIPPED, RowState.SKIPPED, "Skip", "skip"),
+)
+
+
+class _Answer(QWidget):
+    """One of the other answers."""
+
+    def __init__(self, decision: Decision, name: str, key: str) -> None:
+        super().__init__()
+        self._decision, self._name, self._key = decision, name, key
+        self._count: int | None = None
+        self.setFixedHeight(px(ROW_HEIGHTS["normal"]))
+        self.set_count(None)
+
+    def set_count(self, count: int | None) -> None:
+        """Show how many rows have this answer."""
+        self._count = count
+        told = "" if count is None else f", {plural(count, 'row')}"
+        key = f", key {self._key}" if self._key else ""
+        self.setAccessibleName(f"{self._name}{told}{key}")
+        self.update()
+
+    def set_key(self, key: str) -> None:
+        """Show which key gives it."""
+        self._key = key
+        self.set_count(self._count)
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(180), px(ROW_HEIGHTS["normal"]))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        t, rect = tokens(), self.rect()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        side, left, middle = px(SQUARE), px(MARGIN), rect.center().y()
+        if self._decision is Decision.NONE:
+            painter.setPen(QPen(QColor(t.muted), 1.4))
+            painter.drawRoundedRect(left, middle - side // 2, side, side, px(MARK_RADIUS), px(MARK_RADIUS))
+        else:
+            picture = icon("skip", "muted").pixmap(px(14), px(14))
+            painter.drawPixmap(left - px(2), middle - px(7), picture)
+        painter.setFont(font("body"))
+        painter.setPen(QColor(t.ink))
+        names = rect.adjusted(px(MARGIN + SQUARE + SPACE_S), 0, 0, 0)
+        painter.drawText(names, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._name)
+        if self._count is not None:
+            counts = rect.adjusted(0, 0, key_rect(rect).left() - px(SPACE_S) - rect.right(), 0)
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.setPen(QColor(t.ink if self._count else t.muted))
+            painter.drawText(counts, flags, compact(self._count))
+        if self._key:
+            draw_key(painter, key_rect(rect), self._key)
+        painter.end()
+
+
+class OtherAnswers(QWidget):
+    """Below the labels."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setAccessibleName("Other answers")
+        heading = QLabel("Other answers")
+        heading.setContentsMargins(px(MARGIN), 0, 0, 0)
+        set_role(heading, "heading")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(heading)
+        self.answers = {state: _Answer(decision, name, "") for decision, state, name, _ in ANSWERS}
+        for answer in self.answers.values():
+            layout.addWidget(answer)
+        session.countsChanged.connect(self._show_counts)
+        session.settingsChanged.connect(self._show_keys)
+        self._show_keys()
+        session.projectClosed.connect(self._show_counts)
+
+    @Slot()
+    def _show_keys(self) -> None:
+        keys = self._session.keymap.keys()
+        for _, state, _, command in ANSWERS:
+            self.answers[state].set_key(shown_key(keys[command]))
+
+    @Slot()
+    def _show_counts(self) -> None:
+        counts = self._session.counts
+        for state, answer in self.answers.items():
+            answer.set_count(None if counts is None else counts.states.get(state, 0))

@@ -1,0 +1,231 @@
+"""The parts round the map: tools and selection above, colours and legend beside, and why there is none."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers.label_edits import rows
+from sce_desktop.tasks.insight.map import Method
+from sce_desktop.ui.kit.fields import ComboBox
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.map.map_legend import MapLegend
+
+_SIDE = 240
+_ZOOM = 1.4  # by a press of a button
+_TOOLS = (
+    ("lasso", "Lasso", "Draw a line round rows to select them; with Shift they are added"),
+    ("rectangle", "Rectangle", "Draw a rectangle round rows to select them; with Shift they are added"),
+    ("move", "Move", "Move the map; the middle mouse button and the arrow keys do so always"),
+)
+
+
+class MapBar(QWidget):
+    """Tools at the left; at the right what is selected, and what the map shows in which way."""
+
+    toolChosen = Signal(object)
+    zoomAsked = Signal(object)  # factor
+    fitAsked = Signal()
+    showAsked = Signal()
+    decideAsked = Signal(object)  # where a menu goes
+    clearAsked = Signal()
+    colourChosen = Signal()
+    methodChosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tools: dict[str, QPushButton] = {}
+        group = QButtonGroup(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(px(SPACE_S))
+        for name, text, tip in _TOOLS:
+            button = QPushButton(text)
+            button.setCheckable(True)
+            button.setChecked(name == "lasso")
+            button.setToolTip(tip)
+            set_role(button, "chip")
+            group.addButton(button)
+            row.addWidget(button)
+            self.tools[name] = button
+        group.buttonClicked.connect(self._on_tool)
+        self._zoom(row, "add", "Zoom in (+)").clicked.connect(self._zoom_in)
+        self._zoom(row, "remove", "Zoom out (-)").clicked.connect(self._zoom_out)
+        self.whole = QPushButton("Show all")
+        self.whole.setToolTip("Show the whole map (Home)")
+        set_role(self.whole, "quiet")
+        self.whole.clicked.connect(self.fitAsked)
+        row.addWidget(self.whole)
+        row.addStretch(1)
+        self.count = QLabel()
+        self.count.setAccessibleName("How many rows are selected")
+        self.show_button = QPushButton("Show them")
+        self.show_button.setToolTip("Show the selected rows alone in the table")
+        set_role(self.show_button, "primary")
+        self.show_button.clicked.connect(self.showAsked)
+        self.decide_button = QPushButton("Decide…")
+        self.decide_button.clicked.connect(self._ask_decide)
+        self.clear_button = QPushButton("Clear")
+        self.clear_button.setToolTip("Select nothing (Esc)")
+        set_role(self.clear_button, "quiet")
+        self.clear_button.clicked.connect(self.clearAsked)
+        for widget in (self.count, self.show_button, self.decide_button, self.clear_button):
+            row.addWidget(widget)
+        row.addSpacing(px(SPACE_S))
+        self.colour = ComboBox()
+        self.colour.setAccessibleName("What the colours say")
+        self.colour.addItem("Your labels", False)
+        self.colour.addItem("The model's labels", True)
+        self.colour.currentIndexChanged.connect(self.colourChosen)
+        self.method = ComboBox()
+        self.method.setAccessibleName("How the map is laid out")
+        self.method.addItem("PCA", "pca")
+        self.method.setItemData(0, "Principal components: there at once", Qt.ItemDataRole.ToolTipRole)
+        self.method.addItem("UMAP", "umap")
+        self.method.setItemData(
+            1, "Keeps neighbours together: takes minutes for many rows", Qt.ItemDataRole.ToolTipRole
+        )
+        self.method.activated.connect(self._on_method)
+        row.addWidget(self.colour)
+        row.addWidget(self.method)
+        self.setMinimumHeight(self.show_button.sizeHint().height())
+        self.show_count(0, may_decide=False)
+
+    def _zoom(self, row: QHBoxLayout, icon: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        set_role(button, "quiet")
+        set_icon(button, icon, "muted")
+        row.addWidget(button)
+        return button
+
+    @Slot(QAbstractButton)
+    def _on_tool(self, button: QAbstractButton) -> None:
+        self.toolChosen.emit(next(name for name, tool in self.tools.items() if tool is button))
+
+    @Slot()
+    def _zoom_in(self) -> None:
+        self.zoomAsked.emit(_ZOOM)
+
+    @Slot()
+    def _zoom_out(self) -> None:
+        self.zoomAsked.emit(1 / _ZOOM)
+
+    @Slot()
+    def _on_method(self) -> None:
+        self.methodChosen.emit(self.method.currentData())
+
+    def show_count(self, count: int, *, may_decide: bool) -> None:
+        """Say how many rows are selected, and offer what can be done with them."""
+        self.count.setText(f"{rows(count)} selected" if count else "")
+        for widget in (self.count, self.show_button, self.decide_button, self.clear_button):
+            widget.setVisible(count > 0)
+        self.decide_button.setEnabled(may_decide)
+        tip = (
+            "Decide the same about all selected rows"
+            if may_decide
+            else "Select fewer rows to decide them here"
+        )
+        self.decide_button.setToolTip(tip)
+
+    @property
+    def by_prediction(self) -> bool:
+        """Whether colours say what the model says."""
+        return bool(self.colour.currentData())
+
+    def set_blind(self, blind: bool) -> None:
+        """Hide what models say."""
+        if blind:
+            self.colour.setCurrentIndex(0)
+        self.colour.setEnabled(not blind)
+        self.colour.setToolTip("Blind mode hides what models say" if blind else "")
+
+    def show_method(self, method: Method) -> None:
+        """Show how the map is laid out."""
+        self.method.setCurrentIndex(self.method.findData(method))
+
+    @Slot()
+    def _ask_decide(self) -> None:
+        self.decideAsked.emit(self.decide_button.mapToGlobal(QPoint(0, self.decide_button.height())))
+
+
+class MapSide(QWidget):
+    """What the points mean, and which of them are shown."""
+
+    filterChosen = Signal(object)
+    againAsked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedWidth(px(_SIDE))
+        self.only = QCheckBox("Only rows that the table shows")
+        self.only.toggled.connect(self._on_only)
+        self.legend = MapLegend()
+        self.note = QLabel(wordWrap=True)
+        self.note.setAccessibleName("What the map shows")
+        set_role(self.note, "muted")
+        self.again = QPushButton("Lay out again")
+        set_role(self.again, "quiet")
+        self.again.clicked.connect(self.againAsked)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(SPACE_S))
+        column.addWidget(self.legend, 1)
+        column.addWidget(self.only)
+        column.addWidget(self.note)
+        column.addWidget(self.again)
+        self.again.hide()
+
+    @Slot(bool)
+    def _on_only(self, on: bool) -> None:
+        self.filterChosen.emit(on)
+
+    @Slot(object)
+    def say(self, words: str) -> None:
+        """Say what the map shows, or how far another one is."""
+        self.note.setText(words)
+
+
+class EmptyMap(QWidget):
+    """Says why there is no map, and what to do."""
+
+    scoreAsked = Signal()
+    againAsked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.words.setAccessibleName("Why there is no map")
+        set_role(self.words, "muted")
+        self.score = QPushButton("Score")
+        set_role(self.score, "primary")
+        self.score.clicked.connect(self.scoreAsked)
+        self.again = QPushButton("Lay out again")
+        self.again.clicked.connect(self.againAsked)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(px(SPACE_L), 0, px(SPACE_L), 0)
+        layout.setSpacing(px(SPACE_M))
+        layout.addStretch(1)
+        layout.addWidget(self.words)
+        layout.addWidget(self.score, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(self.again, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+        self.score.hide()
+        self.again.hide()
+
+    @Slot(object)
+    def say(self, words: str) -> None:
+        """Show a sentence."""
+        self.words.setText(words)

@@ -1,0 +1,253 @@
+"""The map: rows with like texts lie close together; what one sees there one selects there."""
+
+from __future__ import annotations
+
+import html
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPoint, Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout, QWidget
+
+from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.review_work import NO_VECTORS
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.types import IdArray
+from sce_desktop.ui.kit.looking import Looking
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.map import map_looks
+from sce_desktop.ui.map.map_controls import EmptyMap, MapBar, MapSide
+from sce_desktop.ui.map.map_data import SOON_MS, MapData
+from sce_desktop.ui.map.map_raster import Looks
+from sce_desktop.ui.map.map_view import MapView
+from sce_desktop.ui.rows.row_actions import RowActions
+from sce_desktop.ui.rows.rows_table import MOST_SELECTED
+
+_TIP = 300  # characters of a row's text
+_NO_IDS = np.zeros(0, np.int64)
+
+
+class MapPanel(QWidget):
+    """Follows the session; a click on a point makes its row the current one."""
+
+    _built = False  # Qt tells of the palette before there is anything to draw
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.data = MapData(session, Looking(self, SOON_MS), self)
+        self.selected: IdArray = _NO_IDS  # row ids, in file order
+        self.setAccessibleName("Map")
+        set_role(self, "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.view = MapView()
+        self.bar = MapBar()
+        self.side = MapSide()
+        self.empty = EmptyMap()
+        self.row_actions = RowActions(session, self)
+        self._build()
+        self._connect()
+        self._built = True
+        self._on_settings()
+        self._show_state()
+
+    def _build(self) -> None:
+        below = QHBoxLayout()
+        below.setSpacing(px(SPACE_M))
+        below.addWidget(self.view, 1)
+        below.addWidget(self.side)
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        layout.setSpacing(px(SPACE_S))
+        layout.addWidget(self.bar)
+        layout.addLayout(below, 1)
+        self.pages = QStackedWidget()
+        self.pages.setAccessibleName("Map or message")
+        self.pages.addWidget(page)
+        self.pages.addWidget(self.empty)
+        outside = QVBoxLayout(self)
+        outside.setContentsMargins(0, 0, 0, 0)
+        outside.addWidget(self.pages)
+
+    def _connect(self) -> None:
+        session, data, view, bar, side = self._session, self.data, self.view, self.bar, self.side
+        data.pointsChanged.connect(self._on_points)
+        data.factsChanged.connect(self._paint)
+        data.stateChanged.connect(self._show_state)
+        data.progressed.connect(self.empty.say)
+        data.progressed.connect(side.say)
+        session.currentRowChanged.connect(self._mark_current)
+        session.settingsChanged.connect(self._on_settings)
+        session.projectClosed.connect(self.clear_selection)
+        view.chosen.connect(self._choose)
+        view.hovered.connect(self._show_tip)
+        view.drawn.connect(self._select)
+        view.cleared.connect(self.clear_selection)
+        bar.toolChosen.connect(self._set_tool)
+        bar.zoomAsked.connect(view.zoom)
+        bar.fitAsked.connect(view.fit)
+        bar.showAsked.connect(self.show_selected)
+        bar.decideAsked.connect(self._decide)
+        bar.clearAsked.connect(self.clear_selection)
+        bar.colourChosen.connect(self._on_colour)
+        bar.methodChosen.connect(data.set_method)
+        side.filterChosen.connect(data.set_only_shown)
+        side.againAsked.connect(data.lay_out_again)
+        side.legend.chosen.connect(self._paint)
+        self.empty.scoreAsked.connect(session.scorer.start)
+        self.empty.againAsked.connect(data.lay_out_again)
+
+    # --- what is drawn -------------------------------------------------------------------------------------
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange and self._built:
+            self._paint()
+
+    @Slot()
+    def _on_settings(self) -> None:
+        self.bar.set_blind(self._session.blind)
+
+    @Slot()
+    def _on_colour(self) -> None:
+        self.side.legend.clear_choice()
+        self.side.say(self._in_words())
+        self._paint()
+
+    @Slot()
+    def _on_points(self) -> None:
+        self.selected = np.intersect1d(self.selected, self.data.row_ids)
+        self._draw(new_points=True)
+
+    @Slot()
+    def _paint(self) -> None:
+        self._draw(new_points=False)
+
+    def _draw(self, *, new_points: bool) -> None:
+        """Draw the points as they are now, and the legend with them."""
+        found = self.data.map
+        if self.data.facts is None or found is None:
+            return
+        facts, labels = self.data.point_facts(), self._session.labels
+        predicted = self.bar.by_prediction
+        codes = facts.predicted if predicted else facts.answers
+        self.side.legend.show_entries(map_looks.entries(codes, labels, self.data.run, predicted=predicted))
+        if new_points:
+            self.view.set_points(found.places[self.data.points], self._looks())
+        else:
+            self.view.set_looks(self._looks())
+        self._mark_current()
+        count = len(self.selected)
+        may_decide = count <= MOST_SELECTED and not self._session.read_only
+        self.bar.show_count(count, may_decide=may_decide)
+
+    def _looks(self) -> Looks:
+        looks = map_looks.looks(
+            self.data.point_facts(),
+            self._session.labels,
+            self.data.run,
+            predicted=self.bar.by_prediction,
+            chosen=self.side.legend.codes(),
+        )
+        if len(self.selected):
+            looks.faded[~np.isin(self.data.row_ids, self.selected)] = True
+        return looks
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _mark_current(self) -> None:
+        self.view.set_current(self.data.point_of(self._session.current_row))
+
+    @Slot(object)
+    def _choose(self, point: int) -> None:
+        self._session.set_current_row(int(self.data.row_ids[point]))
+
+    @Slot(object, object)
+    def _show_tip(self, point: int, at: QPoint) -> None:
+        project = self._session.project
+        if point < 0 or project is None or self.data.facts is None:
+            QToolTip.hideText()
+            return
+        row = project.rows([int(self.data.row_ids[point])])[0]
+        facts, place = self.data.facts, self.data.points[point]
+        lines = [f"Row {row.position + 1:,}", " ".join(row.text[:_TIP].split())]
+        name = partial(map_looks.name_of, labels=self._session.labels)
+        run = self.data.run
+        lines.append(f"You: {name(int(facts.answers[place]), run=run, predicted=False)}")
+        if run is not None and not self._session.blind:
+            lines.append(f"Model: {name(int(facts.predicted[place]), run=run, predicted=True)}")
+        text = "".join(f"<p style='margin:0'>{html.escape(line)}</p>" for line in lines)
+        QToolTip.showText(at, f"<div style='max-width:400px'>{text}</div>", self.view)
+
+    @Slot(object)
+    def _set_tool(self, tool: str) -> None:
+        self.view.tool = tool  # type: ignore[assignment]
+        shape = Qt.CursorShape.OpenHandCursor if tool == "move" else Qt.CursorShape.CrossCursor
+        self.view.setCursor(shape)
+
+    @Slot(object, object)
+    def _select(self, mask: NDArray[np.bool_], adds: bool) -> None:
+        found = self.data.row_ids[mask]
+        self.selected = np.union1d(self.selected, found) if adds else found
+        self._paint()
+
+    @Slot()
+    def clear_selection(self) -> None:
+        """Select nothing, and let all labels look alike."""
+        self.selected = _NO_IDS
+        self.side.legend.clear_choice()
+        self._paint()
+
+    @Slot()
+    def show_selected(self) -> None:
+        """Show the selected rows in the table, where they can be decided together."""
+        if len(self.selected):
+            self._session.show_ids(self.selected.tolist())
+            self._session.rowsFocusAsked.emit()
+
+    @Slot(object)
+    def _decide(self, at: QPoint) -> None:
+        if 0 < len(self.selected) <= MOST_SELECTED:
+            self.row_actions.menu(self.selected.tolist()).popup(at)
+
+    # --- what is said --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show_state(self) -> None:
+        data, session = self.data, self._session
+        self.pages.setCurrentIndex(0 if data.facts is not None else 1)
+        self.bar.show_method(data.method)
+        old = data.map is not None and data.map.missing > 0
+        self.side.say(self._in_words())
+        self.side.again.setVisible(old and data.method == "umap" and not data.working)
+        self.view.setAccessibleDescription(self._in_words())
+        if data.working or data.map is not None:
+            self.empty.say("Reading text vectors…")
+        elif data.failure:
+            missing = "" if data.may_retry else session.scorer.why_not()
+            self.empty.say(" ".join(filter(None, (data.failure, missing))))
+        elif session.scorer.known_vectors is None and not session.scorer.ready:
+            self.empty.say("The map comes when the model is loaded.")
+        else:
+            self.empty.say(session.scorer.why_no_vectors() or NO_VECTORS)
+        failed, again = bool(data.failure), data.may_retry
+        scores = failed and not again and session.scorer.job is None and not session.scorer.why_not()
+        self.empty.score.setVisible(scores)
+        self.empty.again.setVisible(failed and again)
+
+    def _in_words(self) -> str:
+        data = self.data
+        if data.map is None:
+            return ""
+        said = f"{rows(len(data.points))} on the map."
+        if (painted := len(self.view.painted)) < len(data.points):
+            said += f" {painted:,} of them are painted, drawn at random; a lasso selects all."
+        if missing := data.map.missing:
+            said += f" {rows(missing)} {'has' if missing == 1 else 'have'} no text vector yet: press Score."
+        if self.bar.by_prediction:
+            said += " Large marks: decided by you."
+        return said

@@ -1,0 +1,421 @@
+"""The models manager: what is here and what can be fetched, under which terms, and what part each plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.words import progress_text, share_done
+from sce_desktop.core.types import ModelKind
+from sce_desktop.tasks.scoring.models import default_of
+from sce_desktop.ui.kit.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
+from sce_desktop.ui.kit.icons import icon, set_icon
+from sce_desktop.ui.kit.theme import SPACE_S, font, px, set_role
+from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
+
+if TYPE_CHECKING:
+    from sce_desktop.ml.hub.catalog import Entry
+    from sce_desktop.ml.hub.known_models import Known
+
+PARTS = {"sce": "SCE", "similarity": "Similarity", "llm": "LLM"}
+_USES = {"sce": "Score with it", "similarity": "Use for similarity", "llm": "Use as the LLM"}
+_PLAYS = {
+    "sce": "It scores texts against the labels.",
+    "similarity": "It embeds texts: the similarity baseline, or the start of an SCE of its own (pretrain).",
+    "llm": "It is asked for the label: the LLM baseline.",
+}
+_NAME = Qt.ItemDataRole.UserRole
+
+
+class ModelsDialog(QDialog):
+    """Follows the session's `ModelStore`; work that was begun here goes on when it is closed.
+
+    ``kind``: begin at a model that plays this part, the default one of it if it is in the list.
+    """
+
+    def __init__(
+        self, session: Session, parent: QWidget | None = None, *, kind: ModelKind | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._kind = kind  # until there is one in the list, or the user has chosen another
+        self._store = session.models
+        self._asked: Job | None = None  # a question about a model that the dialog waits for
+        self._folder = Path()  # that it asks about
+        self.setWindowTitle("Models")
+        self.setAccessibleName("Models")
+        self.list = flat_list("Models", ("Model", "Part", "Size", "Licence", ""))
+        self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.list.header().setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.currentItemChanged.connect(self._show_chosen)
+        self.list.itemPressed.connect(self._on_pressed)
+        layout = dialog_column(self)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(self._details())
+        layout.addLayout(self._hub())
+        self.problem = problem_label()
+        layout.addWidget(self.problem)
+        layout.addLayout(self._bottom())
+        self.resize(px(780), px(620))
+        self._store.changed.connect(self.show_models)
+        session.scorer.modelsChanged.connect(self.show_models)
+        session.settingsChanged.connect(self._show_offline)
+        self.show_models()
+        self._show_offline()
+        self._store.refresh()
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _details(self) -> QVBoxLayout:
+        self.facts = QLabel(wordWrap=True)
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts.setAccessibleName("About the chosen model")
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.facts.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
+        self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.outcome = QLabel(wordWrap=True)
+        self.outcome.setTextFormat(Qt.TextFormat.PlainText)
+        self.outcome.setAccessibleName("What came of it")
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setAccessibleName("Progress")
+        self.use = self._button("Use it", self._use)
+        self.get = self._button("Get…", self._ask_get, "import")
+        self.check = self._button("Check files", self._check, "check")
+        self.remove = self._button("Remove…", self._ask_remove, "delete")
+        self.cancel = self._button("Stop", self._cancel, "stop")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(px(SPACE_S))
+        for button in (self.use, self.get, self.check, self.remove, self.cancel):
+            buttons.addWidget(button)
+        buttons.addWidget(self.bar, 1)
+        buttons.addStretch()
+        column = QVBoxLayout()
+        column.setSpacing(px(SPACE_S))
+        for widget in (self.facts, self.outcome):
+            column.addWidget(widget)
+        column.addLayout(buttons)
+        return column
+
+    def _hub(self) -> QHBoxLayout:
+        self.hub_name = QLineEdit(placeholderText="Another model from the hub: owner/model")
+        self.hub_name.setAccessibleName("Name of a model on the hub")
+        self.hub_name.returnPressed.connect(self._ask_hub)
+        self.hub_get = self._button("Look up…", self._ask_hub, "search")
+        self.offline = QLabel("Downloads are off: “Stay offline” is on in the settings.", wordWrap=True)
+        self.offline.setAccessibleName("Why nothing can be fetched")
+        set_role(self.offline, "muted")
+        self.allow = self._button("Allow downloads", self._allow)
+        row = QHBoxLayout()
+        row.setSpacing(px(SPACE_S))
+        row.addWidget(self.hub_name, 1)
+        row.addWidget(self.hub_get)
+        row.addWidget(self.offline, 1)
+        row.addWidget(self.allow)
+        return row
+
+    def _bottom(self) -> QHBoxLayout:
+        self.device = QLabel(wordWrap=True)
+        self.device.setTextFormat(Qt.TextFormat.PlainText)
+        self.device.setAccessibleName("Where models run")
+        set_role(self.device, "muted")
+        self.add = self._button("Add folder…", self._ask_folder, "folder")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName("Close")
+        self.buttons.rejected.connect(self.reject)
+        row = QHBoxLayout()
+        row.setSpacing(px(SPACE_S))
+        row.addWidget(self.add)
+        row.addWidget(self.device, 1)
+        row.addWidget(self.buttons)
+        return row
+
+    def _button(self, text: str, do: object, symbol: str = "") -> QPushButton:
+        button = QPushButton(text)
+        button.setAccessibleName(text.rstrip("…"))
+        button.setAutoDefault(False)
+        button.clicked.connect(do)
+        if symbol:
+            set_icon(button, symbol, "muted")
+        return button
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def show_models(self) -> None:
+        """Draw the list anew, the choice staying where it was."""
+        chosen = self._chosen()
+        self.list.blockSignals(True)
+        self.list.clear()
+        for title, models in (("Here", self._store.installed), ("Can be fetched", self._store.available)):
+            if models:
+                self._heading(title)
+            for model in models:
+                self._line(model)
+        self.list.blockSignals(False)
+        items = [self.list.topLevelItem(i) for i in range(self.list.topLevelItemCount())]
+        named = [item for item in items if item is not None and item.data(0, _NAME)]
+        same = next((item for item in named if item.data(0, _NAME) == chosen), None)
+        asked = self._item_of_kind(named)
+        if named:
+            self.list.setCurrentItem(asked or same or named[0])
+        problems = [
+            f"{one.description}: {one.problem}." for one in self._session.scorer.devices if one.problem
+        ]
+        self.device.setText(" ".join((f"Models run on: {self._session.scorer.device_text}.", *problems)))
+        self._show_chosen()
+
+    def _item_of_kind(self, items: list[QTreeWidgetItem]) -> QTreeWidgetItem | None:
+        """The line at which the dialog begins, once it is there; the list comes in parts."""
+        if self._kind is None:
+            return None
+        kinds: dict[str, ModelKind] = {one.name: one.kind for one in self._store.available}
+        kinds |= {one.name: one.kind for one in self._store.installed}
+        found = [item for item in items if kinds.get(item.data(0, _NAME)) == self._kind]
+        if not found:
+            return None
+        default = default_of(self._kind)
+        self._kind = None
+        return next((item for item in found if item.data(0, _NAME) == default), found[0])
+
+    @Slot()
+    def _on_pressed(self) -> None:
+        self._kind = None
+
+    def _heading(self, title: str) -> None:
+        item = QTreeWidgetItem([title])
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        item.setFont(0, font("heading"))
+        self.list.addTopLevelItem(item)
+        item.setFirstColumnSpanned(True)
+
+    def _line(self, model: Entry | Known) -> None:
+        free = getattr(model, "free", None)
+        if free is None:  # an installed one: its terms are known if it goes by name
+            known = next((one for one in self._store.known if one.name == model.name), None)
+            free = known is None or known.free
+        licence = (model.licence or "not stated") + ("" if free else ", not for commercial use")
+        item = QTreeWidgetItem(
+            [
+                model.name,
+                "" if getattr(model, "problem", "") else PARTS[model.kind],
+                megabytes(model.size),
+                licence,
+                self._state(model),
+            ]
+        )
+        item.setData(0, _NAME, model.name)
+        item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        if not free:
+            item.setIcon(3, icon("warning", "warn"))
+        if getattr(model, "problem", ""):
+            item.setIcon(4, icon("error", "warn"))
+        for column in (0, 3, 4):
+            item.setToolTip(column, item.text(column))
+        self.list.addTopLevelItem(item)
+
+    def _state(self, model: Entry | Known) -> str:
+        """What is to say about a model now, in few words."""
+        store = self._store
+        if (job := store.jobs.get(model.name)) is not None:
+            return f"{job.title.split()[0]}… {share_done(job)}".rstrip()
+        if (entry := store.entry(model.name)) is None:
+            begun = store.begun.get(model.name, 0)
+            return f"{megabytes(begun)} fetched" if begun else ""
+        if entry.problem:
+            return "Damaged"
+        if model.name in store.notes and not store.notes[model.name][1]:
+            return "Problem"
+        if store.in_use(model.name):
+            return "In use"
+        return "Comes with the program" if entry.bundled else ""
+
+    def _chosen(self) -> str:
+        item = self.list.currentItem()
+        return str(item.data(0, _NAME) or "") if item is not None else ""
+
+    @Slot()
+    def _show_chosen(self) -> None:
+        name, store = self._chosen(), self._store
+        entry = store.entry(name)
+        known = next((one for one in store.known if one.name == name), None)
+        job = store.jobs.get(name)
+        lines = [known.note[:1].upper() + known.note[1:] + "." if known is not None and known.note else ""]
+        if entry is not None:
+            code = " Its own program code may run." if entry.code else ""
+            where = "It comes with the program." if entry.bundled else f"{entry.folder}.{code}"
+            lines += [_PLAYS[entry.kind] if known is None and not entry.problem else "", entry.problem, where]
+        elif known is not None:
+            lines += [f"{known.terms()}."]
+        self.facts.setText("\n".join(filter(None, lines)))
+        note, well = store.notes.get(name, ("", True))
+        self.outcome.setText(progress_text(job) if job is not None else note)
+        set_role(self.outcome, "muted" if job is not None else "good" if well else "warn")
+        self.outcome.setVisible(bool(self.outcome.text()))
+        here = entry is not None and job is None
+        usable = here and entry is not None and not entry.problem
+        self.use.setVisible(usable)
+        self.use.setEnabled(not store.in_use(name))
+        if entry is not None:
+            self.use.setText(_USES[entry.kind])
+            self.use.setAccessibleName(_USES[entry.kind])
+        self.check.setVisible(usable)
+        self.remove.setVisible(here and entry is not None and not entry.bundled)
+        self.remove.setEnabled(not store.in_use(name))
+        self.remove.setToolTip(store.in_use(name))
+        self.get.setVisible(known is not None and entry is None and job is None)
+        self.get.setText("Go on…" if store.begun.get(name) else "Get…")
+        self.cancel.setVisible(job is not None)
+        self.bar.setVisible(job is not None)
+        if job is not None:
+            self._follow(name)
+
+    def _follow(self, name: str) -> None:
+        """Draw the progress of the job about the chosen model."""
+        job = self._store.jobs[name]
+        job.progressed.connect(self._on_progressed, Qt.ConnectionType.UniqueConnection)
+        self._on_progressed(job.done, job.total, job.stage)
+
+    @Slot(object, object, object)
+    def _on_progressed(self, _done: int, _total: int | None, _stage: str) -> None:
+        job = self._store.jobs.get(self._chosen())
+        if job is None:
+            return
+        self.bar.setRange(0, 1000 if job.total else 0)
+        if job.total:
+            self.bar.setValue(int(1000 * job.done / job.total))
+        self.outcome.setText(progress_text(job))
+        if (item := self.list.currentItem()) is not None:
+            model = self._store.entry(self._chosen()) or next(
+                (one for one in self._store.known if one.name == self._chosen()), None
+            )
+            item.setText(4, self._state(model) if model is not None else "")
+
+    @Slot()
+    def _show_offline(self) -> None:
+        off = bool(self._session.settings["offline"])
+        for widget in (self.hub_name, self.hub_get):
+            widget.setVisible(not off)
+        for extra in (self.offline, self.allow):
+            extra.setVisible(off)
+        self.get.setEnabled(not off)
+        self.get.setToolTip(self.offline.text() if off else "")
+
+    # --- what can be done ----------------------------------------------------------------------------------
+
+    @Slot()
+    def _use(self) -> None:
+        entry = self._store.entry(self._chosen())
+        if entry is None:
+            return
+        if entry.kind == "sce":
+            self._session.scorer.set_model(entry.name)
+        else:
+            self._session.scorer.try_baseline(f"{entry.kind}:{entry.name}")
+
+    @Slot()
+    def _check(self) -> None:
+        self._store.verify(self._chosen())
+
+    @Slot()
+    def _cancel(self) -> None:
+        if (job := self._store.jobs.get(self._chosen())) is not None:
+            job.cancel()
+
+    @Slot()
+    def _ask_remove(self) -> None:
+        entry = self._store.entry(self._chosen())
+        if entry is not None and not self._store.in_use(entry.name):
+            question = open_dialog(RemoveQuestion(entry.name, entry.size, self))
+            question.accepted.connect(lambda: self._store.remove(entry.name))
+
+    @Slot()
+    def _ask_get(self) -> None:
+        known = next((one for one in self._store.available if one.name == self._chosen()), None)
+        if known is not None:
+            self._ask_terms(known)
+
+    @Slot()
+    def _ask_hub(self) -> None:
+        name = self.hub_name.text().strip()
+        if not name or not self.hub_get.isEnabled():
+            return
+        self.problem.hide()
+        job = self._wait(self._store.look_up(name))
+        self.hub_get.setEnabled(False)
+        job.finished.connect(self._ask_terms)
+        job.failed.connect(self._say)
+        job.ended.connect(self._on_looked_up)
+
+    @Slot()
+    def _on_looked_up(self) -> None:
+        self.hub_get.setEnabled(True)
+
+    def _wait(self, job: Job) -> Job:
+        """Hear of the newest question alone, and of none once the dialog is gone."""
+        if self._asked is not None:
+            self._asked.detach()
+        self._asked = job
+        self.hub_get.setEnabled(True)
+        return job
+
+    def done(self, result: int) -> None:
+        """Close; downloads and the like go on."""
+        drop(self._asked)
+        super().done(result)
+
+    @Slot(object)
+    def _say(self, error: object) -> None:
+        self.problem.setText(str(error))
+        self.problem.show()
+
+    @Slot(object)
+    def _ask_terms(self, known: Known) -> None:
+        """Show licence and size before anything is fetched, and code only after a yes."""
+        question = open_dialog(FetchQuestion(known, self))
+        question.accepted.connect(lambda: self._store.get(known.name, code=question.code_allowed))
+
+    @Slot()
+    def _ask_folder(self) -> None:
+        ask_folder(self, "Folder of a model", self.add_folder)
+
+    @Slot(str)
+    def add_folder(self, folder: str) -> None:
+        """Add the model in ``folder``; its own program code only after a yes."""
+        self.problem.hide()
+        job = self._wait(self._store.look_into(Path(folder)))
+        self._folder = Path(folder)
+        job.finished.connect(self._on_looked_into)
+        job.failed.connect(self._say)
+
+    @Slot(object)
+    def _on_looked_into(self, code: bool) -> None:
+        folder = self._folder
+        if not code:
+            self._store.add(folder).failed.connect(self._say)
+            return
+        question = open_dialog(CodeQuestion(folder.name, self))
+        question.accepted.connect(
+            lambda: self._store.add(folder, code=question.code_allowed).failed.connect(self._say)
+        )
+
+    @Slot()
+    def _allow(self) -> None:
+        self._session.change_setting("offline", False)

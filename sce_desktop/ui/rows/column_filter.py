@@ -1,0 +1,89 @@
+"""Rows with certain values in a column of the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QLabel, QWidget
+
+from sce_desktop.controllers import review_work
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.types import Cell
+from sce_desktop.store.content.query import CellFilter
+from sce_desktop.ui.kit.checked_list import CheckedList
+from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel
+from sce_desktop.ui.kit.fields import ComboBox
+from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.theme import px, set_role
+
+_MOST = 1000  # values that can be looked through
+
+
+class ColumnFilterDialog(ProjectDialog):
+    """OK adds the filter to the query, or takes it away where nothing is checked."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, "Filter by a column", parent)
+        self.column = ComboBox()
+        self.column.setAccessibleName("Column")
+        columns = session.project.columns if session.project is not None else ()
+        self.column.addItems(columns)
+        self.values = CheckedList("value")
+        self.state = QLabel(wordWrap=True)
+        self.state.setAccessibleName("State")
+        set_role(self.state, "muted")
+        layout = dialog_column(self)
+        for widget in (self.column, self.values, self.state):
+            layout.addWidget(widget)
+        layout.addWidget(ok_and_cancel(self))
+        self.resize(px(420), px(480))
+        texts = session.project.text_columns if session.project is not None else ()
+        filtered = session.query.cells[0].column if session.query.cells else None
+        first = next((place for place in range(len(columns)) if place not in texts), 0)
+        self.column.setCurrentIndex(first if filtered is None else filtered)
+        self.column.currentIndexChanged.connect(self._read)
+        self._read()
+
+    @Slot()
+    def _read(self) -> None:
+        self._drop_job()
+        self.values.list.clear()
+        if self._session.project is None or self.column.currentIndex() < 0:
+            return
+        self.state.setText("Reading the column…")
+        job = self._watch(
+            self._session.submit(
+                review_work.column_values,
+                self._session.project,
+                self.column.currentIndex(),
+                _MOST,
+                title="Reading a column",
+                quiet=True,
+            )
+        )
+        job.finished.connect(self._show_values)
+
+    @Slot(object)
+    def _show_values(self, values: list[tuple[str, int]]) -> None:
+        column = self.column.currentIndex()
+        chosen = {
+            value for cell in self._session.query.cells if cell.column == column for value in cell.values
+        }
+        for value, count in values:
+            on = value in chosen or (not value and None in chosen)
+            self.values.add(" ".join(value[:200].split()) or "(empty)", count, value, checked=on)
+        most = f"Only the commonest {_MOST:,} values are listed." if len(values) == _MOST else ""
+        self.state.setText(most)
+        self.values.narrow()
+
+    def accept(self) -> None:
+        """Filter by the checked values."""
+        column = self.column.currentIndex()
+        values: tuple[Cell, ...] = tuple(value or None for value in self.values.checked)
+        query = self._session.query
+        cells = tuple(cell for cell in query.cells if cell.column != column)
+        if values:
+            cells = (*cells, CellFilter(column, values))
+        super().accept()
+        self._session.set_query(replace(query, cells=cells))

@@ -1,0 +1,62 @@
+"""The slider under the chip "Confidence < 60 %"."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
+
+from sce_desktop.ui.kit.dialog_parts import indent_number
+from sce_desktop.ui.kit.fields import Slider, SpinBox
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px
+
+_PAUSE_MS = 120
+
+
+class ConfidenceMenu(QMenu):
+    """Tells the threshold, 0.01 to 1, while the slider is moved."""
+
+    changed = Signal(object)  # float
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Confidence below")
+        self.slider = Slider()
+        self.slider.setRange(1, 100)
+        self.slider.setAccessibleName("Show rows with a confidence below, in per cent")
+        self.slider.setFixedWidth(px(160))
+        self.spin = SpinBox(minimum=1, maximum=100, suffix=" %")
+        self.spin.setAccessibleName("Confidence below, in per cent")
+        indent_number(self.spin)
+        body = QWidget()
+        layout = QHBoxLayout(body)
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        layout.setSpacing(px(SPACE_S))
+        layout.addWidget(QLabel("Below"))
+        layout.addWidget(self.slider)
+        layout.addWidget(self.spin)
+        action = QWidgetAction(self)
+        action.setDefaultWidget(body)
+        self.addAction(action)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self._tell)
+        self.slider.valueChanged.connect(self.spin.setValue)
+        self.spin.valueChanged.connect(self.slider.setValue)
+        self.spin.valueChanged.connect(self._pause.start)
+        self.aboutToHide.connect(self._finish)
+
+    def open_at(self, place: QPoint, threshold: float) -> None:
+        """Show it with its corner at ``place``."""
+        self.spin.setValue(round(threshold * 100))
+        self._pause.stop()
+        self.popup(place)
+        self.slider.setFocus()
+
+    @Slot()
+    def _tell(self) -> None:
+        self.changed.emit(self.spin.value() / 100)
+
+    @Slot()
+    def _finish(self) -> None:
+        if self._pause.isActive():
+            self._pause.stop()
+            self._tell()

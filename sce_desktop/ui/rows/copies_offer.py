@@ -1,0 +1,76 @@
+"""The undecided rows with the text of the row that was decided last: offered, to be decided alike."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from sce_desktop.controllers import bulk_work
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.keymap import shown_key
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.types import IdArray
+
+
+class CopiesOffer(QObject):
+    """Looks for them in the lane ``reads`` after each decision about one row; the next one takes over."""
+
+    found = Signal(object, object)  # how many rows, and the key that decides them alike
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._row_id: int | None = None
+        self._ids: IdArray | None = None
+        self._search: Job | None = None
+        self._wanted = False  # the key was faster than the search
+        session.decided.connect(self._look)
+        session.changed.connect(self.withdraw)
+        session.projectClosed.connect(self.withdraw)
+
+    @Slot()
+    def withdraw(self) -> None:
+        """Offer nothing any more."""
+        drop(self._search)
+        self._search = self._row_id = self._ids = None
+        self._wanted = False
+
+    @Slot(object, object)
+    def _look(self, row_ids: list[int], _words: str) -> None:
+        self.withdraw()
+        project = self._session.project
+        if project is None or len(row_ids) != 1 or not project.count_same_text(row_ids[0], 1):
+            return
+        self._row_id = row_ids[0]
+        self._search = self._session.submit(
+            bulk_work.undecided_copies,
+            project,
+            self._row_id,
+            title="Looking for duplicates",
+            lane="reads",
+            quiet=True,
+            first=True,
+        )
+        self._search.finished.connect(self._on_found)
+
+    @Slot(object)
+    def _on_found(self, ids: IdArray) -> None:
+        self._search = None
+        self._ids = ids
+        if self._wanted:
+            self.take()
+        elif len(ids):
+            self.found.emit(len(ids), shown_key(self._session.keymap.key("copies")))
+
+    @Slot()
+    def take(self) -> None:
+        """Give the rows that are offered what was decided a moment ago, as soon as they are known."""
+        project, row_id, ids = self._session.project, self._row_id, self._ids
+        if project is None or row_id is None:
+            return
+        if ids is None:
+            self._wanted = True
+            return
+        self.withdraw()
+        annotation = project.annotations([row_id]).get(row_id)
+        if annotation is not None and len(ids):
+            bulk_work.decide_many(self._session, ids, annotation.decision, annotation.label_ids)

@@ -1,0 +1,316 @@
+"""Which rows are shown, and in which order: chips over the table, each a step of the query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from sce_desktop.controllers import rows_data
+from sce_desktop.controllers.jobs import Job
+from sce_desktop.controllers.queries import has_filters, order_name, without_filters
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.words import menu_text, per_cent
+from sce_desktop.core.words import plural
+from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.ui.kit.flow_layout import FlowLayout
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, chip_width, px, set_role
+from sce_desktop.ui.rows.confidence_menu import ConfidenceMenu
+from sce_desktop.ui.rows.filter_menus import FilterMenus
+from sce_desktop.ui.rows.filter_words import filters_in_words
+
+_COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them, where that takes long
+_COUNT_PART = 0.2  # of the time, at most, it is counted
+_NARROW = 440
+
+
+class FilterBar(FilterMenus):
+    """Follows the session's query and counts."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._threshold = 0.6
+        self._disagree: int | None = None
+        self._narrow = False
+        self._count_job: Job | None = None
+        self.setAccessibleName("Filters")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.all = self._chip("All", self._show_all)
+        self.disagree = self._chip("Disagree", self._toggle_disagree)
+        self.unlabelled = self._chip("Unlabelled", partial(self._toggle_state, RowState.UNLABELLED))
+        self.flagged = self._chip("Flagged", partial(self._toggle_state, RowState.FLAGGED))
+        self.confidence = self._chip("Confidence", self._toggle_confidence)
+        self.more = self._chip("More", self._open_more)
+        self.order = QToolButton()
+        self.order.setAccessibleName("Order of the rows")
+        self.order.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        set_role(self.order, "quiet")
+        set_icon(self.order, "sort", "muted")
+        self.order.clicked.connect(self._open_order)
+        chips = QWidget()
+        chips.setAccessibleName("Which rows")
+        chips.setSizePolicy(policy)
+        flow = FlowLayout(chips, gap=px(4))
+        self._chips = (
+            self.all,
+            self.disagree,
+            self.unlabelled,
+            self.flagged,
+            self.confidence,
+            self.more,
+        )
+        for chip in self._chips:
+            flow.addWidget(chip)
+        self._line = layout = QHBoxLayout(self)
+        layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_S), px(SPACE_S))
+        layout.addWidget(chips, 1)
+        layout.addWidget(self.order, 0, Qt.AlignmentFlag.AlignTop)
+        self.confidence_menu = ConfidenceMenu(self)
+        self.confidence_menu.changed.connect(self._set_threshold)
+        self._counting: tuple[tuple[int, int], ...] = ()  # like `_compared`, of the count that runs
+        self._compared: tuple[tuple[int, int], ...] = ()  # runs, and how far they were when that was counted
+        self._count_seconds = 0.0  # that the last count took
+        self._count_soon = QTimer(self, singleShot=True, interval=_COUNT_MS)
+        self._count_soon.timeout.connect(self._count_disagreement)
+        session.queryChanged.connect(self._show_query)
+        session.projectOpened.connect(self._on_project)
+        session.projectClosed.connect(self._on_project)
+        session.countsChanged.connect(self._on_counts)
+        session.labelsChanged.connect(self._on_labels)
+        session.scoresChanged.connect(self._on_scores)
+        session.scorer.modelsChanged.connect(self._on_models)
+        self._show_query()
+
+    def _chip(
+        self,
+        text: str,
+        do: Callable[[], None],
+    ) -> QPushButton:
+        chip = QPushButton(text)
+        chip.setCheckable(True)
+        set_role(chip, "chip")
+        chip.clicked.connect(lambda _=False: do())
+        return chip
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room, leave the chips that are in the menu too to the menu."""
+        super().resizeEvent(event)
+        narrow = self.width() < px(_NARROW)
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.unlabelled.setVisible(not narrow)
+            self.flagged.setVisible(not narrow)
+            self._show_query()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep the chips on one line as long as it goes: say less where the room ends."""
+        icon, words = Qt.ToolButtonStyle.ToolButtonIconOnly, Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        for short, bare in ((False, self._narrow), (True, self._narrow), (True, True)):
+            below = per_cent(self._threshold)
+            name = f"Confidence < {below}"
+            _label(self.confidence, f"Below {below}" if short else name, None)
+            self.confidence.setAccessibleName(name)
+            self.order.setToolButtonStyle(icon if bare else words)
+            self.order.setToolTip(f"In which order the rows come: {order_name(self._session.query)}")
+            if self._needed() <= self.width():
+                return
+
+    def _needed(self) -> int:
+        """The width at which all is on one line."""
+        shown = [chip for chip in self._chips if not chip.isHidden()]
+        chips = sum(max(chip.sizeHint().width(), chip.minimumWidth()) for chip in shown)
+        around = self._line.contentsMargins()
+        gaps = px(4) * (len(shown) - 1) + self._line.spacing() + around.left() + around.right()
+        return chips + gaps + self.order.sizeHint().width()
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show_query(self) -> None:
+        session, query = self._session, self._session.query
+        counts = session.counts
+        states = counts.states if counts else {}
+        _label(self.all, "All", counts.rows if counts else None)
+        _label(self.disagree, "Disagree", self._disagree)
+        self.disagree.setAccessibleName("Models disagree")
+        _label(self.unlabelled, "Unlabelled", states.get(RowState.UNLABELLED))
+        _label(self.flagged, "Flagged", states.get(RowState.FLAGGED))
+        if query.confidence is not None:
+            self._threshold = query.confidence[1]
+        self.all.setChecked(not has_filters(query))
+        self.disagree.setChecked(query.disagree is True)
+        self.unlabelled.setChecked(query.state is RowState.UNLABELLED)
+        self.flagged.setChecked(query.state is RowState.FLAGGED)
+        self.confidence.setChecked(query.confidence is not None)
+        self._show_more_chip(query)
+        scored = bool(session.runs)
+        pair = len(session.runs) > 1
+        self.disagree.setEnabled(pair)
+        self.disagree.setToolTip(
+            "Rows on which SCE and the baseline give different labels"
+            if pair
+            else "Needs scores of the model and of a baseline"
+        )
+        self.confidence.setEnabled(scored)
+        self.confidence.setToolTip("Rows of which the model is not sure" if scored else "Needs scores")
+        self.order.setText(f"{order_name(query)} ▾".capitalize())
+        self.order.setFixedHeight(self.all.sizeHint().height())  # in line with the chips
+        self.order.setAccessibleDescription(order_name(query))
+        self._fit()
+        self.updateGeometry()
+
+    def _show_more_chip(self, query: RowQuery) -> None:
+        own = () if self._narrow else (RowState.UNLABELLED, RowState.FLAGGED)  # have chips
+        columns = self._session.project.columns if query.cells and self._session.project else ()
+        chosen = filters_in_words(query, self._session.labels, columns, beside=own)
+        text = chosen[0] if len(chosen) == 1 else f"{len(chosen)} filters" if chosen else "More"
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, px(150))
+        self.more.setText(menu_text(shown) + " ▾")
+        self.more.setMinimumWidth(chip_width(self.more.text()))
+        self.more.setAccessibleName("More filters")
+        self.more.setAccessibleDescription(", ".join(chosen) or "none")
+        self.more.setToolTip("\n".join(chosen) or "A certain label, skipped, unsure, without text, …")
+        self.more.setChecked(bool(chosen))
+
+    # --- following -----------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_project(self) -> None:
+        self._disagree = None
+        self._compared = ()
+        self._threshold = 0.6
+        self._show_query()
+        self._count_disagreement()
+
+    @Slot()
+    def _on_counts(self) -> None:
+        self._show_query()
+        self._follow_scores()
+
+    def _follow_scores(self) -> None:
+        """Count again if models have scored more; decisions change nothing in what they say."""
+        if self._scores() != self._compared and not self._count_soon.isActive() and self._count_job is None:
+            self._count_soon.start(min(_COUNT_MS, int(1000 * self._count_seconds / _COUNT_PART)))
+
+    def _scores(self) -> tuple[tuple[int, int], ...]:
+        """What the runs shown have scored by now."""
+        return tuple((run.id, run.scored) for run in self._session.runs[:2])
+
+    @Slot()
+    def _on_labels(self) -> None:
+        known = {label.id for label in self._session.labels}
+        query = self._session.query
+        self._set(
+            replace(
+                query,
+                predicted_ids=tuple(i for i in query.predicted_ids if i in known),
+                label_ids=tuple(i for i in query.label_ids if i in known),
+                former_ids=tuple(i for i in query.former_ids if i not in known),  # a split undone
+            )
+        )
+
+    @Slot()
+    def _on_scores(self) -> None:
+        """Other runs may be shown now: ask about those."""
+        self._set(self._session.query)
+        self._show_query()
+
+    @Slot()
+    def _on_models(self) -> None:
+        """Count at once when scoring has ended."""
+        if self._session.scorer.job is None:
+            self._count_disagreement()
+
+    @Slot()
+    def _count_disagreement(self) -> None:
+        session = self._session
+        if self._count_job is not None:
+            return  # it counts already; more counts come while scores do
+        if session.project is None or len(session.runs) < 2:
+            self._disagree = None
+            self._show_query()
+            return
+        self._counting = self._scores()
+        pair = (session.runs[0].id, session.runs[1].id)
+        job = session.submit(
+            rows_data.count_rows,
+            session.project,
+            RowQuery(compare=pair, disagree=True),
+            title="Counting",
+            lane="reads",
+            quiet=True,
+        )
+        job.finished.connect(self._on_disagreement)
+        job.ended.connect(self._on_count_ended)
+        self._count_soon.stop()
+        self._count_job = job
+
+    @Slot(object)
+    def _on_disagreement(self, count: int) -> None:
+        if self._session.project is None:
+            return
+        self._disagree, self._compared = count, self._counting
+        self._show_query()
+
+    @Slot()
+    def _on_count_ended(self) -> None:
+        self._compared = self._counting  # also where it failed: it is not tried again and again
+        if self._count_job is not None:
+            self._count_seconds = self._count_job.seconds
+        self._count_job = None
+        if self._session.project is not None and len(self._session.runs) > 1:
+            self._follow_scores()  # more came while it was counted
+
+    # --- choosing ------------------------------------------------------------------------------------------
+
+    def _show_all(self) -> None:
+        self._set(without_filters(self._session.query))
+
+    def _toggle_disagree(self) -> None:
+        self._choose_disagree(None if self._session.query.disagree is True else True)
+
+    def _toggle_confidence(self) -> None:
+        if self._session.query.confidence is not None:
+            self._set(replace(self._session.query, confidence=None))
+            return
+        self._set_threshold(self._threshold)
+        if self._session.query.confidence is not None:
+            self.confidence_menu.open_at(self._below(self.confidence), self._threshold)
+
+    @Slot(object)
+    def _set_threshold(self, threshold: float) -> None:
+        self._threshold = threshold
+        if self._session.runs:
+            run_id = self._session.runs[0].id
+            self._set(replace(self._session.query, run_id=run_id, confidence=(0.0, threshold)))
+
+    def _below(self, widget: QWidget) -> QPoint:
+        return widget.mapToGlobal(QPoint(0, widget.height() + px(2)))
+
+    def _popup(self, menu: QMenu, widget: QWidget) -> None:
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self._below(widget))
+        self._show_query()  # a click on a chip toggles it before anything is chosen
+
+    def _open_order(self) -> None:
+        self._popup(self.order_menu(), self.order)
+
+    def _open_more(self) -> None:
+        self._popup(self.more_menu(), self.more)
+
+
+def _label(chip: QPushButton, name: str, count: int | None) -> None:
+    text = name if count is None else f"{name} {count:,}"
+    if chip.text() != text:
+        chip.setText(text)
+        chip.setMinimumWidth(chip_width(text))
+        chip.setAccessibleName(name)
+        chip.setAccessibleDescription("" if count is None else plural(count, "row"))

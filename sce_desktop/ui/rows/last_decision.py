@@ -1,0 +1,90 @@
+"""What was decided a moment ago, with the way back: the row itself is gone from the panel by then."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from sce_desktop.core.words import plural
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
+
+MOMENT_MS = 6000
+
+
+class LastDecision(QFrame):
+    """One line; it keeps its place when it is empty, so that nothing that one aims at moves."""
+
+    undoAsked = Signal()
+    copiesAsked = Signal()
+    cleared = Signal()  # the moment is over, and with it what was offered
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Last decision")
+        self._words = ""
+        self.words = QLabel()
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setAccessibleName("What was decided last")
+        set_role(self.words, "muted")
+        self.button = QPushButton("Undo")
+        self.button.setAccessibleName("Undo the last decision")
+        self.button.setToolTip("Undo (Ctrl+Z)")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(self.button, "quiet")
+        set_icon(self.button, "undo", "muted")
+        self.button.clicked.connect(self.undoAsked)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(px(SPACE_S))
+        layout.addWidget(self.words, 1)
+        self.copies = QPushButton()
+        self.copies.setAccessibleName("Decide duplicates alike")
+        self.copies.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(self.copies, "quiet")
+        self.copies.clicked.connect(self.copiesAsked)
+        layout.addWidget(self.copies)
+        layout.addWidget(self.button)
+        self.setFixedHeight(self.button.sizeHint().height())
+        self._moment = QTimer(self, singleShot=True, interval=MOMENT_MS)
+        self._moment.timeout.connect(self.clear)
+        self.clear()
+
+    def show_words(self, words: str) -> None:
+        """Say what was decided, for a moment."""
+        self._words = words
+        self.copies.hide()
+        self.button.show()
+        self._fit_words()
+        self._moment.start()
+
+    @Slot(object, object)
+    def offer_copies(self, count: int, key: str) -> None:
+        """Offer, beside what was said, to decide ``count`` undecided rows of the same text alike."""
+        if not self._moment.isActive():
+            return
+        same = plural(count, "duplicate")
+        self.copies.setText(f"+{count:,}  {key}".rstrip())  # the panel is narrow
+        self.copies.setToolTip(f"Decide {same} alike ({key})" if key else f"Decide {same} alike")
+        self.copies.setAccessibleName(f"Decide {same} alike")
+        self.copies.setVisible(count > 0)
+        self._fit_words()
+
+    def _fit_words(self) -> None:
+        beside = self.button.sizeHint().width() + px(SPACE_S)
+        if not self.copies.isHidden():
+            beside += self.copies.sizeHint().width() + px(SPACE_S)
+        room = max(px(60), self.width() - beside)
+        self.words.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
+        self.words.setToolTip(self._words)
+        self.words.setAccessibleDescription(self._words)
+
+    @Slot()
+    def clear(self) -> None:
+        """Say nothing."""
+        self._moment.stop()
+        self.words.clear()
+        self.words.setToolTip("")
+        self.button.hide()
+        self.copies.hide()
+        self.cleared.emit()

@@ -1,0 +1,95 @@
+"""The menu of the selected rows: decide, mark, copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from sce_desktop.controllers import rows_data
+from sce_desktop.controllers.bulk_work import decide_many
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.words import menu_text
+from sce_desktop.core.colours import colour_of
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
+from sce_desktop.ui.kit.icons import label_icon, set_icon
+from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, ask_labels
+
+MOST_IN_MENU = 30  # labels; of more one is found by typing, in the row panel or the dialog of labels
+
+
+class RowActions:
+    """Builds the menu for some rows; every entry goes through the session."""
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        self._session = session
+        self._parent = parent
+
+    def menu(self, ids: Sequence[int]) -> QMenu:
+        """The menu for the rows ``ids``; it removes itself when it is closed."""
+        menu = QMenu(self._parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        many = f"{len(ids):,} rows" if len(ids) > 1 else "Row"
+        labels = menu.addMenu(f"{many} as")
+        for label in self._likeliest(ids):
+            self._add_label(labels, label, ids)
+        if len(self._session.labels) > MOST_IN_MENU:
+            ask = partial(ask_labels, self._session, f"{many} as", partial(self._decide_labels, ids))
+            labels.addAction(ANOTHER_LABEL).triggered.connect(lambda _=False: ask(self._parent.window()))
+        labels.setEnabled(bool(self._session.labels) and not self._session.read_only)
+        self._add(menu, "None of these", "none", lambda: self._decide(ids, Decision.NONE))
+        self._add(menu, "Skip", "skip", lambda: self._decide(ids, Decision.SKIPPED))
+        self._add(menu, "Take the decision back", "undo", lambda: self._session.clear_decision(ids))
+        menu.addSeparator()
+        self._add(menu, "Flag", "flag", lambda: self._mark(ids, True))
+        self._add(menu, "Remove the flag", "", lambda: self._mark(ids, False))
+        menu.addSeparator()
+        copy = self._add(menu, "Copy text", "copy", lambda: self._copy(ids))
+        copy.setEnabled(True)
+        return menu
+
+    def _likeliest(self, ids: Sequence[int]) -> list[Label]:
+        """The labels that the menu holds: of too many those that the model finds most probable for a row."""
+        session, labels = self._session, self._session.labels
+        if len(labels) <= MOST_IN_MENU:
+            return list(labels)
+        main = next((run for run in session.runs if run.alias == MAIN_ALIAS), None)
+        score = None
+        if session.project is not None and main is not None and len(ids) == 1 and not session.blind:
+            score = rows_data.scores_of(session.project, ids, main, labels).get(ids[0])
+        return [labels[place] for place in rows_data.best_first(score, labels)[:MOST_IN_MENU]]
+
+    def _add(self, menu: QMenu, text: str, icon: str, do: object) -> QAction:
+        action = QAction(text, menu)
+        action.setEnabled(not self._session.read_only)
+        if icon:
+            set_icon(action, icon, "muted")
+        action.triggered.connect(lambda _=False: do())  # type: ignore[operator]
+        menu.addAction(action)
+        return action
+
+    def _add_label(self, menu: QMenu, label: Label, ids: Sequence[int]) -> None:
+        action = QAction(label_icon(colour_of(label)), menu_text(label.name), menu)
+        assert label.id is not None
+        action.triggered.connect(lambda _=False, label_id=label.id: self._decide_labels(ids, (label_id,)))
+        menu.addAction(action)
+
+    def _decide_labels(self, ids: Sequence[int], label_ids: tuple[int, ...]) -> None:
+        self._decide(ids, Decision.LABEL, label_ids)
+
+    def _decide(self, ids: Sequence[int], decision: Decision, label_ids: Sequence[int] = ()) -> None:
+        if len(ids) > 1:
+            decide_many(self._session, ids, decision, label_ids)
+        else:
+            self._session.decide(ids, decision, label_ids)
+
+    def _mark(self, ids: Sequence[int], flag: bool) -> None:
+        self._session.set_marks(ids, flag=flag)
+
+    def _copy(self, ids: Sequence[int]) -> None:
+        if self._session.project is not None:
+            QGuiApplication.clipboard().setText("\n".join(self._session.project.texts(ids)))

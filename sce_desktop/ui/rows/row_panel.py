@@ -1,0 +1,452 @@
+"""The current row: its text, what the models say of it, and the buttons and keys that decide about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers.keymap import DIGITS, shown_key
+from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.rows_data import Score
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.types import Annotation, Decision, Origin, Row, RowMarks
+from sce_desktop.ui.kit.elided_label import ElidedLabel
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.low_scroll import LowScroll
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
+from sce_desktop.ui.rows.copies_offer import CopiesOffer
+from sce_desktop.ui.rows.last_decision import LastDecision
+from sce_desktop.ui.rows.row_cells import OriginalCells
+from sce_desktop.ui.rows.row_decision import DecisionBar
+from sce_desktop.ui.rows.row_keys import RowKeys
+from sce_desktop.ui.rows.row_labels import RowLabels
+from sce_desktop.ui.rows.row_limit import RowLimit
+from sce_desktop.ui.rows.row_lines import label_lines
+from sce_desktop.ui.rows.row_text import RowText, length_of
+from sce_desktop.ui.rows.selected_rows import SelectedRows
+from sce_desktop.ui.rows.standing import Standing, answer_by, answer_of
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+
+MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
+_LOW = 520  # of the panel: below it everything in it takes as little height as it can
+
+
+class RowPanel(QWidget):
+    """Follows the session's current row; every decision is on the disk before the next row is shown."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._row: Row | None = None
+        self._scores: list[Score] = []
+        self._annotation: Annotation | None = None
+        self._open = False  # nobody had answered it when it came, or the answer was taken back since
+        self._leaving = False
+        self._low: bool | None = None  # nobody has looked yet
+        self._copies = CopiesOffer(session)
+        self._selected = SelectedRows(session, self)
+        self._label_keys: dict[int, str] = {}
+        self.setAccessibleName("Row")
+        set_role(self, "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.title = QLabel()
+        self.title.setAccessibleName("Number of the row")
+        set_role(self.title, "heading")
+        self.facts = ElidedLabel()
+        self.facts.setAccessibleName("Length and duplicates")
+        self.facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        set_role(self.facts, "muted")
+        self.previous = self._arrow("up", -1)
+        self.next = self._arrow("down", 1)
+        self.last = LastDecision()
+        self.text = RowText(self)
+        self._limit = RowLimit(session, self.text, self)
+        self.labels = RowLabels()
+        self.cells = OriginalCells()
+        self.others = QLabel(wordWrap=True)
+        self.others.setTextFormat(Qt.TextFormat.PlainText)
+        self.others.setAccessibleName("What others answered")
+        set_role(self.others, "muted")
+        self.many = QLabel(wordWrap=True)
+        self.many.setTextFormat(Qt.TextFormat.PlainText)
+        self.many.setAccessibleName("Selected rows")
+        set_role(self.many, "title")
+        self.many.hide()
+        self.decision = DecisionBar()
+        self.empty = QLabel("Choose a row to see its text.", wordWrap=True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setAccessibleName("No row")
+        set_role(self.empty, "muted")
+        self._build()
+        self._keys = RowKeys(self)
+        self._connect()
+        self._set_keys()
+        self._show_row()
+
+    def _arrow(self, icon: str, rows: int) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName("Next row" if rows > 0 else "Previous row")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(button, "quiet")
+        set_icon(button, icon, "muted")
+        button.clicked.connect(lambda _=False: self._session.stepAsked.emit(rows))
+        return button
+
+    def _build(self) -> None:
+        self._head = head = QHBoxLayout()
+        head.setSpacing(px(2))
+        head.addWidget(self.title)
+        head.addWidget(self.facts, 1)
+        head.addWidget(self.previous)
+        head.addWidget(self.next)
+        inside = QWidget()
+        set_role(inside, "pane")
+        inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        scrolled = QVBoxLayout(inside)
+        scrolled.setContentsMargins(0, 0, 0, px(SPACE_S))
+        scrolled.setSpacing(px(SPACE_S))
+        scrolled.addWidget(self.labels)
+        scrolled.addWidget(self.cells)
+        scrolled.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setAccessibleName("Labels and cells")
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(inside)
+        self.body = LowScroll()
+        self._column = body = QVBoxLayout(self.body.inside)
+        body.addLayout(head)
+        body.addWidget(self.text.view)
+        body.addLayout(self.text.below)
+        body.addWidget(self.many)
+        body.addWidget(self.area, 1)
+        body.addWidget(self.others)
+        body.addWidget(self.decision)
+        body.addWidget(self.last)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.body)
+        layout.addWidget(self.empty)
+        self._fit()
+
+    def _connect(self) -> None:
+        session = self._session
+        session.currentRowChanged.connect(self._show_row)
+        session.selectionChanged.connect(self._show_selected)
+        session.labelsChanged.connect(self._on_labels)
+        session.scoresChanged.connect(self._on_scores)
+        session.annotationsChanged.connect(self._on_annotations)
+        session.projectOpened.connect(self._on_labels)
+        session.projectClosed.connect(self._show_row)
+        session.projectOpened.connect(self.last.clear)
+        session.settingsChanged.connect(self._on_labels)
+        session.thresholdChanged.connect(self._show_labels)
+        session.decided.connect(self._say_decided)
+        self.last.undoAsked.connect(session.undo)
+        self.last.copiesAsked.connect(self._copies.take)
+        self.last.cleared.connect(self._copies.withdraw)
+        self._copies.found.connect(self.last.offer_copies)
+        session.editing.connect(self.last.clear)  # its Undo would take back something else
+        self.labels.left.connect(session.rowsFocusAsked)
+        self.labels.chosen.connect(self.choose_label)
+        self.labels.finderChanged.connect(self._fit)
+        self.labels.foundChanged.connect(self._show_found)
+        self._keys.typing.connect(self.labels.set_typing)
+        self._keys.typing.connect(self.decision.set_typing)
+        self.labels.find_button.clicked.connect(self._find_label)
+        self.decision.accepted.connect(self._on_accept)
+        self.decision.decided.connect(self._decide)
+        self.decision.markChanged.connect(self._mark)
+        self.decision.takenBack.connect(self._take_back)
+        self.decision.noteOpened.connect(self._show_note)
+        self.decision.noteLeft.connect(session.rowsFocusAsked)
+
+    # --- its height ----------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make the most of the height that there is."""
+        super().resizeEvent(event)
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        """Let the likeliest labels be seen whatever else there is: the text gives way first, and scrolls."""
+        low = self.height() < px(_LOW)
+        if low != self._low:
+            self._low = low
+            gap, end = (px(SPACE_XS), px(SPACE_XS)) if low else (px(SPACE_S), px(SPACE_M))
+            self._column.setSpacing(gap)
+            self._column.setContentsMargins(px(SPACE_M), gap, px(SPACE_M), end)
+            for part in (self.text, self.labels, self.decision):
+                part.set_low(low)
+            self._show_selected()
+            if low:
+                self._head.insertWidget(1, self.decision.said, 1)
+            else:
+                self.decision.take_said()
+        self.facts.setVisible(not (low and self._annotation is not None))
+        self.area.setMinimumHeight(self.labels.least_height())
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show_row(self) -> None:
+        session, project = self._session, self._session.project
+        self.decision.save_note()  # of the row before
+        row_id = session.current_row
+        self._row, self._open = None, False
+        if project is not None and row_id is not None:
+            with project.snapshot():
+                self._row = project.rows([row_id])[0]
+                self._show_body()
+                self._show_parts(project, self._row)
+        self._show_body()
+        self._limit.set_text(self._row.text if self._row is not None else "")
+
+    def _show_body(self) -> None:
+        """Show the parts of a row, or that there is none; a text's height comes from what is laid out."""
+        self.body.setVisible(self._row is not None)
+        self.empty.setVisible(self._row is None)
+
+    def _show_parts(self, project: Project, row: Row) -> None:
+        self.title.setText(f"Row {row.position + 1:,}")
+        facts = [length_of(row.text)] if not row.blank else []
+        if same := project.count_same_text(row.id, MOST_COUNTED + 1):
+            shown = f"{same:,}" if same <= MOST_COUNTED else f"over {MOST_COUNTED:,}"
+            facts.append(f"{shown} duplicate{'' if same == 1 else 's'}")
+        self.facts.setText(" · ".join(facts))
+        self.text.set_text(row.text)
+        self.labels.start_over()
+        self.cells.set_cells(project.columns, row.cells)
+        self.area.verticalScrollBar().setValue(0)
+        self._read_decision()
+        self._read_scores()
+
+    def _read_scores(self) -> None:
+        project, row = self._session.project, self._row
+        self._scores = []
+        if project is not None and row is not None and not self._session.blind:
+            for run in self._session.runs:
+                found = rows_data.scores_of(project, [row.id], run, self._session.labels)
+                if row.id in found:
+                    self._scores.append(found[row.id])
+        self._show_labels()
+
+    def _read_decision(self) -> None:
+        project, row = self._session.project, self._row
+        if project is None or row is None:
+            return
+        self._annotation = project.annotations([row.id]).get(row.id)
+        self._open |= self._annotation is None
+        marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
+        self.decision.show_marks(marks)
+        self.decision.show_decision(self._annotation, self._session.labels)
+        # Before one has decided, a right answer or somebody else's would be copied, not checked.
+        answered = self._annotation is not None and self._annotation.decision is not Decision.SKIPPED
+        said = project.said_of(row.id) if answered and not self._session.blind else []
+        self.others.setText(rows_text.said_by_others(said, self._session.labels))
+        self.others.setVisible(bool(said))
+
+    @Slot()
+    def _show_labels(self) -> None:
+        labels = self._session.labels
+        chosen = self._annotation.label_ids if self._annotation else ()
+        self.labels.set_lines(*label_lines(labels, self._scores, chosen, self._label_keys))
+        self.labels.setEnabled(not self._session.read_only)
+        stands = self._standing()
+        names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
+        kept, read_only = self._annotation is not None, self._session.read_only
+        self.decision.set_acceptable(" + ".join(names), kept=kept, read_only=read_only)
+        self._fit()
+
+    def _standing(self) -> Standing | None:
+        """What Enter leaves the row with."""
+        if self._annotation is not None:
+            return answer_of(self._annotation)
+        if not self._scores or self._scores[0].run.alias != "sce":
+            return None
+        label_set = self._session.label_set
+        several = label_set is not None and label_set.multi_label
+        threshold = self._session.threshold
+        return answer_by(self._scores[0], self._session.labels, multi_label=several, threshold=threshold)
+
+    @Slot()
+    def _show_selected(self) -> None:
+        """Say how many rows keys and buttons are about."""
+        count = self._selected.count
+        short, rest = f"{count:,} rows selected", "keys and buttons apply to all of them."
+        self.many.setText(f"{short}: {rest}" if not self._low else f"{short}.")
+        self.many.setToolTip(f"{rest[:1].upper()}{rest[1:]}")
+        self.many.setVisible(bool(count))
+        self.labels.set_many(count)
+        self.decision.set_many(count)
+
+    @Slot()
+    def _on_labels(self) -> None:
+        self._set_keys()
+        self._read_decision()
+        self._read_scores()
+
+    @Slot()
+    def _on_scores(self) -> None:
+        self._read_scores()
+
+    @Slot(object)
+    def _on_annotations(self, ids: object) -> None:
+        if self._leaving:
+            return
+        if self._row is not None and (not isinstance(ids, list) or self._row.id in ids):
+            self._read_decision()
+            self._show_labels()
+
+    @Slot()
+    def _show_note(self) -> None:
+        note = self.decision.note
+        QTimer.singleShot(0, self, lambda: self.body.ensureWidgetVisible(note))  # when it has its place
+
+    # --- deciding ------------------------------------------------------------------------------------------
+
+    def _set_keys(self) -> None:
+        keymap, chosen = self._session.keymap, self._session.keymap.keys()
+        self._label_keys = keymap.label_keys(self._session.labels)
+        commands: dict[str, Callable[[], object]] = {
+            "accept": self.accept,
+            "find": self._find_label,
+            "none": partial(self._decide, Decision.NONE),
+            "skip": partial(self._decide, Decision.SKIPPED),
+            "unsure": self.decision.unsure.click,
+            "flag": self.decision.flag.click,
+            "note": self.decision.edit_note,
+            "back": self._take_back,
+            "copies": self._copies.take,
+            "similar": lambda: self._session.show_similar(self._session.current_row),
+            "start": self._session.review.begin,
+            "next": lambda: self._session.stepAsked.emit(1),
+            "previous": lambda: self._session.stepAsked.emit(-1),
+        }
+        digits = keymap.digits(self._session.labels)
+        keys: dict[str, Callable[[], object]] = {
+            digit: partial(self._by_digit, partial(self.labels.choose_place, place))
+            for place, digit in enumerate(DIGITS)
+        }
+        if digits is not None:
+            keys = {digit: partial(self.choose_label, label_id) for label_id, digit in digits.items()}
+        self.labels.set_digits(digits)
+        keys |= {key: partial(self.choose_label, label_id) for label_id, key in self._label_keys.items()}
+        keys |= {chosen[name]: do for name, do in commands.items() if chosen[name]}
+        self._keys.set_keys(keys)
+        self.decision.show_keys(chosen)
+        for arrow, name in ((self.previous, "previous"), (self.next, "next")):
+            arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
+        self.labels.show_key(shown_key(chosen["find"]))
+
+    def _by_digit(self, choose: Callable[[], object]) -> None:
+        """Choose by rank, and ask once whether that is what the user wants of digits."""
+        choose()
+        self._session.review.ask_digits()
+
+    @Slot()
+    def _find_label(self) -> None:
+        self.area.verticalScrollBar().setValue(0)
+        self.labels.start_finding()
+
+    @Slot()
+    def _show_found(self) -> None:
+        """Say what Enter does with the label that is found by typing."""
+        line, label_set = self.labels.found(), self._session.label_set
+        several = label_set is not None and label_set.multi_label
+        if line is None:
+            self.decision.set_found(None)
+        else:
+            verb = "Give" if not several else "Remove" if line.decided else "Add"
+            self.decision.set_found((verb, line.name))
+
+    @Slot()
+    def _on_accept(self) -> None:
+        """Do what the button says."""
+        if self.labels.found() is not None:
+            self.labels.choose_found()
+        else:
+            self.accept()
+
+    @Slot()
+    def accept(self) -> None:
+        """Keep the answer that the row has, from now on by hand; where it has none, take the model's."""
+        kept, stands = self._annotation, self._standing()
+        if self._selected.accept():
+            return
+        if kept is not None and (kept.origin is Origin.HAND or (self._row is not None and self._row.blank)):
+            self._session.nextAsked.emit(self._open)
+        elif stands is not None:
+            self._decide(stands.decision, stands.label_ids)
+
+    @Slot(object)
+    def choose_label(self, label_id: int) -> None:
+        """Give the row a label; where it may have several, add or remove it."""
+        label_set = self._session.label_set
+        if self._selected.choose(label_id):
+            return
+        if label_set is None or not label_set.multi_label:
+            self._decide(Decision.LABEL, (label_id,))
+            return
+        before = self._annotation.label_ids if self._annotation else ()
+        after = tuple(i for i in before if i != label_id) if label_id in before else (*before, label_id)
+        if after:
+            self._decide(Decision.LABEL, after, go_on=False)
+        else:
+            self._take_back()
+
+    @Slot(object)
+    def _decide(self, decision: Decision, label_ids: tuple[int, ...] = (), *, go_on: bool = True) -> None:
+        if self._row is None or self._selected.decide(decision, label_ids):
+            return
+        decided = self._row.id
+        self._leaving = go_on  # what the panel shows of this row is replaced at once by the next one
+        done = self._session.decide([decided], decision, label_ids)
+        self._leaving = False
+        if done and go_on:
+            self._session.nextAsked.emit(self._open)
+            if self._session.current_row == decided:  # at the end of the list
+                self._on_annotations([decided])
+
+    @Slot()
+    def _take_back(self) -> None:
+        if self._row is not None and not self._selected.take_back():
+            self._session.clear_decision([self._row.id])
+
+    @Slot(object, object)
+    def _say_decided(self, row_ids: list[int], words: str) -> None:
+        project = self._session.project
+        if project is None:
+            return
+        who = rows(len(row_ids))
+        if len(row_ids) == 1:
+            shown = self._row  # by a key it is the one
+            row = shown if shown and shown.id == row_ids[0] else project.rows(row_ids)[0]
+            who = f"Row {row.position + 1:,}"
+        self.last.show_words(f"{who}: {words}")
+
+    @Slot(object, object)
+    def _mark(self, mark: str, value: bool | str) -> None:
+        if self._row is None:
+            return
+        if mark == "note" or not self._selected.mark(mark):
+            self._session.set_marks([self._row.id], **{mark: value})

@@ -1,0 +1,201 @@
+"""The text of the current row, large and in its own direction; a very long one comes in parts."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QTextEdit,
+)
+
+from sce_desktop.controllers.rows_data import is_right_to_left
+from sce_desktop.core.blank import is_blank
+from sce_desktop.ui.kit.theme import font, px, set_role
+
+FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
+_MOST_HEIGHT = 230
+_LEAST_LINES, _LOW_LINES = 3, 2
+# What the tokenizer surely cuts apart: words, single signs, and letters of scripts without spaces.
+_PIECES = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힣]|[^\W぀-ヿ㐀-鿿豈-﫿가-힣]+|[^\w\s]")
+_IDEOGRAPHS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
+
+
+def least_tokens(text: str, *, most: int = 1000) -> int:
+    """Return how many tokens ``text`` has at least, counting no further than ``most``."""
+    count = 0
+    for _ in _PIECES.finditer(text):
+        count += 1
+        if count >= most:
+            break
+    return count
+
+
+def length_of(text: str) -> str:
+    """How long a text is, in what its script counts by."""
+    if len(_IDEOGRAPHS.findall(text[:2000])) > len(text[:2000]) / 3:
+        return f"{len(text):,} characters"
+    words = len(text.split())
+    return f"{words:,} word{'' if words == 1 else 's'}"
+
+
+class _Text(QTextEdit):
+    """As high as its text, up to a limit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = self._full = 0  # height, and that without a limit
+        self._fitted = 0  # the width that they are for
+        self.least_lines = _LEAST_LINES
+        self.setReadOnly(True)
+        self.setAcceptRichText(False)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName("Text of the row")
+        self.setFont(font("text"))
+        set_role(self, "plain")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.document().setDocumentMargin(0)
+        self.viewport().setAutoFillBackground(False)
+
+    def fit(self) -> None:
+        """Take the height of the text at the present width."""
+        inside = self.contentsRect()  # without the scroll bar, which goes once there is this height
+        self._fitted = inside.width()
+        self.document().setTextWidth(inside.width())
+        line = self._line()
+        around = self.height() - inside.height() + px(2)
+        self._full = max(ceil(self.document().size().height()), line) + around
+        if self.viewport().width() != inside.width():
+            self.document().setTextWidth(self.viewport().width())
+        self._wanted = min(self._full, px(_MOST_HEIGHT))
+        self.setMaximumHeight(self._wanted)
+        self.setMinimumHeight(min(self._wanted, self.least_lines * line))  # in a low window the rest scrolls
+        self.updateGeometry()
+        self._set_bar()
+
+    def _line(self) -> int:
+        """The height of a line as it is laid out, which is not that of the font to the pixel."""
+        layout = self.document().firstBlock().layout()
+        laid_out = layout.lineAt(0).height() if layout.lineCount() else 0
+        return max(ceil(laid_out), self.fontMetrics().lineSpacing())
+
+    def _set_bar(self) -> None:
+        """Have a scroll bar only where not all of the text fits, and no line cut through at the foot then.
+
+        A bar makes the text narrower, hence higher: left to itself it would stay because it had come.
+        """
+        short = self.height() < self._full
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if short else policy.ScrollBarAlwaysOff)
+        rest = self.contentsRect().height() % self._line() if short else 0
+        if rest != self.viewportMargins().bottom():
+            self.setViewportMargins(0, 0, 0, rest)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.contentsRect().width() != self._fitted:
+            self.fit()
+        else:
+            self._set_bar()
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(240), self._wanted)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the size of the system's text."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ApplicationFontChange:
+            self.setFont(font("text"))
+            self.fit()
+
+
+class RowText(QObject):
+    """Text (``view``), and ``below`` it a button for more and a note on how much of it the model reads.
+
+    Two things to lay out, not one: what holds words that wrap always gets the height that it would like, and
+    it is the text that has to give way.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._shown = 0
+        self._low = self._short = False
+        self._noted = ("", "")
+        self.view = _Text()
+        self.more = QPushButton("Show more")
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(self.more, "quiet")
+        self.more.clicked.connect(self.show_more)
+        self.note = QLabel(wordWrap=True)
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note.setAccessibleName("Note on the text")
+        set_role(self.note, "muted")
+        self.below = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self.below.setSpacing(px(2))
+        self.below.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        self.below.addWidget(self.note, 1)
+        self.set_text("")
+
+    def set_text(self, text: str) -> None:
+        """Show ``text`` from its beginning."""
+        self._text = text
+        self._shown = min(len(text), FIRST_PART)
+        option = QTextOption()
+        right = is_right_to_left(text[:FIRST_PART])
+        option.setTextDirection(Qt.LayoutDirection.RightToLeft if right else Qt.LayoutDirection.LeftToRight)
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        option.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.view.document().setDefaultTextOption(option)
+        self.view.setPlainText(text[: self._shown])
+        self.view.setPlaceholderText("This row has no text." if is_blank(text) else "")
+        self.set_note("")
+        self._show_rest()
+        self.view.fit()
+
+    def set_low(self, low: bool) -> None:
+        """Say whether room is short: what stands below the text is on one line then, in fewer words.
+
+        It is so beside a button for more, too, which only a very long text has.
+        """
+        self._low = low
+        self._show_rest()
+        self.view.fit()
+
+    @Slot()
+    def show_more(self) -> None:
+        """Append the next part."""
+        part = self._text[self._shown : self._shown + NEXT_PART]
+        self._shown += len(part)
+        cursor = QTextCursor(self.view.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(part)
+        self._show_rest()
+        self.view.fit()
+
+    def set_note(self, sentence: str, short: str = "") -> None:
+        """Say something about the text below it, ``short`` where there is little room; empty: nothing."""
+        self._noted = (sentence, short)
+        self.note.setText(short if self._short else sentence)
+        self.note.setToolTip(sentence if self._short else "")
+        self.note.setAccessibleDescription(sentence)
+        self.note.setVisible(bool(sentence))
+
+    def _show_rest(self) -> None:
+        rest = len(self._text) - self._shown
+        self._short = self._low or rest > 0
+        side, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self.below.setDirection(side if self._short else down)
+        self.view.least_lines = _LEAST_LINES if not self._low else _LOW_LINES if rest <= 0 else 1
+        self.set_note(*self._noted)
+        self.more.setToolTip(f"{rest:,} characters left")
+        self.more.setVisible(rest > 0)

@@ -1,0 +1,252 @@
+"""How a cell of the table is drawn: labels as a square with a name, probabilities as a bar or as cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
+
+from sce_desktop.controllers import rows_text
+from sce_desktop.controllers.rows_data import RowData
+from sce_desktop.controllers.words import per_cent
+from sce_desktop.core.colours import colour_of
+from sce_desktop.core.labels import roll_up
+from sce_desktop.core.types import Decision, Label
+from sce_desktop.ui.kit.icons import icon
+from sce_desktop.ui.kit.painting import draw_bar, draw_lines, draw_name, draw_square, mixed
+from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, px, tokens
+from sce_desktop.ui.rows.rows_model import Column, RowsModel
+
+Index = QModelIndex | QPersistentModelIndex
+PADDING = 6  # as that of the headings
+CELL_WIDTH, CELL_GAP = 8, 2
+STRIP_WIDTH = 150  # of the most labels that are shown one by one
+SIGN_SIZE, SIGN_GAP = 11, 1  # of what is marked beside a row's number
+SIGNS_WIDTH = 3 * SIGN_SIZE + 2 * SIGN_GAP  # flag, unsure and note: each is seen whatever else there is
+LABEL_INDENT = 16  # from a label's square to its name
+NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the best probability
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def strip_width(labels: int) -> int:
+    """Pixels that the cells of ``labels`` labels take."""
+    cells = labels if labels <= rows_text.MOST_CELLS else rows_text.TOP_CELLS
+    return min(px(STRIP_WIDTH), max(px(60), cells * px(CELL_WIDTH + CELL_GAP)))
+
+
+def strip_cells(area: QRect, count: int) -> list[QRectF]:
+    """Where the cells of a strip lie in ``area``; they become narrower where there are many."""
+    if not count:
+        return []
+    step = min(px(CELL_WIDTH + CELL_GAP), area.width() / count)
+    height = min(area.height() - px(8), px(18))
+    top = area.top() + (area.height() - height) / 2
+    width = max(1.5, step - (px(CELL_GAP) if step > px(6) else 1))
+    return [QRectF(area.left() + place * step, top, width, height) for place in range(count)]
+
+
+class RowsDelegate(QStyledItemDelegate):
+    """Draws every column of `RowsModel`; reads the model's cache and nothing else."""
+
+    def __init__(self, model: RowsModel, view: QAbstractItemView) -> None:
+        super().__init__(view)
+        self._model = model
+        self.lines = 1  # of text in a row
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Heights and widths are the view's."""
+        return QSize(px(60), px(24))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw the cell at ``index``."""
+        colours = tokens()
+        area: QRect = option.rect
+        state = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(
+            area, QColor(colours.selection if selected else colours.hover if hovered else colours.pane)
+        )
+        painter.fillRect(area.x(), area.bottom(), area.width(), 1, QColor(colours.line))
+        if selected and index.column() == 0:
+            painter.fillRect(area.x(), area.y(), px(3), area.height() - 1, QColor(colours.accent))
+        row = self._model.row_at(index.row())
+        inner = area.adjusted(px(PADDING), 0, -px(PADDING), -1)
+        painter.setClipRect(area)
+        if row is None:
+            if index.column() == Column.TEXT:
+                self._draw_placeholder(painter, inner, colours)
+        else:
+            self._draw(painter, inner, index.column(), row, colours, selected=selected)
+        painter.restore()
+
+    def _draw(
+        self, painter: QPainter, area: QRect, column: int, row: RowData, colours: Tokens, *, selected: bool
+    ) -> None:
+        if column == Column.NUMBER:
+            self._draw_number(painter, area, row, colours)
+        elif column == Column.TEXT:
+            self._draw_text(painter, area, row, colours)
+        elif column == Column.YOURS:
+            self._draw_yours(painter, area, row, colours)
+        elif row.blank:
+            return
+        elif column == Column.SCE:
+            self._draw_score(
+                painter, area, row, colours, colours.selection_line if selected else colours.line
+            )
+        elif column == Column.CELLS:
+            self._draw_cells(painter, area, row, colours.selection_line if selected else colours.hover)
+        else:
+            self._draw_agreement(painter, area, row, column - Column.BASELINE + 1, colours)
+
+    # --- columns -------------------------------------------------------------------------------------------
+
+    def _draw_placeholder(self, painter: QPainter, area: QRect, colours: Tokens) -> None:
+        box = QRectF(area.left(), area.center().y() - px(3), area.width() * 0.6, px(6))
+        draw_bar(painter, box, 1.0, colours.hover, None)
+
+    def _draw_number(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(area, _LEFT, f"{row.position + 1}")
+        if row.marks is None:
+            return
+        size = px(SIGN_SIZE)
+        x = area.right() + px(4) - size
+        for name, on in (
+            ("flag", row.marks.flag),
+            ("unsure", row.marks.unsure),
+            ("note", bool(row.marks.note)),
+        ):
+            if on:
+                icon(name, "muted").paint(painter, x, area.center().y() - size // 2, size, size)
+                x -= size + px(SIGN_GAP)
+
+    def _draw_text(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        if row.blank:
+            painter.setPen(QColor(colours.muted))
+            font = QFont(painter.font())
+            font.setItalic(True)
+            painter.setFont(font)
+            painter.drawText(area, _LEFT, "no text")
+            return
+        painter.setPen(QColor(colours.ink))
+        draw_lines(painter, area, row.text, self.lines, right_to_left=row.right_to_left)
+
+    def _draw_yours(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        if row.annotation is None:
+            painter.setPen(QColor(colours.muted))
+            painter.drawText(area, _LEFT, rows_text.NOT_YET)
+            return
+        words = rows_text.yours(row, self._model.labels)
+        if row.annotation.decision is Decision.LABEL:
+            first = rows_text.label_of(row.annotation.label_ids[0], self._model.labels)
+            self._draw_label(painter, area, words, colour_of(first), colours.ink)
+        else:
+            self._draw_label(painter, area, words, None, colours.muted)
+
+    def _draw_score(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens, track: str) -> None:
+        score = row.scores[0] if row.scores else None
+        if score is None:
+            painter.setPen(QColor(colours.muted))
+            painter.drawText(area, _LEFT, rows_text.NOT_YET)
+            return
+        number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH)
+        middle = area.center().y() + 0.5
+        none = score.says_none(self._model.threshold)
+        name = area if none else area.adjusted(0, 0, -(number + bar + px(6)), 0)
+        if score.stale:
+            size = px(12)
+            icon("clock", "muted").paint(painter, name.right() - size, int(middle - size / 2), size, size)
+            name = name.adjusted(0, 0, -(size + px(4)), 0)
+        if none:
+            self._draw_label(painter, name, rows_text.NONE_FITS, None, colours.muted)
+            return
+        label = rows_text.top_label(score, self._model.labels)
+        unsure = score.confidence < self._model.threshold
+        ink = colours.muted if score.stale or unsure else colours.ink
+        self._draw_label(painter, name, f"? {label.name}" if unsure else label.name, colour_of(label), ink)
+        box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
+        draw_bar(painter, box, score.confidence, colour_of(label), track)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(area, _RIGHT, per_cent(score.confidence))
+
+    def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, ground: str) -> None:
+        score = row.scores[0] if row.scores else None
+        if score is None:
+            return
+        places = rows_text.best_places(score)
+        low, high = QColor(ground), QColor(tokens().accent)
+        painter.setPen(Qt.PenStyle.NoPen)
+        boxes = strip_cells(area, len(places))
+        radius = MARK_RADIUS if boxes and boxes[0].width() > px(6) else 1
+        for place, box in zip(places, boxes, strict=True):
+            # One call a cell and not two, one over the other: each gives Python's lock away, which the lanes
+            # want too, and takes it back.
+            painter.setBrush(mixed(low, high, float(score.probabilities[place])))
+            painter.drawRoundedRect(box, radius, radius)
+
+    def _draw_agreement(
+        self, painter: QPainter, area: QRect, row: RowData, place: int, colours: Tokens
+    ) -> None:
+        score = row.scores[place] if place < len(row.scores) else None
+        same = rows_text.agreement(row, place, self._model.threshold)
+        if score is None or row.scores[0] is None:
+            return
+        if same is not None:
+            mark = QFont(painter.font())
+            painter.save()
+            mark.setWeight(QFont.Weight.DemiBold)
+            painter.setFont(mark)
+            painter.setPen(QColor(colours.good if same else colours.warn))
+            painter.drawText(area, _LEFT, "=" if same else "≠")
+            painter.restore()
+        if not same:
+            name = area.adjusted(px(LABEL_INDENT), 0, 0, 0)
+            painter.setPen(QColor(colours.muted))
+            draw_name(painter, name, rows_text.top_label(score, self._model.labels).name)
+
+    def _draw_label(self, painter: QPainter, area: QRect, words: str, colour: str | None, ink: str) -> None:
+        draw_square(painter, area.left(), area.center().y() + 0.5, colour or "", hollow=colour is None)
+        painter.setPen(QColor(ink))
+        draw_name(painter, area.adjusted(px(LABEL_INDENT), 0, 0, 0), words)
+
+    # --- under the mouse -----------------------------------------------------------------------------------
+
+    def helpEvent(
+        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
+    ) -> bool:
+        """Tell which label a cell of the strip stands for; elsewhere what the model says."""
+        if event.type() is QEvent.Type.ToolTip and index.column() == Column.CELLS:
+            area: QRect = option.rect
+            tip = self._cell_tip(event.pos(), area.adjusted(px(PADDING), 0, -px(PADDING), -1), index)
+            if tip is not None:
+                QToolTip.showText(event.globalPos(), tip, view)
+                return True
+        return super().helpEvent(event, view, option, index)
+
+    def _cell_tip(self, at: QPoint, area: QRect, index: Index) -> str | None:
+        row = self._model.row_at(index.row())
+        score = row.scores[0] if row is not None and row.scores else None
+        if score is None:
+            return None
+        places = rows_text.best_places(score)
+        for place, box in zip(places, strip_cells(area, len(places)), strict=True):
+            if box.left() <= at.x() < box.right() + 1:
+                return rows_text.cell_tip(score, place, self._model.labels)
+        return None
+
+
+def colours_of_names(names: Sequence[str], labels: tuple[Label, ...]) -> list[str]:
+    """The colour of each name: its label's, or that of its first child where labels are rolled up, or ""."""
+    tops = roll_up(label.name for label in labels)
+    by_name: dict[str, str] = {}
+    for label in labels:
+        by_name.setdefault(tops[label.name], colour_of(label))
+    by_name |= {label.name: colour_of(label) for label in labels}
+    return [by_name.get(name, "") for name in names]

@@ -1,0 +1,433 @@
+"""The table of rows as Qt sees it: the ids of all rows in their order, and pages of those looked at.
+
+Nothing is read from the project while Qt asks: a row that is not here yet is a placeholder, and its page is
+fetched in the lane ``reads``, the newest wish first. Scores and annotations that change are told row by row;
+only another query resets the model.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+
+from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.queries import leads_to_open, starts_over
+from sce_desktop.controllers.rows_data import PAGE, RowData
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.errors import DamagedProject
+from sce_desktop.core.types import IdArray, Label, Run
+from sce_desktop.store.content.query import RowQuery
+
+KEPT_PAGES = 128
+MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once
+PAGES_A_JOB = 4  # more rows than the highest screen shows
+ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+class Column(IntEnum):
+    """The columns; those of the baselines follow."""
+
+    NUMBER = 0
+    TEXT = 1
+    YOURS = 2
+    SCE = 3
+    CELLS = 4
+    BASELINE = 5  # of the first baseline
+
+
+class RowsModel(QAbstractTableModel):
+    """Follows the session's query, runs and annotations."""
+
+    idsChanged = Signal()  # after the reset for a query
+    searching = Signal(object)  # whether a query is being answered
+    aged = Signal()  # rows may no longer be those, or in the order, that the query asks for
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.ids: IdArray = np.empty(0, np.int64)
+        self.query: RowQuery | None = None  # that ``ids`` answer
+        self.start = 0  # the place to begin at, where another order was chosen
+        self._columns = Column.BASELINE + 1
+        self._label_ids: list[int | None] = []  # that pages were read with last
+        self._headings: list[str] = []
+        self._pages: OrderedDict[int, list[RowData]] = OrderedDict()
+        self._stale: set[int] = set()
+        self._wanted: list[int] = []
+        self._shown = range(0)  # pages on the screen
+        self._fetch: Job | None = None
+        self._fetching: list[int] = []
+        self._fetched_for: tuple[Label, ...] = ()  # the labels in use when it was asked for
+        self._find: Job | None = None
+        self._asked: RowQuery | None = None  # what ``_find`` answers
+        self._aged_since = False  # whether what rows say has changed since it was asked
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._fetch_pages)
+        self._mark_soon = QTimer(self, singleShot=True, interval=MARK_MS)
+        self._mark_soon.timeout.connect(self._mark)
+        session.projectOpened.connect(self.find)
+        session.projectClosed.connect(self._clear)
+        session.queryChanged.connect(self.find)
+        session.rowsChanged.connect(self.find)
+        session.labelsChanged.connect(self._on_labels)
+        session.scoresChanged.connect(self._on_scores)
+        session.annotationsChanged.connect(self._on_annotations)
+
+    # --- for Qt --------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Return the number of rows that the query found."""
+        return 0 if parent.isValid() else len(self.ids)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Return the number of columns."""
+        return 0 if parent.isValid() else self._columns
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return what is known; asking for a row that is not here yet has it fetched."""
+        if not index.isValid():
+            return None
+        if role == ROW_ROLE:
+            return self.row_at(index.row())
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            row = self.row_at(index.row())
+            if row is None:
+                return rows_text.LOADING
+            return rows_text.cell(row, index.column(), self.labels, self.runs, self.threshold)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            row = self.row_at(index.row())
+            return None if row is None else rows_text.tool_tip(row, index.column(), self.labels)
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return the heading of a column, and what a click on it does."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return rows_text.heading(section, self.labels, self._aliases())
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            return rows_text.heading_tip(section, self.runs)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    # --- for the view --------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels in use."""
+        return self._session.labels
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs shown, the model's first."""
+        return self._session.runs
+
+    @property
+    def threshold(self) -> float:
+        """The confidence below which a prediction counts as unsure."""
+        return self._session.threshold
+
+    def row_at(self, place: int) -> RowData | None:
+        """Return the row at ``place`` if it is here; else, or if it is out of date, have it fetched."""
+        number, offset = divmod(place, PAGE)
+        page = self._pages.get(number)
+        if page is None or number in self._stale:
+            self._want(number)
+        return page[offset] if page is not None and offset < len(page) else None
+
+    def place_of(self, row_id: int | None) -> int | None:
+        """Return where the row ``row_id`` is in the table; None if the query did not find it."""
+        if row_id is None:
+            return None
+        places = np.flatnonzero(self.ids == row_id)
+        return int(places[0]) if len(places) else None
+
+    def set_shown(self, first: int, last: int) -> None:
+        """Say which rows are on the screen: their pages are kept up to date.
+
+        What a step of one screen brings, up or down, is read ahead of it.
+        """
+        self._shown = range(first // PAGE, last // PAGE + 1) if last >= first else range(0)
+        for place in (2 * first - last, 2 * last - first):
+            if 0 <= place < len(self.ids) and place // PAGE not in self._pages:
+                self._want(place // PAGE)
+
+    @Slot()
+    def find(self) -> None:
+        """Answer the session's query in the lane ``reads``; the rows of before stay until then."""
+        project = self._session.project
+        if project is None:
+            return
+        drop(self._find)
+        session, query = self._session, self._session.query
+        anew = starts_over(query, self.query)
+        job = session.submit(
+            rows_data.find_rows,
+            project,
+            query,
+            None if anew else session.current_row,
+            self.runs,
+            self.labels,
+            to_open=anew and leads_to_open(query),
+            title="Finding rows",
+            lane="reads",
+            first=True,
+            quiet=True,
+            tell_failure=False,
+        )
+        job.finished.connect(self._on_found)
+        job.failed.connect(self._on_no_answer)
+        self._find, self._asked, self._aged_since = job, query, False
+        self._label_ids = [label.id for label in self.labels]
+        self.searching.emit(True)
+
+    # --- queries -------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _on_found(self, found: tuple[IdArray, dict[int, list[RowData]], int]) -> None:
+        self._find = None
+        if self._session.project is None:
+            return
+        ids, pages, self.start = found
+        self.query = self._asked
+        self._follow_runs()
+        if np.array_equal(ids, self.ids):
+            self._stale.update(self._pages, self._fetching)
+            for number, page in pages.items():
+                self._take_page(number, page)
+        else:
+            self.beginResetModel()
+            self.ids = ids
+            self._forget()
+            self._pages.update(pages)
+            self.endResetModel()
+        (self._stale.update if self._aged_since else self._stale.difference_update)(pages)
+        self._want_shown()
+        self.searching.emit(False)
+        self.idsChanged.emit()
+
+    @Slot(object)
+    def _on_no_answer(self, error: object) -> None:
+        self._find = None
+        if isinstance(error, DamagedProject):
+            self._session.tell_error(error)  # with a way out
+        self._session.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
+        self.searching.emit(False)
+
+    @Slot()
+    def _clear(self) -> None:
+        drop(self._find)
+        self._find = None
+        self.beginResetModel()
+        self.ids = np.empty(0, np.int64)
+        self.query = None
+        self._forget()
+        self.endResetModel()
+        self.idsChanged.emit()
+
+    def _forget(self) -> None:
+        drop(self._fetch)
+        self._fetch, self._fetching = None, []
+        self._pages.clear()
+        self._stale.clear()
+        self._wanted.clear()
+        self._shown = range(0)
+
+    # --- pages ---------------------------------------------------------------------------------------------
+
+    def _want(self, number: int) -> None:
+        if number in self._wanted:
+            return
+        self._wanted.append(number)
+        if self._fetch is None and not self._soon.isActive():
+            self._soon.start()
+
+    @Slot()
+    def _fetch_pages(self) -> None:
+        """Fetch the pages asked for last; older wishes were scrolled past."""
+        project = self._session.project
+        if project is None or self._fetch is not None or not self._wanted:
+            return
+        numbers, self._wanted = self._wanted[-PAGES_A_JOB:], []
+        self._soon.stop()
+        parts = [self.ids[number * PAGE : (number + 1) * PAGE] for number in numbers]
+        job = self._session.submit(
+            rows_data.load_rows,
+            project,
+            np.concatenate(parts),
+            self.runs,
+            self.labels,
+            title="Reading rows",
+            lane="reads",
+            first=True,
+            quiet=True,
+        )
+        self._label_ids = [label.id for label in self.labels]
+        self._fetched_for = self.labels
+        if self._mark_soon.isActive():
+            self._mark_soon.start()  # what is read is painted with the names, at once
+        self._stale.difference_update(numbers)  # what changes from here on makes them stale again
+        job.finished.connect(self._on_fetched)
+        job.ended.connect(self._on_fetch_ended)
+        self._fetch, self._fetching = job, numbers
+
+    @Slot(object)
+    def _on_fetched(self, rows: list[RowData]) -> None:
+        now = self._fetched_for == self.labels
+        if not now:  # it answers other wordings
+            rows = self._aged(rows)
+        start = 0
+        for number in self._fetching:
+            size = min(PAGE, len(self.ids) - number * PAGE)
+            self._take_page(number, rows[start : start + size])
+            start += size
+        if now and self._mark_soon.isActive():
+            self._mark()
+        while len(self._pages) > KEPT_PAGES:
+            self._stale.discard(self._pages.popitem(last=False)[0])
+
+    @Slot()
+    def _on_fetch_ended(self) -> None:
+        self._fetch, self._fetching = None, []
+        self._want_shown()
+        self._fetch_pages()
+
+    def _take_page(self, number: int, page: list[RowData]) -> None:
+        old = self._pages.get(number, [])
+        self._pages[number] = page
+        self._pages.move_to_end(number)
+        other = [at for at, row in enumerate(page) if at >= len(old) or old[at] != row]
+        new = [at for at in other if at >= len(old) or not rows_data.says_the_same(old[at], page[at])]
+        column = Column.NUMBER if new else Column.SCE
+        for first, last in _stretches(other):
+            self._tell(number * PAGE + first, number * PAGE + last, column)
+
+    def _tell(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
+        """Have rows painted anew from ``column`` on: painting texts takes as long as all the rest."""
+        self.dataChanged.emit(self.index(first, column), self.index(last, self._columns - 1))
+
+    # --- what changes --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_labels(self) -> None:
+        self._tell_headings()
+        if [label.id for label in self.labels] == self._label_ids:
+            self._age_scores()
+        else:
+            self._refresh()
+        if self.runs:
+            self._mark_soon.start()
+        else:
+            self._mark()
+
+    @Slot()
+    def _mark(self) -> None:
+        """Have labels painted as they are called now: names and colours are in no page."""
+        self._mark_soon.stop()
+        if len(self.ids):
+            self._tell(0, len(self.ids) - 1, Column.YOURS)
+
+    def _age_scores(self) -> None:
+        """Mark what was said of other wordings at once on the screen, elsewhere when it is looked at."""
+        for number in self._shown:
+            page = self._pages.get(number, [])
+            page[:] = self._aged(page)
+        self._aged_since = True
+        self._stale.update(set(self._pages).difference(self._shown))  # what is read now is aged when it comes
+
+    def _aged(self, rows: Sequence[RowData]) -> list[RowData]:
+        stale = {run.id: rows_data.is_stale(run, self.labels) for run in self.runs}
+        return [rows_data.age(row, stale) for row in rows]
+
+    @Slot(object)
+    def _on_scores(self, _ids: object) -> None:
+        self._follow_runs()
+        self._refresh()
+        self._fetch_pages()  # at once: a timer would let the window be painted first, with what it says now
+        self.aged.emit()
+
+    @Slot(object)
+    def _on_annotations(self, ids: object) -> None:
+        """Show what was decided about a few rows at once, about many when they are read."""
+        project = self._session.project
+        if not isinstance(ids, list) or len(ids) > PAGE or project is None:
+            self._refresh()
+        else:
+            self._aged_since = True
+            self._stale.update(self._fetching)  # they may have been read before
+            places = np.flatnonzero(np.isin(self.ids, ids, kind="sort"))  # for few: no table of all ids
+            here = [divmod(int(place), PAGE) for place in places]
+            here = [(number, at) for number, at in here if at < len(self._pages.get(number, ()))]
+            rows = rows_data.reload_people(project, [self._pages[number][at] for number, at in here])
+            for (number, at), row in zip(here, rows, strict=True):
+                self._pages[number][at] = row
+                self._tell(number * PAGE + at, number * PAGE + at)
+        self.aged.emit()
+
+    def _refresh(self) -> None:
+        """Read the pages on the screen again, and the others when they are looked at."""
+        self._aged_since = True
+        self._stale.update(self._pages, self._fetching)
+        self._want_shown()
+
+    def _want_shown(self) -> None:
+        """Have the pages on the screen read again that are out of date."""
+        for number in self._shown:
+            if number in self._stale:
+                self._want(number)
+
+    def _aliases(self) -> tuple[str, ...]:
+        return tuple(run.alias for run in self.runs[1:])
+
+    def _follow_runs(self) -> None:
+        """Have a column for each baseline; the first one's is there from the start."""
+        wanted = Column.BASELINE + max(1, len(self.runs) - 1)
+        if wanted > self._columns:
+            self.beginInsertColumns(_ROOT, self._columns, wanted - 1)
+            self._columns = wanted
+            self.endInsertColumns()
+        elif wanted < self._columns:
+            self.beginRemoveColumns(_ROOT, wanted, self._columns - 1)
+            self._columns = wanted
+            self.endRemoveColumns()
+        self._tell_headings()
+
+    def _tell_headings(self) -> None:
+        """Have the headings drawn anew if they say something else: the table is drawn with them."""
+        headings = [
+            rows_text.heading(column, self.labels, self._aliases()) for column in range(self._columns)
+        ]
+        if headings != self._headings:
+            self._headings = headings
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
+
+
+def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Join neighbouring places: [1, 2, 5] is (1, 2) and (5, 5)."""
+    result: list[tuple[int, int]] = []
+    for place in places:
+        if result and result[-1][1] == place - 1:
+            result[-1] = (result[-1][0], place)
+        else:
+            result.append((place, place))
+    return result

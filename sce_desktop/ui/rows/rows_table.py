@@ -1,0 +1,362 @@
+"""The table itself: columns as wide as what they say, the text the rest, and selections that stay cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QItemSelectionRange,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QWidget
+
+from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
+from sce_desktop.ui.rows.rows_delegate import (
+    BAR_WIDTH,
+    LABEL_INDENT,
+    NUMBER_WIDTH,
+    PADDING,
+    SIGNS_WIDTH,
+    RowsDelegate,
+    strip_width,
+)
+from sce_desktop.ui.rows.rows_model import Column, RowsModel
+
+MOST_SELECTED = 10_000
+AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
+_LEAST_TEXT = 150
+_TEXT_SHARE = 0.42  # of the table: before the text has that, no name of a label gets more than it must
+_LEAST_NAME = {Column.YOURS: 60, Column.SCE: 78, Column.BASELINE: 56}  # of a label, in pixels
+_MOST_NAME = 200
+_FAR_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class RowsTable(QTableView):
+    """Shows a `RowsModel`; knows nothing of the session."""
+
+    rowChosen = Signal(object)  # place of the row that is the current one now
+    scrolled = Signal()  # other rows may be on the screen
+    menuAsked = Signal(object)  # QPoint on the screen
+    tooMany = Signal(object)  # how many rows can be selected at most
+
+    def __init__(self, model: RowsModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Rows")
+        self.setModel(model)
+        self._delegate = RowsDelegate(model, self)
+        self._corner: QToolButton | None = None
+        self._most = 0  # the highest number of a row
+        self._decided = False
+        self._name_width = 0  # of the longest name of a label
+        self.setItemDelegate(self._delegate)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setMouseTracking(True)  # for the hover
+        # The viewport paints all of itself, so Qt moves what stays on the screen when it scrolls, and only
+        # rows that come are painted.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        # Its place is kept, so that columns do not move with a filter; where all rows fit it is not seen.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.verticalScrollBar().rangeChanged.connect(self._on_range)
+        self._on_range(0, 0)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().setVisible(False)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.header = self.horizontalHeader()
+        self.header.setAccessibleName("Headings")
+        # The headings would ask for the flags of every selected row to know how to draw themselves, which
+        # takes a minute for a million rows; with a selection of their own they never do.
+        self.header.setSelectionModel(QItemSelectionModel(model, self.header))
+        self.header.setHighlightSections(False)
+        self.header.setSectionsClickable(True)
+        self.header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.header.setMinimumSectionSize(px(24))
+        self.header.setSortIndicatorShown(True)
+        self.header.setStretchLastSection(False)
+        self.header.setFixedHeight(px(31))
+        self._ahead = QTimer(self, singleShot=True, interval=AHEAD_MS)
+        self._ahead.timeout.connect(self._scroll_ahead)
+        self.header.sectionCountChanged.connect(self.fit_columns)
+        self.verticalScrollBar().valueChanged.connect(self.scrolled)
+        self.selectionModel().currentRowChanged.connect(self._on_current)
+        model.columnsInserted.connect(self._widen_selection)
+        self.fit_columns()
+
+    @Slot()
+    def _widen_selection(self) -> None:
+        """Take new columns into the selection, which is of whole rows and would end where they begin."""
+        flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().select(self.selectionModel().selection(), flags)
+
+    def set_corner(self, button: QToolButton) -> None:
+        """Put ``button`` at the right end of the headings."""
+        self._corner = button
+        self._place_corner()
+
+    def set_height(self, name: str) -> None:
+        """Make rows compact, normal or comfortable; the row at the top stays there."""
+        top = self.indexAt(QPoint(0, 0))
+        self._delegate.lines = 2 if name == "comfortable" else 1
+        height = max(px(ROW_HEIGHTS[name]), self.fontMetrics().lineSpacing() * self._delegate.lines + px(6))
+        self.verticalHeader().setMinimumSectionSize(height)
+        self.verticalHeader().setDefaultSectionSize(height)
+        if top.isValid():
+            self.scrollTo(top, QAbstractItemView.ScrollHint.PositionAtTop)
+        self.viewport().update()
+
+    def set_most(self, number: int) -> None:
+        """Make room for row numbers up to ``number``."""
+        if len(str(number)) != len(str(self._most)):
+            self._most = number
+            self.fit_columns()
+
+    def show_sorting(self, column: int | None, descending: bool) -> None:
+        """Show at which heading the order was chosen, if at any."""
+        order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+        self.header.setSortIndicator(-1 if column is None else column, order)
+
+    def set_decided(self, decided: bool) -> None:
+        """Make room for decisions once there are some."""
+        if decided != self._decided:
+            self._decided = decided
+            self._share_width()
+
+    @Slot()
+    def fit_columns(self) -> None:
+        """Give every column the width that it needs, and the text what they leave."""
+        metrics = self.fontMetrics()
+        names = (metrics.horizontalAdvance(label.name) for label in self._rows_model().labels)
+        self._name_width = max(names, default=0) + 1
+        self._share_width()
+
+    def _share_width(self) -> None:
+        model, room = self.model(), self.viewport().width()
+        shown = [c for c in range(model.columnCount()) if c != Column.TEXT and not self.isColumnHidden(c)]
+        for_text = max(px(_LEAST_TEXT), int(room * _TEXT_SHARE))
+        widths = between([self._wanted(column) for column in shown], room - for_text)
+        for column, width in zip(shown, widths, strict=True):
+            self.header.resizeSection(column, width)
+        self.header.resizeSection(Column.TEXT, max(px(_LEAST_TEXT), room - sum(widths)))
+
+    def _wanted(self, column: int) -> tuple[int, int]:
+        """Return the least and the best width of a column."""
+        around = 2 * px(PADDING)
+        if column == Column.NUMBER:
+            digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
+            return (digits + around + px(SIGNS_WIDTH),) * 2
+        heading = self.header.sectionSizeHint(column)
+        last = column == self.model().columnCount() - 1
+        if last and self._corner is not None:
+            heading += self._corner.width()
+        if not self._says_something(column):
+            return heading, heading
+        if column == Column.CELLS:
+            return (max(heading, strip_width(len(self._rows_model().labels)) + around),) * 2
+        beside = around + px(LABEL_INDENT)
+        if column == Column.SCE:
+            beside += px(NUMBER_WIDTH + BAR_WIDTH + PADDING)
+        name = px(_LEAST_NAME[Column(min(column, Column.BASELINE))])
+        best = max(name, min(px(_MOST_NAME), self._name_width))
+        return max(heading, beside + name), max(heading, beside + best)
+
+    def _says_something(self, column: int) -> bool:
+        """Whether there is more in a column than its heading: decisions, or scores."""
+        if column == Column.YOURS:
+            return self._decided
+        runs = len(self._rows_model().runs)
+        return runs > (0 if column < Column.BASELINE else 1 + column - Column.BASELINE)
+
+    def setColumnHidden(self, column: int, hide: bool) -> None:
+        """Hide or show a column; the text takes or gives the room."""
+        super().setColumnHidden(column, hide)
+        self._share_width()
+
+    def _rows_model(self) -> RowsModel:
+        model = self.model()
+        assert isinstance(model, RowsModel)
+        return model
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    def choose(self, place: int, *, step_down: bool = False) -> None:
+        """Make the row at ``place`` the only one selected, and bring it on the screen.
+
+        Where it is not there yet the table scrolls half a page: one sees what comes, and most steps down the
+        list repaint two rows and not all of them. The half page is painted a moment after a step, not in it:
+        a key must not wait for that.
+        """
+        index = self.model().index(place, Column.TEXT)
+        flags = (
+            QItemSelectionModel.SelectionFlag.ClearAndSelect
+            | QItemSelectionModel.SelectionFlag.Rows
+            | QItemSelectionModel.SelectionFlag.Current
+        )
+        first, last = self.shown_places()
+        if not first <= place < last:  # the last one may be cut
+            near = step_down and first <= place <= last + 1
+            hint = QAbstractItemView.ScrollHint
+            self.scrollTo(index, hint.EnsureVisible if near else hint.PositionAtCenter)
+        self.selectionModel().setCurrentIndex(index, flags)
+        if step_down:
+            self._ahead.start()
+
+    def go_within(self, place: int) -> None:
+        """Make the row at ``place`` the current one, and leave the selection as it is."""
+        index = self.model().index(place, Column.TEXT)
+        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.scrollTo(index)
+
+    @Slot()
+    def _scroll_ahead(self) -> None:
+        """Scroll half a page if the next step down would have to scroll."""
+        index = self.currentIndex()
+        first, last = self.shown_places()
+        if first <= index.row() <= last <= index.row() + 1:  # and not where the user has scrolled away
+            self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def scrollTo(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+    ) -> None:
+        """Bring a row on the screen; sideways nothing moves, as a row is one thing."""
+        left = self.horizontalScrollBar().value()
+        super().scrollTo(index, hint)
+        self.horizontalScrollBar().setValue(left)
+
+    def shown_places(self) -> tuple[int, int]:
+        """The first and last row on the screen; (0, -1) if there is none."""
+        first = self.rowAt(0)
+        if first < 0:
+            return 0, -1
+        last = self.rowAt(self.viewport().height() - 1)
+        return first, last if last >= 0 else self.model().rowCount() - 1
+
+    def selected_places(self) -> list[int]:
+        """The selected rows from top to bottom."""
+        places: set[int] = set()
+        for part in self._parts():
+            places.update(range(part.top(), part.bottom() + 1))
+        return sorted(places)
+
+    def _parts(self) -> list[QItemSelectionRange]:
+        selection = self.selectionModel().selection()
+        return [selection.at(place) for place in range(selection.count())]
+
+    def selectAll(self) -> None:
+        """Select every row, unless there are so many that this cannot be meant."""
+        if self.model().rowCount() > MOST_SELECTED:
+            self.tooMany.emit(MOST_SELECTED)
+            return
+        super().selectAll()
+
+    def setSelection(self, rect: QRect, command: QItemSelectionModel.SelectionFlag) -> None:
+        """Select the rows from a click or a drag; a huge stretch is cut."""
+        super().setSelection(rect, command)
+        self._cut_selection()
+
+    def _cut_selection(self) -> None:
+        parts = self._parts()
+        if sum(part.height() for part in parts) <= MOST_SELECTED:
+            return
+        here = self.currentIndex().row()
+        first = max(0, min(here, self.model().rowCount() - MOST_SELECTED))
+        kept = QItemSelection(
+            self.model().index(first, 0),
+            self.model().index(
+                min(first + MOST_SELECTED, self.model().rowCount()) - 1, self.model().columnCount() - 1
+            ),
+        )
+        self.selectionModel().select(kept, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self.tooMany.emit(MOST_SELECTED)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_current(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if current.isValid():
+            self.rowChosen.emit(current.row())
+
+    @Slot(int, int)
+    def _on_range(self, low: int, high: int) -> None:
+        self.verticalScrollBar().setEnabled(high > low)
+
+    # --- events --------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the ground, which is seen beside and below the rows, then the rows."""
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), self.palette().base())
+        painter.end()
+        super().paintEvent(event)
+
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Go to the first or last row by Home and End, and not to an end of the row, which is one thing."""
+        ends = {
+            QAbstractItemView.CursorAction.MoveHome: 0,
+            QAbstractItemView.CursorAction.MoveEnd: self.model().rowCount() - 1,
+        }
+        if action in ends:
+            return self.model().index(ends[action], Column.TEXT)
+        return super().moveCursor(action, modifiers)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the selection along to where Home, End and the page keys lead, with Ctrl too.
+
+        Qt leaves it behind with Ctrl; but the current row is the one that is shown and decided.
+        """
+        control = Qt.KeyboardModifier.ControlModifier
+        if event.key() in _FAR_KEYS and event.modifiers() & control:
+            event = QKeyEvent(event.type(), event.key(), event.modifiers() & ~control)
+        super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu at the mouse, or at the current row for the menu key."""
+        at = event.globalPos()
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft())
+        self.menuAsked.emit(at)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the corner button at its place."""
+        super().resizeEvent(event)
+        self._share_width()
+        self._place_corner()
+        self.scrolled.emit()
+
+    def keyboardSearch(self, search: str) -> None:
+        """Do nothing: letters decide, and searching a column would read every row."""
+
+    def _place_corner(self) -> None:
+        if self._corner is not None:
+            size = self.header.height() - px(6)
+            self._corner.setFixedSize(size, size)
+            self._corner.move(self.header.width() - size - px(3), px(3))
+
+
+def between(wanted: Sequence[tuple[int, int]], room: int) -> list[int]:
+    """Give columns their least width, and of ``room`` what is over in proportion to what each lacks still.
+
+    Args:
+        wanted: The least and the best width of each column, in pixels.
+        room: Pixels for all of them; where that is less than the least, the least stands.
+    """
+    lacking = sum(best - least for least, best in wanted)
+    spare = max(0, room - sum(least for least, _ in wanted))
+    share = min(1.0, spare / lacking) if lacking else 0.0
+    return [least + int((best - least) * share) for least, best in wanted]

@@ -1,0 +1,396 @@
+"""The rows in the centre of the window: the table, or what to do where there is nothing to show.
+
+Which rows, in which order, is the session's query; a click on a heading changes it. The list stays as it was
+found while one works down it; where a decision or a score would change it, a line at the bottom says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers.queries import (
+    depends_on_people,
+    depends_on_scores,
+    has_filters,
+    order_by_column,
+    sorted_column,
+    starts_over,
+    without_filters,
+)
+from sce_desktop.controllers.session import Session
+from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.rows.row_actions import RowActions
+from sce_desktop.ui.rows.row_keys import takes_text
+from sce_desktop.ui.rows.rows_model import Column, RowsModel
+from sce_desktop.ui.rows.rows_table import RowsTable
+
+LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
+_HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortable": "Comfortable, two lines"}
+
+
+class RowsView(QWidget):
+    """Follows the session; selecting a row makes it the session's current row."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._answered: RowQuery | None = None  # the query that the present list answers
+        self._aliases: list[str] = []  # of the runs that the columns have room for
+        self._problem = ""  # why what was asked last has no answer
+        self._keep_place = 0  # where the current row was before the list was found anew
+        self.setAccessibleName("Rows of the project")
+        self.model = RowsModel(session, self)
+        self.table = RowsTable(self.model)
+        self.actions_menu = RowActions(session, self)
+        self.empty = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.empty.setAccessibleName("Why no rows are shown")
+        set_role(self.empty, "muted")
+        self.clear_button = QPushButton("Clear the filters")
+        self.clear_button.clicked.connect(self._clear_filters)
+        self.pages = QStackedWidget()
+        self.pages.setAccessibleName("Rows or message")
+        self.pages.addWidget(self.table)
+        self.pages.addWidget(self._empty_page())
+        self.hint = QLabel()
+        self.hint.setAccessibleName("What to do next")
+        self.hint.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.hint, "muted")
+        self.refresh_button = QPushButton("Refresh the list")
+        self.refresh_button.setToolTip("Look again which rows belong here, and in which order")
+        set_role(self.refresh_button, "quiet")
+        set_icon(self.refresh_button, "refresh", "muted")
+        self.refresh_button.clicked.connect(self.refresh)
+        self.footer = QWidget()
+        foot = QHBoxLayout(self.footer)
+        foot.setContentsMargins(px(SPACE_M), px(2), px(SPACE_M), px(2))
+        foot.addWidget(self.hint, 1)
+        self.footer.setMinimumHeight(px(32))
+        foot.addWidget(self.refresh_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.pages, 1)
+        layout.addWidget(self.footer)
+        self._view_button = self._make_view_button()
+
+        self._visible_soon = QTimer(self, singleShot=True, interval=50)
+        self._visible_soon.timeout.connect(self._tell_visible)
+        self._aged = False
+        self._connect()
+        self._apply_settings()
+        self._show_state()
+
+    def _connect(self) -> None:
+        session, table = self._session, self.table
+        table.scrolled.connect(self._visible_soon.start)
+        table.rowChosen.connect(self._on_chosen)
+        table.header.sectionClicked.connect(self._sort)
+        table.menuAsked.connect(self._show_menu)
+        table.selectionModel().selectionChanged.connect(self._tell_selected)
+        table.tooMany.connect(lambda most: session.tell(f"At most {most:,} rows can be selected at once."))
+        self.model.idsChanged.connect(self._on_ids)
+        self.model.aged.connect(self._on_aged)
+        self.model.dataChanged.connect(self._show_state)
+        self.model.columnsInserted.connect(self._apply_settings)
+        session.stepAsked.connect(self._step)
+        session.nextAsked.connect(self._go_on)
+        session.queryFailed.connect(self._on_failed)
+        session.rowsFocusAsked.connect(self.table.setFocus)
+        session.rowAsked.connect(self._show_row_id)
+        session.currentRowChanged.connect(self._follow_current)
+        session.labelsChanged.connect(self._on_labels)
+        session.projectOpened.connect(self._on_labels)
+        session.scoresChanged.connect(self._on_scores)
+        session.scorer.modelsChanged.connect(self._on_models)
+        session.settingsChanged.connect(self._apply_settings)
+        session.thresholdChanged.connect(self._repaint)
+        session.countsChanged.connect(self._on_counts)
+
+    def _empty_page(self) -> QWidget:
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(px(SPACE_L), 0, px(SPACE_L), 0)
+        layout.setSpacing(px(SPACE_M))
+        layout.addStretch(2)
+        layout.addWidget(self.empty)
+        layout.addWidget(self.clear_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(3)
+        return page
+
+    def _make_view_button(self) -> QToolButton:
+        """A small button at the right end of the headings."""
+        button = QToolButton(self.table.header)
+        button.setAccessibleName("How the table looks")
+        button.setToolTip("How the table looks")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_role(button, "quiet")
+        set_icon(button, "more", "muted")
+        button.setStyleSheet("QToolButton { padding: 0; min-height: 0; }")  # as high as the headings
+        button.clicked.connect(
+            lambda: self._view_menu().popup(button.mapToGlobal(QPoint(0, button.height())))
+        )
+        self.table.set_corner(button)
+        return button
+
+    # --- rows ----------------------------------------------------------------------------------------------
+
+    @Slot()
+    def refresh(self) -> None:
+        """Find the rows of the query again."""
+        self.model.find()
+
+    @Slot()
+    def _on_ids(self) -> None:
+        """Stay at the row, or at its place where it is gone; the first time at the top."""
+        self._aged, self._problem = False, ""
+        ids = self.model.ids
+        query = self._session.query
+        plain = query.order is RowOrder.FILE and not query.descending
+        self.table.show_sorting(None if plain else sorted_column(query), query.descending)
+        self.table.set_most(int(ids.max()) if len(ids) else 0)
+        self._session.rows_found(len(ids))
+        self._tell_selected()  # a reset of the list drops the selection without a signal
+        self._show_state()
+        if not len(ids):
+            self._answered = None
+            self._session.set_current_row(None)
+            return
+        place = self.model.place_of(self._session.current_row)
+        if starts_over(query, self._answered):
+            place = self.model.start
+        if place is None:
+            place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0
+        if self._answered is None and self._session.labels and not takes_text(QApplication.focusWidget()):
+            self.table.setFocus()  # where the keys that decide work
+        self._answered = self._session.query
+        self.table.choose(place)
+        self._choose_row(place)
+        self._visible_soon.start()
+
+    @Slot(object)
+    def _on_failed(self, problem: str) -> None:
+        """The list stays as it was; where it is empty, what is wrong is said and not what was before."""
+        self._problem = problem
+        self._show_state()
+
+    @Slot(object)
+    def _on_chosen(self, place: int) -> None:
+        self._choose_row(place)
+
+    def _choose_row(self, place: int) -> None:
+        if 0 <= place < len(self.model.ids):
+            self._keep_place = place
+            self._session.set_current_row(int(self.model.ids[place]))
+
+    @Slot(object)
+    def _follow_current(self, row_id: int | None) -> None:
+        place = self.model.place_of(row_id)
+        if place is None or place == self.table.currentIndex().row():
+            return
+        if row_id in self._session.selected:  # as after an undo: the others stay selected with it
+            self.table.go_within(place)
+        else:
+            self.table.choose(place)
+
+    @Slot(object)
+    def _step(self, rows: int) -> None:
+        """Go to a neighbour of the current row; at an end stay there."""
+        count = len(self.model.ids)
+        if not count:
+            return
+        here = self.model.place_of(self._session.current_row)
+        place = self._keep_place if here is None else here + rows
+        place = min(max(place, 0), count - 1)
+        self.table.choose(place, step_down=rows > 0)
+        self._choose_row(place)
+
+    @Slot(object)
+    def _go_on(self, labelling: bool) -> None:
+        """Go to the next row; who is ``labelling``, and not correcting, to the next one without an answer.
+
+        Where there is none, and where one corrects, rows without text are passed over as far as they are
+        read: they get no label.
+        """
+        here = self.model.place_of(self._session.current_row)
+        project, steps = self._session.project, 1
+        if labelling and here is not None and project is not None:
+            for ahead in LOOKED_AHEAD:
+                below = self.model.ids[here + 1 : here + 1 + ahead]
+                found = project.first_open(below)
+                if found is not None:
+                    self._step(int(np.argmax(below == found)) + 1)
+                    return
+        while here is not None and here + steps < len(self.model.ids):
+            row = self.model.row_at(here + steps)
+            if row is None or not row.blank:
+                break
+            steps += 1
+        self._step(steps)
+
+    @Slot(object)
+    def _show_row_id(self, row_id: int) -> None:
+        """Go to a row; where the filters hide it they are cleared."""
+        self._session.set_current_row(row_id)
+        if self.model.place_of(row_id) is None:
+            self._session.set_query(without_filters(self._session.query))
+
+    @Slot()
+    def _tell_selected(self) -> None:
+        places = self.table.selected_places()
+        self._session.set_selected(self.model.ids[places].tolist() if len(places) > 1 else ())
+
+    @Slot()
+    def _tell_visible(self) -> None:
+        first, last = self.table.shown_places()
+        self.model.set_shown(first, last)
+        self._session.set_visible_rows(int(row_id) for row_id in self.model.ids[first : last + 1])
+
+    @Slot()
+    def _on_aged(self) -> None:
+        query = self.model.query
+        if query is not None and (depends_on_people(query) or depends_on_scores(query)):
+            self._aged = True
+        self._show_state()
+
+    @Slot()
+    def _on_models(self) -> None:
+        """Scoring began or ended: at the end the order by scores is made anew."""
+        self._show_state()
+        query = self.model.query
+        if self._session.scorer.job is None and self._aged and query is not None and depends_on_scores(query):
+            self.refresh()
+
+    # --- what is said --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _show_state(self) -> None:
+        session, model = self._session, self.model
+        if len(model.ids) or model.query is None:
+            self.pages.setCurrentIndex(0)
+        else:
+            filtered = has_filters(model.query)
+            why = _why_empty(model.query) if filtered else "This project has no rows."
+            self.empty.setText(self._problem or why)
+            self.clear_button.setVisible(filtered)
+            self.pages.setCurrentIndex(1)
+        hint = ""
+        if model.query is not None and len(model.ids):
+            if not session.labels:
+                hint = "No labels yet: type them at the left, then press Score."
+            elif not session.runs and session.scorer.job is None:
+                hint = "Not scored yet: press Score to see the probability of every label."
+            elif self._aged:
+                hint = "Some rows may belong elsewhere by now."
+        self.hint.setText(hint)
+        self.refresh_button.setVisible(self._aged)
+        self.footer.setVisible(bool(hint))
+
+    @Slot()
+    def _on_labels(self) -> None:
+        self._aliases = [run.alias for run in self._session.runs]
+        self.table.fit_columns()
+        self._show_state()
+
+    @Slot()
+    def _on_counts(self) -> None:
+        counts = self._session.counts
+        if counts is not None:
+            self.table.set_decided(counts.labelled + counts.states[RowState.SKIPPED] > 0)
+
+    @Slot()
+    def _on_scores(self) -> None:
+        """Make room for the scores of runs that were not there before."""
+        aliases = [run.alias for run in self._session.runs]
+        if aliases != self._aliases:
+            self._aliases = aliases
+            self.table.fit_columns()
+        self._show_state()
+
+    # --- how it looks --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _apply_settings(self) -> None:
+        settings = self._session.settings
+        self.table.set_height(str(settings["row_height"]))
+        for column in range(Column.SCE, self.model.columnCount()):
+            cells = column != Column.CELLS or bool(settings["label_cells"])
+            self.table.setColumnHidden(column, self._session.blind or not cells)
+        self._visible_soon.start()
+
+    @Slot()
+    def _repaint(self) -> None:
+        self.table.viewport().update()
+
+    def _view_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._add_view_actions(menu)
+        return menu
+
+    def _add_view_actions(self, menu: QMenu) -> None:
+        session = self._session
+        cells = QAction(
+            "Cells of all labels", menu, checkable=True, checked=bool(session.settings["label_cells"])
+        )
+        cells.toggled.connect(lambda on: session.change_setting("label_cells", on))
+        menu.addAction(cells)
+        menu.addSeparator()
+        group = QActionGroup(menu)
+        for height, name in _HEIGHT_NAMES.items():
+            action = QAction(name, menu, checkable=True, checked=session.settings["row_height"] == height)
+            action.triggered.connect(
+                lambda _=False, height=height: session.change_setting("row_height", height)
+            )
+            group.addAction(action)
+            menu.addAction(action)
+
+    @Slot(object)
+    def _show_menu(self, at: QPoint) -> None:
+        ids = [int(self.model.ids[place]) for place in self.table.selected_places()]
+        if not ids:
+            return
+        menu = self.actions_menu.menu(ids)
+        view = menu.addMenu("View")
+        self._add_view_actions(view)
+        menu.popup(at)
+
+    # --- the query -----------------------------------------------------------------------------------------
+
+    @Slot(int)
+    def _sort(self, column: int) -> None:
+        query = order_by_column(self._session.query, column, self._session.runs)
+        if query is None:
+            self._session.tell("Rows can be ordered by scores once they are scored: press Score.")
+        else:
+            self._session.set_query(query)
+
+    @Slot()
+    def _clear_filters(self) -> None:
+        self._session.set_query(without_filters(self._session.query))
+
+
+def _why_empty(query: RowQuery) -> str:
+    if query.search and not has_filters(replace(query, search="")):
+        return f"No text contains “{query.search}”."
+    if query.former_ids:
+        return "All rows of the label that was split are decided."
+    if query.state is RowState.UNLABELLED:
+        return "Nothing is left to label here."
+    return "No row matches the filters."

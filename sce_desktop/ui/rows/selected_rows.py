@@ -1,0 +1,160 @@
+"""Several rows selected in the table: what a key or a button of the row panel does is done to all of them.
+
+Answers go the way of the table's menu (`bulk_work`): in bulk, in the background, undone as one step. Each
+method says whether it has done it: False where not more than one row is selected.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from sce_desktop.controllers.bulk_work import answer_for, decide_many, done_words, submit_bulk
+from sce_desktop.controllers.label_edits import ask, quoted, rows
+from sce_desktop.controllers.rows_text import decided_names
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.types import ACCEPTED, Decision, Run
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+    from sce_desktop.tasks.insight.bulk import BulkOutcome
+
+_MARKS = {"flag": ("flagged", "no longer flagged"), "unsure": ("marked as unsure", "no longer unsure")}
+
+
+class SelectedRows(QObject):
+    """Does to the selected rows what the row panel would do to the current one."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+
+    @property
+    def count(self) -> int:
+        """How many rows a key is about: 0 where it is the current one alone."""
+        return len(self._session.selected)
+
+    def decide(self, decision: Decision, label_ids: tuple[int, ...] = ()) -> bool:
+        """Give all of them the same answer; ask first where that replaces another."""
+        session, project, ids = self._session, self._session.project, self._session.selected
+        if not ids or project is None:
+            return False
+        replaced = 0 if session.read_only else _count_relabelled(project, ids, decision, label_ids)
+        do = partial(self._decide, project, ids, decision, label_ids)
+        parent = self.parent()
+        if not replaced or not isinstance(parent, QWidget):
+            do()
+            return True
+        names = quoted(decided_names(decision, label_ids, session.labels))
+        skips, have = decision is Decision.SKIPPED, "has" if replaced == 1 else "have"
+        question = f"Skip {rows(len(ids))}?" if skips else f"Label {rows(len(ids))} {names}?"
+        details = f"{replaced:,} of them {have} another label, which is replaced. Undo with Ctrl+Z."
+        ask(parent, question, details, "Replace labels", do)
+        return True
+
+    def _decide(
+        self, project: Project, ids: tuple[int, ...], decision: Decision, label_ids: tuple[int, ...]
+    ) -> None:
+        if self._session.project is project:
+            decide_many(self._session, ids, decision, label_ids)
+
+    def choose(self, label_id: int) -> bool:
+        """Give all of them a label; where rows may have several, add it to those that they have."""
+        session = self._session
+        if not self.count or session.label_set is None:
+            return False
+        if not session.label_set.multi_label:
+            return self.decide(Decision.LABEL, (label_id,))
+        done = done_words(session, Decision.LABEL, (label_id,))
+        submit_bulk(session, add_label, session.selected, label_id, done=done)
+        return True
+
+    def accept(self) -> bool:
+        """Give those that have no answer what the model predicts for each."""
+        session = self._session
+        run = next((run for run in session.runs if run.alias == MAIN_ALIAS), None)
+        if not self.count:
+            return False
+        if run is None or session.blind:
+            session.tell("There are no predictions to accept: choose a label.")
+        elif session.project is not None and session.project.first_open(session.selected) is None:
+            session.tell(f"{rows(self.count)} selected, none of them unlabelled: there is nothing to accept.")
+        else:
+            job = submit_bulk(
+                session,
+                accept_predictions,
+                run,
+                session.selected,
+                session.threshold,
+                title="Accepting predictions",
+                queue=ACCEPTED,
+            )
+            if job is not None and session.project is not None:
+                job.finished.connect(partial(self._tell_none, session.project))
+        return True
+
+    def _tell_none(self, project: Project, outcome: BulkOutcome) -> None:
+        if not outcome.rows and self._session.project is project:
+            self._session.tell("None of the selected rows is unlabelled and has a prediction to accept.")
+
+    def mark(self, mark: str) -> bool:
+        """Set a mark on all of them, or take it away where all have it."""
+        session, project = self._session, self._session.project
+        if not self.count or project is None:
+            return False
+        ids = session.selected
+        marks = project.marks(ids)
+        on = not all(row_id in marks and getattr(marks[row_id], mark) for row_id in ids)
+        if session.set_marks(ids, **{mark: on}):
+            self._tell(_MARKS[mark][0 if on else 1])
+        return True
+
+    def take_back(self) -> bool:
+        """Take back what was decided about them."""
+        if self.count and self._session.clear_decision(self._session.selected):
+            self._tell("unlabelled again")
+        return bool(self.count)
+
+    def _tell(self, what: str) -> None:
+        self._session.tell(f"{rows(self.count)} {what}. Undo with Ctrl+Z.")
+
+
+def _count_relabelled(
+    project: Project, ids: tuple[int, ...], decision: Decision, label_ids: tuple[int, ...]
+) -> int:
+    from sce_desktop.tasks.insight.bulk import count_relabelled
+
+    return count_relabelled(project, ids, answer_for(decision, label_ids))
+
+
+# --- what the lane runs ------------------------------------------------------------------------------------
+
+
+def add_label(
+    project: Project, row_ids: tuple[int, ...], label_id: int, *, queue: str, progress: Progress
+) -> BulkOutcome:
+    """Add a label to those that rows have."""
+    from sce_desktop.tasks.insight.bulk import decide_all
+
+    known = project.annotations(row_ids)
+    before = {row_id: known[row_id].label_ids if row_id in known else () for row_id in row_ids}
+    wanted = {row_id: (*had, label_id) for row_id, had in before.items() if label_id not in had}
+    return decide_all(project, wanted, queue=queue, progress=progress)
+
+
+def accept_predictions(
+    project: Project, run: Run, row_ids: tuple[int, ...], threshold: float, *, queue: str, progress: Progress
+) -> BulkOutcome:
+    """Give unlabelled rows what ``run`` predicts; of several labels those from ``threshold`` up."""
+    from sce_desktop.core.scoring import MULTI_LABEL_THRESHOLD
+    from sce_desktop.store.content.query import RowQuery
+    from sce_desktop.tasks.insight.review import accept, acceptable
+
+    least = (threshold or MULTI_LABEL_THRESHOLD) if run.multi_label else 0.0
+    found = acceptable(project, run, RowQuery(among=row_ids), least)
+    return accept(project, found, queue=queue, progress=progress)

@@ -1,0 +1,400 @@
+"""How a table is read, shown before anything of it is imported; nothing here waits for the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers import table_work
+from sce_desktop.controllers.choices import ImportChoices
+from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.label_edits import MergeOnOpen, rows
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.kit.dialog_parts import dialog_column
+from sce_desktop.ui.kit.preview_model import PreviewModel
+from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.transfer.doubts_pane import DoubtsPane
+from sce_desktop.ui.transfer.import_facts import FactsPane
+from sce_desktop.ui.transfer.import_forms import ColumnsForm
+from sce_desktop.ui.transfer.import_side import ImportSide
+from sce_desktop.ui.transfer.import_target import TargetForm, heading
+from sce_desktop.ui.transfer.reading_form import ReadingForm
+
+if TYPE_CHECKING:
+    from sce_desktop.controllers.table_work import Look
+    from sce_desktop.tasks.tables.scan import TableScan
+
+_NOT_TEXT = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".gz")
+
+
+class ImportDialog(ProjectDialog):
+    """Shows a table as it would be imported. Import hands the choices to `Session.import_table`.
+
+    Args:
+        session: The window's session.
+        path: The table.
+        append: Begin with adding the rows to the open project.
+        told: A sentence about the file to show, as on others that were dropped with it.
+        parent: The window.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        path: Path,
+        *,
+        append: bool = False,
+        told: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(session, "Import a table", parent)
+        self._path = path
+        self._look: Look | None = None
+        self._scan: TableScan | None = None
+        self._looking: Job | None = None
+        self._scanning: Job | None = None
+        self._failure = ""
+        self._wanted: list[int] = []  # widths of the preview's columns
+        self._build(append)
+        self.told.setText(told)
+        self.told.setVisible(bool(told))
+        self.resize(px(980), px(700))
+        self._show_unread("")
+        self._look_again()
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _build(self, append: bool) -> None:
+        title = QLabel(self._path.name)
+        title.setTextFormat(Qt.TextFormat.PlainText)
+        title.setToolTip(str(self._path))
+        title.setAccessibleName("File")
+        set_role(title, "title")
+        self.kind = QLabel()
+        self.kind.setAccessibleName("Kind of table")
+        set_role(self.kind, "muted")
+        self.told = QLabel(wordWrap=True)
+        self.told.setTextFormat(Qt.TextFormat.PlainText)
+        self.told.setAccessibleName("About the file")
+        head = QHBoxLayout()
+        head.addWidget(title)
+        head.addWidget(self.kind)
+        head.addStretch()
+
+        self.target = TargetForm(self._session, self._path, append=append)
+        self.target.changed.connect(self._on_target)
+        self.target.renamed.connect(self._show_state)
+        self.reading = ReadingForm()
+        self.reading.changed.connect(self._look_again)
+        self.columns = ColumnsForm()
+        self.columns.changed.connect(self._on_columns)
+        self._forms = (heading("How it is read"), self.reading, heading("Columns"), self.columns)
+        self.side = ImportSide(([self.target], self._forms[:2], self._forms[2:]), self.columns)
+        self._show_forms(False)
+
+        self.model = PreviewModel(self)
+        self.table = QTableView()
+        self.table.setTabKeyNavigation(False)
+        self.table.setAccessibleName("Preview of the table")
+        self.table.setModel(self.model)
+        self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.table.setWordWrap(False)
+        self.table.verticalHeader().setDefaultSectionSize(px(ROW_HEIGHTS["compact"]))
+        self.table.verticalHeader().setSectionResizeMode(self.table.verticalHeader().ResizeMode.Fixed)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.table.horizontalHeader().setMinimumSectionSize(px(64))
+        self.table.viewport().installEventFilter(self)
+        self.unread = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.unread.setTextFormat(Qt.TextFormat.PlainText)
+        self.unread.setAccessibleName("Why the file cannot be read")
+        set_role(self.unread, "warn")
+        self.doubts = DoubtsPane()
+        self.doubts.chosen.connect(self.reading.settle)
+        self.facts = FactsPane()
+        self.facts.quotesAsText.connect(self.reading.quotes_as_text)
+        self.problem = QLabel(wordWrap=True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.setAccessibleName("What is in the way")
+        set_role(self.problem, "warn")
+        right = QVBoxLayout()
+        right.setSpacing(px(SPACE_M))
+        right.addWidget(self.table, 1)
+        right.addWidget(self.unread, 1)
+        right.addWidget(self.doubts)
+        right.addWidget(self.facts)
+
+        middle = QHBoxLayout()
+        middle.setSpacing(px(SPACE_L))
+        middle.addWidget(self.side)
+        middle.addLayout(right, 1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
+        self.import_button = QPushButton("Import")
+        set_role(self.import_button, "primary")
+        buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.addWidget(self.problem, 1)
+        foot.addWidget(buttons)
+        layout = dialog_column(self)
+        layout.addLayout(head)
+        layout.addWidget(self.told)
+        layout.addLayout(middle, 1)
+        layout.addLayout(foot)
+        self.import_button.setDefault(True)  # only in its dialog does it become the one that Return presses
+
+    def _show_forms(self, shown: bool) -> None:
+        """Show what can be chosen once a table has been read; before, there is nothing to choose."""
+        for widget in self._forms:
+            widget.setVisible(shown)
+
+    def _show_unread(self, sentence: str) -> None:
+        """Show why there is no preview in its place; empty: show the preview."""
+        self.unread.setText(sentence)
+        self.unread.setVisible(bool(sentence))
+        self.table.setVisible(not sentence)
+
+    # --- the state -----------------------------------------------------------------------------------------
+
+    def _obstacle(self) -> str:
+        """Why the table cannot be imported as things stand, in one sentence; empty if it can."""
+        if self._failure:
+            return self._failure
+        if self._look is None:
+            return ""
+        counted = self._scan.rows if self._scan is not None else len(self._look.preview.rows)
+        if not counted:
+            return "The table has no rows to import."
+        project = self._session.project
+        if self.target.append and project is not None:
+            columns = self._look.preview.columns
+            if project.row_count() and columns != project.columns:
+                return _difference(columns, project.columns)
+            return ""
+        if not self.columns.text_columns:
+            return "Say which column holds the text."
+        return self.target.obstacle()
+
+    @Slot()
+    def _show_state(self) -> None:
+        obstacle = self._obstacle()
+        self.problem.setText("" if obstacle == self.unread.text() else obstacle)
+        self.import_button.setEnabled(self._look is not None and not obstacle)
+        verb = "Add" if self.target.append else "Import"
+        counted = self._scan is not None and not self._failure
+        some = self._scan.rows if counted and self._scan is not None else 0
+        self.import_button.setText(f"{verb} {rows(some)}" if some else verb)
+        self.import_button.setAccessibleName(self.import_button.text())
+
+    # --- looking and counting ------------------------------------------------------------------------------
+
+    @Slot()
+    def _look_again(self) -> None:
+        """Read the head of the table with the options of now, in place of what is being read."""
+        drop(self._looking)
+        drop(self._scanning)
+        self._scan = None
+        self._looking = self._session.lanes.reads.submit(
+            table_work.look,
+            self._path,
+            self.reading.options,
+            title=f"Looking at {self._path.name}",
+            first=True,
+            quiet=True,
+        )
+        self._looking.finished.connect(self._on_look)
+        self._looking.failed.connect(self._on_failed)
+        self.import_button.setEnabled(False)
+        if self._look is None:
+            self.kind.setText("Looking at the file…")
+
+    @Slot(object)
+    def _on_look(self, look: Look) -> None:
+        self._look, self._failure = look, ""
+        preview = look.preview
+        self._show_forms(True)
+        self._show_unread("")
+        self.kind.setText(preview.kind)
+        self.model.show_preview(preview)
+        self.reading.show_preview(preview)
+        self.doubts.show_doubts(preview.doubts)
+        self._show_columns()
+        self._on_columns()
+        self._size_columns()
+
+    def _show_columns(self) -> None:
+        assert self._look is not None
+        project = self._session.project
+        fixed = None
+        if self.target.append and project is not None and project.row_count():
+            fixed = project.text_columns if project.columns == self._look.preview.columns else ()
+        self.columns.show_look(self._look, fixed)
+
+    @Slot(object)
+    def _on_failed(self, error: object) -> None:
+        self._failure = str(error)
+        self.kind.setText("")
+        self.model.show_preview(None)
+        self._show_unread(self._failure)
+        self.doubts.show_doubts(())
+        if self._look is None and self._path.suffix.lower() not in _NOT_TEXT:
+            for widget in self._forms[:2]:
+                widget.show()
+            self.reading.show_unread()
+        self.facts.clear()
+        self._show_state()
+
+    @Slot()
+    def _on_columns(self) -> None:
+        """Mark the columns that were chosen and count the table anew."""
+        drop(self._scanning)
+        self._scanning = self._scan = None
+        if self._look is None:
+            return
+        text = self.columns.text_columns
+        self.model.set_columns(text, self.columns.label, self.columns.data_width)
+        self.columns.show_scan(None)
+        preview = self._look.preview
+        self._show_state()
+        if not text or (self.target.append and self._obstacle()):
+            self.facts.clear()
+            return
+        self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
+        project = self._session.project if self.target.append else None
+        arguments = (
+            self._path,
+            preview.options.settled,
+            text,
+            self.columns.label,
+            self.columns.lists,
+            project,
+        )
+        title = f"Counting {self._path.name}"
+        if project is not None:
+            self._scanning = self._session.submit(
+                table_work.scan, *arguments, title=title, quiet=True, tell_failure=False
+            )
+        else:
+            self._scanning = self._session.lanes.files.submit(
+                table_work.scan, *arguments, title=title, quiet=True
+            )
+        self._scanning.progressed.connect(self._on_scan_progress)
+        self._scanning.finished.connect(self._on_scan)
+        self._scanning.failed.connect(self._on_scan_failed)
+
+    @Slot(object, object, object)
+    def _on_scan_progress(self, done: int, total: int | None, _stage: str) -> None:
+        self.facts.show_progress(done, total)
+
+    @Slot(object)
+    def _on_scan(self, scan: TableScan) -> None:
+        self._scan = scan
+        self.facts.show_scan(scan, append=self.target.append, lists=self.columns.lists)
+        if any("backslash" in problem.message for problem in scan.problems):
+            self.reading.offer_escape()
+        self.columns.show_scan(scan)
+        self.model.set_known(scan.known_head)
+        self._show_state()
+
+    @Slot(object)
+    def _on_scan_failed(self, error: object) -> None:
+        self._failure = str(error)
+        self.facts.clear()
+        self._show_state()
+
+    def _size_columns(self) -> None:
+        """Give the other columns what they need, within limits, and the text what they leave."""
+        self.table.resizeColumnsToContents()
+        header, text = self.table.horizontalHeader(), self.columns.text_columns
+        self._wanted = [
+            min(header.sectionSize(column) + px(SPACE_S), px(420) if column in text else px(170))
+            for column in range(self.model.columnCount())
+        ]
+        self._spread()
+
+    def _spread(self) -> None:
+        if len(self._wanted) != self.model.columnCount():
+            return
+        spare = max(0, self.table.viewport().width() - sum(self._wanted))
+        widest = next(iter(self.columns.text_columns), len(self._wanted) - 1)
+        for column, width in enumerate(self._wanted):
+            self.table.horizontalHeader().resizeSection(column, width + spare * (column == widest))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave no place beside the preview empty."""
+        if event.type() is QEvent.Type.Resize:
+            self._spread()
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def _on_target(self) -> None:
+        if self._look is not None:
+            self._show_columns()
+        self._on_columns()
+
+    @Slot()
+    def _on_project_closed(self) -> None:
+        """Stop adding to a project that is gone."""
+        if self.target.append:
+            self.reject()
+        else:
+            self.target.offer_open(False)
+
+    # --- the end -------------------------------------------------------------------------------------------
+
+    def accept(self) -> None:
+        """Hand the choices over and go; the status bar shows the import."""
+        if self._look is None or self._obstacle():
+            return
+        groups = self._scan.alike if self._scan is not None and self.columns.merge.isChecked() else ()
+        choices = ImportChoices(
+            self._path,
+            self._look.preview.options.settled,
+            self.columns.text_columns,
+            label_column=self.columns.label,
+            as_gold=self.columns.as_gold,
+            lists=None if self.columns.lists else False,
+            take_back=self.columns.data_width is not None,
+            append=self.target.append,
+            project_path=None if self.target.append else self.target.project_path,
+        )
+        drop(self._scanning)
+        merge = MergeOnOpen(self._session, self.target.project_path, groups) if groups else None
+        job = self._session.import_table(choices)
+        if merge is not None and job is not None:
+            merge.follow(job)
+        super().accept()
+
+    def reject(self) -> None:
+        """Stop reading and go."""
+        drop(self._looking)
+        drop(self._scanning)
+        super().reject()
+
+
+def _difference(columns: tuple[str, ...], wanted: tuple[str, ...]) -> str:
+    """How the columns of a table differ from those of the project that it would be added to."""
+    missing = [name for name in wanted if name not in columns]
+    extra = [name for name in columns if name not in wanted]
+    parts = [
+        f"{verb} {', '.join(f'“{name}”' for name in names[:3])}{' and more' if len(names) > 3 else ''}"
+        for verb, names in (("lacks", missing), ("has besides", extra))
+        if names
+    ]
+    how = " and ".join(parts) or "has them in another order"
+    return f"The columns are not those of the project: the table {how}. Import it as a new project."

@@ -1,0 +1,82 @@
+"""What is shown when something went wrong that nobody expected. The program goes on."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+from PySide6.QtCore import Slot, qVersion
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop import __version__
+from sce_desktop.controllers.crashes import Crash
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import SPACE_L, SPACE_S, px, set_role
+
+_LIBRARIES = ("PySide6-Essentials", "torch", "transformers", "numpy", "SQLAlchemy")
+
+
+def versions() -> str:
+    """Versions of what matters, from package metadata: nothing is imported for it."""
+    lines = [f"SCE Desktop {__version__}"]
+    lines.append(f"{platform.system()} {platform.release()} {platform.machine()}")
+    lines.append(f"Python {platform.python_version()}, Qt {qVersion()}, {QGuiApplication.platformName()}")
+    for name in _LIBRARIES:
+        try:
+            lines.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            lines.append(f"{name} is not installed")
+    return "\n".join(lines)
+
+
+class CrashDialog(QDialog):
+    """Says that there was a bug, shows what a report needs, and copies it. Holds no text and no file name."""
+
+    def __init__(self, crash: Crash, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Something went wrong")
+        self.setAccessibleName("Something went wrong")
+        heading = QLabel("Something went wrong in the program")
+        set_role(heading, "title")
+        words = QLabel(
+            "This is a mistake in the program, not yours. Your project is saved, and you can go on. "
+            "A report helps to mend it: what is below names places in the program, but no text and no file "
+            "of yours.",
+            wordWrap=True,
+        )
+        self.report = f"{versions()}\n\n{crash.trace}"
+        details = QPlainTextEdit(self.report, readOnly=True)
+        details.setAccessibleName("Report")
+        details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        details.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.copy_button = QPushButton("Copy report")
+        self.copy_button.setAccessibleName("Copy report")
+        set_icon(self.copy_button, "copy")
+        self.copy_button.clicked.connect(self._copy)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName("Close")
+        buttons.addButton(self.copy_button, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(px(SPACE_S))
+        margin = px(SPACE_L)
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.addWidget(heading)
+        layout.addWidget(words)
+        layout.addWidget(details, 1)
+        layout.addWidget(buttons)
+        self.resize(px(640), px(440))
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.report)
+        self.copy_button.setText("Copied")

@@ -1,0 +1,456 @@
+"""The one window: start page or workspace, tool bar, menus, docks, and how it opens, drops and closes.
+
+What it shows lives in panels, what it does in `controllers.session`; here are only the places and the ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QKeySequence,
+)
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QWidget,
+)
+
+from sce_desktop import __version__, paths
+from sce_desktop.controllers.choices import Counts
+from sce_desktop.controllers.crashes import Crash
+from sce_desktop.controllers.queries import has_filters
+from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.work import free_path
+from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
+from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
+from sce_desktop.ui.kit.message_strip import MessageStrip
+from sce_desktop.ui.kit.palette import CommandPalette
+from sce_desktop.ui.kit.parts import DockPart, Parts
+from sce_desktop.ui.kit.tab_order import step
+from sce_desktop.ui.kit.theme import Mode, Theme
+from sce_desktop.ui.labels.labels_panel import LabelsPanel
+from sce_desktop.ui.rows.accept_dialog import AcceptDialog
+from sce_desktop.ui.window.crash_dialog import CrashDialog
+from sce_desktop.ui.window.docks import PanelDock
+from sce_desktop.ui.window.drops import Drops
+from sce_desktop.ui.window.jobs_panel import JobsPanel
+from sce_desktop.ui.window.lost_project import LostProject
+from sce_desktop.ui.window.menus import Menus
+from sce_desktop.ui.window.settings_dialog import SettingsDialog
+from sce_desktop.ui.window.start_page import StartPage
+from sce_desktop.ui.window.status_bar import StatusBar
+from sce_desktop.ui.window.tool_bar import ToolBar
+from sce_desktop.ui.window.workspace import Workspace
+
+TITLE = "SCE Desktop"
+_STATE_VERSION = 2  # of the docks and tool bars; raise it when one is renamed
+_JOBS = DockPart("Jobs and log", "Ctrl+J", lambda session: JobsPanel(session.lanes), project=False)
+
+
+class MainWindow(QMainWindow):
+    """Built once by `app`; closing it closes the project."""
+
+    def __init__(
+        self, session: Session, parts: Parts, theme: Theme, *, recent: RecentProjects, state: QSettings
+    ) -> None:
+        super().__init__()
+        self._session = session
+        self._theme = theme
+        self._parts = parts
+        self._recent = recent
+        self._counted: tuple[Path, Counts] | None = None  # a project, and how it stands
+        self._state = state
+        self._settled = False
+        self._crash: CrashDialog | None = None
+        self.setAccessibleName(TITLE)
+        self.setAcceptDrops(True)
+
+        self.start_page = StartPage(recent)
+        self.workspace = Workspace(session, parts)
+        self.pages = QStackedWidget()
+        self.pages.setAccessibleName("Pages")
+        self.pages.addWidget(self.start_page)
+        self.pages.addWidget(self.workspace)
+        self.setCentralWidget(self.pages)
+        self.strip = MessageStrip(self.pages)
+        self.pages.currentChanged.connect(self.strip.raise_)  # the page that comes lies over it
+        self.drops = Drops(self, self.pages, self.open_path, session.tell)  # type: ignore[arg-type]
+
+        self.status = StatusBar(session.lanes)
+        self.setStatusBar(self.status)
+        self.docks = {part.title: self._dock(part) for part in (*parts.docks, _JOBS)}
+        self.docks[_JOBS.title].build()  # it notes what happens before it is looked at
+        self._docks_of_project: list[PanelDock] = []  # to be shown again with the next project
+        self._front = ""  # which of them was seen
+        self.tool_bar = ToolBar(session, parts.run_bar(session))
+        self.addToolBar(self.tool_bar)
+        self.menus = Menus(self, session, theme)
+
+        self.lost = LostProject(session, self)
+        self.lost.watch.lost.connect(lambda _: self.status.set_saved("Not saved"))
+        self.lost.watch.back.connect(lambda: self.status.set_saved("Saved"))
+
+        self.tool_bar.exportAsked.connect(self.ask_export)
+        self.start_page.openAsked.connect(self.ask_open)
+        self.start_page.pathChosen.connect(self.open_path)
+        self.start_page.sampleAsked.connect(session.open_sample)
+        session.told.connect(self.strip.show_message)
+        session.toldLasts.connect(self.strip.make_last)
+        session.offered.connect(self.strip.show_offer)
+        session.repairAsked.connect(self.ask_repair)
+        session.rescued.connect(self._on_rescued)
+        session.asked.connect(self.strip.show_question)
+        session.editing.connect(self.strip.end_news)
+        session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
+        session.review.over.connect(self.strip.end_offer)
+        session.panelAsked.connect(self.show_panel)
+        session.projectOpened.connect(self._on_opened)
+        session.projectOpened.connect(self.strip.end_offer)
+        session.projectClosed.connect(self._on_closed)
+        session.projectOpened.connect(self.strip.end_project)
+        session.projectClosed.connect(self.strip.end_project)
+        session.countsChanged.connect(self._show_counts)
+        session.foundChanged.connect(self._show_counts)
+        session.scoresChanged.connect(self._show_counts)
+        session.scorer.modelsChanged.connect(self._show_device)
+        session.settled.connect(self._on_settled)
+        for child in self.findChildren(QWidget):
+            if child.acceptDrops():  # text fields would take a file's name as text
+                child.installEventFilter(self)
+        self._restore()
+        self._on_closed()
+        self._show_device()
+
+    # --- building ------------------------------------------------------------------------------------------
+
+    def _dock(self, part: DockPart) -> PanelDock:
+        dock = PanelDock(part, self._session)
+        present = self.findChild(PanelDock)
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
+        if present is not None:
+            self.tabifyDockWidget(present, dock)
+        dock.hide()
+        return dock
+
+    # --- opening -------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def open_path(self, path: Path, told: str = "") -> None:
+        """Open a project, or show how a table would be imported; and say what was ``told`` with it."""
+        if not path.exists():
+            self._session.tell(f"{path} is not there any more.", "warn")
+            self.start_page.refresh()
+        elif is_project(path):
+            self._session.open_project(path)
+            if told:
+                self._session.tell_of_program(told)
+        else:
+            self._show_import(path, told=told)
+
+    def _show_import(self, path: Path, *, append: bool = False, told: str = "") -> None:
+        open_dialog(self._parts.import_dialog(self._session, path, append=append, told=told, parent=self))
+
+    def _choose(self, title: str, filters: str, then: Callable[[Path], object]) -> None:
+        """Let the user choose a file, without a nested event loop."""
+        dialog = QFileDialog(self, title, str(self._state.value("folder", "")), filters)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+
+        def chosen(name: str) -> None:
+            self._state.setValue("folder", str(Path(name).parent))
+            then(Path(name))
+
+        dialog.fileSelected.connect(chosen)
+        open_dialog(dialog)
+
+    @Slot()
+    def ask_open(self) -> None:
+        """Choose a project or a table."""
+        self._choose("Open", OPEN_FILTERS, self.open_path)
+
+    @Slot()
+    def ask_append(self) -> None:
+        """Choose a table whose rows are added to the open project."""
+        self._choose("Add rows", TABLE_FILTER, lambda path: self._show_import(path, append=True))
+
+    @Slot()
+    def ask_copy(self) -> None:
+        """Choose where a copy of the project goes."""
+        self._choose_copy("Save a copy", self._session.save_copy)
+
+    def _choose_copy(self, title: str, then: Callable[[Path, bool], object], *, at: str = "") -> None:
+        """Let the user choose a project to write, and whether it replaces one that exists."""
+
+        def chosen(path: Path, replace: bool) -> None:
+            self._state.setValue("folder", str(path.parent))
+            then(path, replace)
+
+        at = at or str(self._state.value("folder", ""))
+        ask_save(self, title, PROJECT_FILTER, chosen, at=at, suffix="sce")
+
+    @Slot(object)
+    def ask_repair(self, path: Path) -> None:
+        """Choose where what can be read of a damaged project goes."""
+        self._choose_copy(
+            "Repair to a new project",
+            lambda copy, replace: self._session.repair_project(path, copy, replace),
+            at=str(free_path(path.parent, f"{path.stem} (repaired)")),
+        )
+
+    @Slot()
+    def ask_export(self) -> None:
+        """Show the export dialog."""
+        open_dialog(self._parts.export_dialog(self._session, parent=self))
+
+    @Slot()
+    def ask_accept(self) -> None:
+        """Offer to accept what the model says for many rows."""
+        if not self._session.runs:
+            self._session.tell("Nothing is scored yet: press Score first.")
+        elif not self._session.refuses_edit():
+            open_dialog(AcceptDialog(self._session, self))
+
+    @Slot()
+    def ask_coder(self) -> None:
+        """Choose the file of another person's answers."""
+        if not self._session.refuses_edit():
+            self._choose("Answers of another person", TABLE_FILTER, self._show_coder)
+
+    def _show_coder(self, path: Path) -> None:
+        open_dialog(CoderDialog(self._session, path, self))
+
+    @Slot()
+    def merge_labels(self) -> None:
+        """Offer to merge the labels that are selected in their list."""
+        panel = self.workspace.labels
+        if isinstance(panel, LabelsPanel):
+            panel.merge_selected()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go where the eye goes."""
+        return step(self, forward=forward)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take a file, or say why it cannot be opened."""
+        self.drops.take(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Take the cue away."""
+        self.drops.take(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file."""
+        self.drops.take(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take from text fields file drags, which would become text, and the keys of the menus."""
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            keys = QKeySequence(event.keyCombination())  # on X11 Ctrl+E and Ctrl+K would edit the field
+            if any(keys == action.shortcut() for action in self.menus.all_actions()):
+                event.ignore()
+                return True
+        return self.drops.take(event) or super().eventFilter(watched, event)
+
+    # --- what is shown -------------------------------------------------------------------------------------
+
+    @Slot()
+    def _on_opened(self) -> None:
+        project = self._session.project
+        assert project is not None
+        self.pages.setCurrentWidget(self.workspace)
+        self.setWindowTitle(f"{project.path.stem} – {TITLE}")
+        self.status.set_saved("Read-only" if project.read_only else "Saved")
+        self._set_project_actions(True)
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._remember()
+        self._counted = None
+        self.pages.setCurrentWidget(self.start_page)
+        self.setWindowTitle(TITLE)
+        self.status.set_counts(None)
+        self.status.set_saved("")
+        self._set_project_actions(False)
+        self.start_page.refresh()
+
+    def _set_project_actions(self, on: bool) -> None:
+        self.tool_bar.setVisible(on)
+        self.menus.set_project_open(on)
+        if on:
+            for dock in self._docks_of_project:
+                dock.show()
+            if self._front:
+                self.docks[self._front].raise_()
+        else:
+            shown = [dock for dock in self.docks.values() if not dock.isHidden()]
+            self._front = self._in_front() or self._front
+            if self._front != _JOBS.title and any(dock.part.project for dock in shown):
+                going = shown  # that of the jobs too: it would be what the next project opens on
+            else:
+                going = [dock for dock in shown if dock.part.project]
+            self._docks_of_project = going
+            for dock in going:
+                dock.hide()
+
+    def _in_front(self) -> str:
+        """The panel below that is seen; empty where there is none."""
+        return next((title for title, dock in self.docks.items() if dock.seen), "")
+
+    @Slot()
+    def close_panels(self) -> None:
+        """Close all panels below."""
+        for dock in self.docks.values():
+            dock.put_away()
+
+    @Slot()
+    def _show_counts(self) -> None:
+        counts, project = self._session.counts, self._session.project
+        found = self._session.found if has_filters(self._session.query) else None
+        scored = self._session.runs[0].scored if self._session.runs else 0
+        self.status.set_counts(counts, found=found, scored=scored)
+        if counts is not None and project is not None:
+            begun = self._counted is None or self._counted[0] != project.path
+            self._counted = (project.path, counts)
+            if begun:
+                self._remember()
+
+    @Slot(object)
+    def show_panel(self, title: str) -> None:
+        """Show the panel below that bears ``title``."""
+        self.docks[title].bring()
+
+    @Slot()
+    def _show_device(self) -> None:
+        self.status.set_device(self._session.scorer.device_text)
+
+    @Slot(object, object)
+    def _on_rescued(self, path: Path, copy: Path) -> None:
+        """List the copy of a lost project among the recent ones."""
+        self._recent.remember_copy(path, copy)
+        self.start_page.refresh()
+
+    def _remember(self) -> None:
+        """Note how a project stands; when it is opened and when it is left, as this writes a file."""
+        if self._counted is not None:
+            path, counts = self._counted
+            self._recent.remember(path, rows=counts.rows, labelled=counts.labelled, scored=counts.scored)
+
+    @Slot()
+    def show_palette(self) -> None:
+        """Show every action to choose from by typing."""
+        palette = CommandPalette(self.menus.all_actions(), self)
+        palette.move((self.width() - palette.width()) // 2, self.pages.y())
+        palette.show()
+        palette.field.setFocus()
+
+    @Slot()
+    def show_settings(self) -> None:
+        """Show the settings."""
+        open_dialog(SettingsDialog(self._session.settings, self)).changed.connect(self._on_settings)
+
+    @Slot(object)
+    def _on_settings(self, keys: set[str]) -> None:
+        if "theme" in keys:
+            self._theme.set_mode(self._session.settings["theme"])  # type: ignore[arg-type]
+        self._session.scorer.settings_changed(keys)
+        self._session.settingsChanged.emit(keys)
+
+    def choose_theme(self, mode: Mode) -> None:
+        """Take light, dark or the system's colours from now on."""
+        self._theme.set_mode(mode)
+        self._session.change_setting("theme", mode)
+
+    @Slot(object)
+    def show_crash(self, crash: Crash) -> None:
+        """Show what went wrong; a second crash while the first is shown stays in the log."""
+        if self._crash is None:
+            self._crash = CrashDialog(crash, self)
+            self._crash.finished.connect(self._on_crash_read)
+            self._crash.open()
+
+    @Slot()
+    def _on_crash_read(self) -> None:
+        if self._crash is not None:
+            self._crash.deleteLater()
+            self._crash = None
+
+    @Slot()
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or stop filling it."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    @Slot()
+    def open_log_folder(self) -> None:
+        """Show the folder of the log in the file manager."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_dir())))
+
+    @Slot()
+    def show_about(self) -> None:
+        """Say what this program is."""
+        box = QMessageBox(self)
+        box.setWindowTitle(f"About {TITLE}")
+        box.setText(f"{TITLE} {__version__}")
+        box.setInformativeText(
+            "Sorts texts into labels of your own, on this machine. No text leaves it.\nApache License 2.0"
+        )
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    # --- coming and going ----------------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        self.resize(1280, 800)
+        if isinstance(geometry := self._state.value("geometry"), QByteArray):  # the file may hold anything
+            self.restoreGeometry(geometry)
+        if isinstance(docks := self._state.value("docks"), QByteArray):
+            self.restoreState(docks, _STATE_VERSION)
+        self._front = title if (title := str(self._state.value("front", ""))) in self.docks else ""
+        if isinstance(zones := self._state.value("zones"), QByteArray):
+            self.workspace.restoreState(zones)
+
+    def _save(self) -> None:
+        self._state.setValue("geometry", self.saveGeometry())
+        self._state.setValue("docks", self.saveState(_STATE_VERSION))
+        self._state.setValue("zones", self.workspace.saveState())
+        self._state.setValue("front", self._in_front())
+        self._state.sync()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stop what runs, wait for it without freezing, close the project, then go."""
+        if self._settled:
+            event.accept()
+            return
+        event.ignore()
+        if not self.lost.asks():
+            self._close()
+
+    def _close(self) -> None:
+        self._save()
+        self.setEnabled(False)
+        self._session.tell_of_program("Finishing…")
+        self._session.shut_down()
+
+    def close_unasked(self) -> None:
+        """Close the window as the system wants it: what needs an answer is done without one."""
+        self.lost.watch.blockSignals(True)
+        if self._settled:
+            self.close()
+        else:
+            self._close()
+
+    @Slot()
+    def _on_settled(self) -> None:
+        self._settled = True
+        QTimer.singleShot(0, self, self.close)  # not now: this may be inside closeEvent, where Qt ignores it

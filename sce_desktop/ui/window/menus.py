@@ -1,0 +1,226 @@
+"""The menus: every command of the window with its keys. The command palette offers the same actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QDialog, QMenu, QWidget
+
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
+from sce_desktop.ui.kit.dialog_parts import open_dialog
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import Mode, Theme
+from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
+from sce_desktop.ui.models.models_dialog import ModelsDialog
+from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
+from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
+from sce_desktop.ui.window.keys_dialog import KeysDialog
+
+if TYPE_CHECKING:
+    from sce_desktop.ui.window.main_window import MainWindow
+
+_THEMES: tuple[tuple[Mode, str], ...] = (
+    ("system", "Colours of the system"),
+    ("light", "Light colours"),
+    ("dark", "Dark colours"),
+)
+_HISTORY_MS = 100  # the names in the menu can wait for the next row
+
+
+class Menus(QObject):
+    """Builds the menu bar of the main window and keeps its actions."""
+
+    def __init__(self, window: MainWindow, session: Session, theme: Theme) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._with_project: list[QAction] = []
+        self._history_soon = QTimer(self, singleShot=True, interval=_HISTORY_MS)
+        self._history_soon.timeout.connect(self.show_history)
+        self._build_file(session)
+        self._build_edit()
+        self._build_run(session)
+        self._build_review(session)
+        self._build_view(session, theme)
+        self._build_help()
+
+    def set_project_open(self, on: bool) -> None:
+        """Enable or disable what needs a project."""
+        for action in self._with_project:
+            action.setEnabled(on)
+        self.show_history()
+
+    @Slot()
+    def show_history(self) -> None:
+        """Name what would be undone and done again."""
+        project = self._session.project
+        undo = redo = ""
+        if project is not None:
+            with project.snapshot():
+                undo, redo = project.undo_text(), project.redo_text()
+        for action, word, text in ((self._undo, "&Undo", undo), (self._redo, "&Redo", redo)):
+            shown = text.replace("&", "&&")
+            action.setText(f"{word} {shown[:1].lower()}{shown[1:]}" if text else word)
+            action.setEnabled(bool(text) and not self._session.read_only)
+
+    def all_actions(self) -> list[QAction]:
+        """Every action in the order of the menus."""
+        menus = (entry.menu() for entry in self._window.menuBar().actions())
+        return [action for menu in menus if isinstance(menu, QMenu) for action in menu.actions()]
+
+    def _menu(self, title: str) -> QMenu:
+        return self._window.menuBar().addMenu(title)
+
+    def _add(
+        self,
+        menu: QMenu,
+        text: str,
+        do: Callable[[], object],
+        *,
+        keys: QKeySequence.StandardKey | str | None = None,
+        icon: str = "",
+        project: bool = False,
+    ) -> QAction:
+        """Add an action; ``project``: only while a project is open."""
+        action = QAction(text, self._window)
+        if keys is not None:
+            action.setShortcut(QKeySequence(keys))
+            key = action.shortcut().toString(QKeySequence.SequenceFormat.PortableText)
+            self._session.keymap.menu_keys[key] = text.replace("&", "").rstrip("…")
+        if icon:
+            set_icon(action, icon, "muted")
+        action.setProperty("menu_name", menu.title().replace("&", ""))
+        action.triggered.connect(lambda _=False: do())
+        menu.addAction(action)
+        if project:
+            self._with_project.append(action)
+        return action
+
+    def _build_file(self, session: Session) -> None:
+        window, standard = self._window, QKeySequence.StandardKey
+        menu = self._menu("&File")
+        self._add(menu, "&Open…", window.ask_open, keys=standard.Open, icon="open")
+        self._add(menu, "&Add rows…", window.ask_append, keys="Ctrl+Shift+O", icon="add", project=True)
+        self._add(menu, "&Export…", window.ask_export, keys="Ctrl+E", icon="export", project=True)
+        self._add(menu, "Save a &copy…", window.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True)
+        self._add(menu, "Close &project", session.close_project, keys="Ctrl+W", project=True)
+        menu.addSeparator()
+        self._add(menu, "Try the &sample", session.open_sample, icon="play")
+        self._add(menu, "Se&ttings…", window.show_settings, keys="Ctrl+,", icon="settings")
+        self._add(menu, "&Quit", window.close, keys="Ctrl+Q")
+
+    def _build_edit(self) -> None:
+        window = self._window
+        menu, session = self._menu("&Edit"), self._session
+        self._undo = self._add(
+            menu, "&Undo", session.undo, keys=QKeySequence.StandardKey.Undo, icon="undo", project=True
+        )
+        self._redo = self._add(menu, "&Redo", session.redo, keys="Ctrl+Shift+Z", icon="redo", project=True)
+        self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
+        session.historyChanged.connect(self._history_soon.start)
+        session.annotationsChanged.connect(self._history_soon.start)
+        session.labelsChanged.connect(self._history_soon.start)
+        menu.addSeparator()
+        find = window.tool_bar.focus_search
+        self._add(menu, "&Find…", find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
+        self._add(menu, "&Command palette…", window.show_palette, keys="Ctrl+K", icon="command")
+
+    def _build_run(self, session: Session) -> None:
+        menu = self._menu("&Run")
+        self._add(menu, "&Score", session.scorer.start, keys="F5", icon="play", project=True)
+        self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
+        menu.addSeparator()
+        table = session.scorer.table.action(self._window)
+        table.setProperty("menu_name", "Run")
+        menu.addAction(table)
+        menu.setToolTipsVisible(True)
+        self._add(menu, "&Models…", self._opener(ModelsDialog), icon="model")
+
+    def _build_review(self, session: Session) -> None:
+        window = self._window
+        menu = self._menu("Revie&w")
+        self._add(menu, "Start &reviewing", session.review.begin, icon="play", project=True)
+        accept, similar = window.ask_accept, lambda: session.show_similar(session.current_row)
+        self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)
+        self._add(menu, "&Unsure below…", self._opener(ThresholdDialog), icon="unsure", project=True)
+        menu.addSeparator()
+        self._add(menu, "&Similar rows", similar, icon="search", project=True)
+        duplicates = partial(session.panelAsked.emit, "Duplicates")
+        self._add(menu, "Find near &duplicates…", duplicates, icon="copy", project=True)
+        self._add(menu, "Filter by a &column…", self._opener(ColumnFilterDialog), icon="filter", project=True)
+        menu.addSeparator()
+        self._add(
+            menu,
+            "&Merge the selected labels…",
+            window.merge_labels,
+            keys="Ctrl+M",
+            icon="merge",
+            project=True,
+        )
+        menu.addSeparator()
+        self._digits(menu, session)
+        menu.addSeparator()
+        self._add(menu, "Answers of another &person…", window.ask_coder, icon="import", project=True)
+        self._add(menu, "A&greement with others…", self._opener(AgreementDialog), icon="check", project=True)
+        self._add(
+            menu, "&Label sets and versions…", self._opener(LabelSetsDialog), icon="label", project=True
+        )
+
+    def _digits(self, menu: QMenu, session: Session) -> None:
+        """Which label a digit means: one of two."""
+        group, choices = QActionGroup(self), {}
+        for how, text in (("rank", "Digit &keys by rank"), ("fixed", "&Fixed digit keys")):
+            choices[how] = self._add(menu, text, partial(session.review.choose_digits, how))
+            choices[how].setCheckable(True)
+            group.addAction(choices[how])
+
+        def show() -> None:
+            choices[str(session.settings["digit_keys"])].setChecked(True)
+
+        session.settingsChanged.connect(lambda _: show())
+        show()
+
+    def _build_view(self, session: Session, theme: Theme) -> None:
+        window = self._window
+        menu = self._menu("&View")
+        for name, panel in window.workspace.sides.items():
+            toggle = QAction(name, window, checkable=True, checked=True)
+            toggle.setProperty("menu_name", "View")
+            toggle.toggled.connect(panel.setVisible)
+            menu.addAction(toggle)
+            self._with_project.append(toggle)
+        for dock in window.docks.values():
+            self._add(menu, dock.part.title, dock.toggle, keys=dock.part.keys, project=dock.part.project)
+        self._add(menu, "&Close all panels", window.close_panels, keys="Ctrl+0")
+        menu.addSeparator()
+        group = QActionGroup(self)
+        for mode, text in _THEMES:
+            choice = self._add(menu, text, self._theme_chooser(mode))
+            choice.setCheckable(True)
+            choice.setChecked(theme.mode == mode)
+            group.addAction(choice)
+        menu.addSeparator()
+        blind = self._add(menu, "&Blind mode", session.toggle_blind, keys="Ctrl+B", project=True)
+        blind.setCheckable(True)
+        blind.setChecked(session.blind)
+        blind.setToolTip("Hide what models say while you decide")
+        session.settingsChanged.connect(lambda _: blind.setChecked(session.blind))
+        menu.addSeparator()
+        self._add(menu, "&Full screen", window.toggle_full_screen, keys="F11")
+
+    def _opener(self, dialog: Callable[[Session, QWidget], QDialog]) -> Callable[[], object]:
+        return lambda: open_dialog(dialog(self._session, self._window))
+
+    def _theme_chooser(self, mode: Mode) -> Callable[[], None]:
+        return lambda: self._window.choose_theme(mode)
+
+    def _build_help(self) -> None:
+        menu = self._menu("&Help")
+        self._add(menu, "&Keys…", self._opener(KeysDialog), keys="F1", icon="command")
+        self._add(menu, "Open the &log folder", self._window.open_log_folder, icon="folder")
+        self._add(menu, "&About SCE Desktop", self._window.show_about, icon="help")

@@ -1,0 +1,220 @@
+"""What there is without a project: drop a table, open, go on with a recent project, try the sample."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sce_desktop.controllers.recent import RecentProject, RecentProjects
+from sce_desktop.core.words import plural
+from sce_desktop.ui.kit.icons import icon, set_icon
+from sce_desktop.ui.kit.low_scroll import LowScroll
+from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, font, px, set_role, tokens
+
+_PATH_ROLE = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
+
+
+def ago(seconds: float) -> str:
+    """How long ago, in the coarsest unit that says something."""
+    for size, unit in ((86400 * 7, "week"), (86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {unit}{'s' if count != 1 else ''} ago"
+    return "just now"
+
+
+def state_of(project: RecentProject) -> str:
+    """One line on where a project stands."""
+    if not project.exists:
+        return f"The file is not there any more: {project.path}"
+    parts = [plural(project.rows, "row")]
+    if project.scored:
+        parts.append(f"{project.scored:,} scored")
+    if project.labelled:
+        parts.append(f"{project.labelled:,} labelled")
+    return " · ".join((*parts, ago(time.time() - project.opened_at)))
+
+
+class _RecentList(QListWidget):
+    """Recent projects; Return opens, Delete takes off the list."""
+
+    opened = Signal(object)  # Path
+    forgotten = Signal(str)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        item = self.currentItem()
+        if item is not None and event.key() == Qt.Key.Key_Delete:
+            self.forgotten.emit(item.data(_PATH_ROLE))
+        elif item is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.opened.emit(Path(item.data(_PATH_ROLE)))
+        else:
+            super().keyPressEvent(event)
+
+
+class _RecentDelegate(QStyledItemDelegate):
+    """Draws a project: its name, and below it, muted, how it stands."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Two lines and the air around them."""
+        return QSize(px(200), 2 * option.fontMetrics.lineSpacing() + px(SPACE_L))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw the ground as the style does, then icon and lines."""
+        self.initStyleOption(option, index)
+        name, _, state = index.data().partition("\n")
+        picture: QIcon = index.data(Qt.ItemDataRole.DecorationRole)
+        option.text, option.icon = "", QIcon()
+        style = QApplication.style() if option.widget is None else option.widget.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
+        side, middle = px(18), option.rect.center().y()
+        left = option.rect.left() + px(SPACE_S)
+        picture.paint(painter, left, middle - side // 2, side, side)
+        line = option.fontMetrics.lineSpacing()
+        words = option.rect.adjusted(px(SPACE_S) + side + px(SPACE_M), 0, -px(SPACE_S), 0)
+        painter.save()
+        for text, top, colour in ((name, middle - line, tokens().ink), (state, middle, tokens().muted)):
+            painter.setPen(QColor(colour))
+            shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideMiddle, words.width())
+            painter.drawText(words.left(), top, words.width(), line, Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.restore()
+
+
+class StartPage(LowScroll):
+    """Shown while no project is open; hidden, it does not hold the window's height, which the docks share."""
+
+    openAsked = Signal()  # choose a file
+    pathChosen = Signal(object)  # Path of a recent project
+    sampleAsked = Signal()
+
+    def __init__(self, recent: RecentProjects, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._recent = recent
+        self.setAccessibleName("Start page")
+
+        title = QLabel("Sort texts into labels of your own")
+        large = font("strong")
+        large.setPixelSize(px(22))
+        title.setFont(large)
+        subtitle = QLabel("Everything happens on this machine; no text leaves it.")
+        set_role(subtitle, "muted")
+
+        self.drop = QFrame()
+        self.drop.setAccessibleName("Drop a file here")
+        set_role(self.drop, "drop")
+        picture = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        picture.setPixmap(icon("import", "muted").pixmap(px(36), px(36)))
+        picture.setAccessibleName("Import")
+        self._picture = picture
+        words = QLabel("Drop a table here", alignment=Qt.AlignmentFlag.AlignCenter)
+        strong = font("strong")
+        strong.setPixelSize(px(15))
+        words.setFont(strong)
+        kinds = QLabel(
+            "csv, tsv, txt, xlsx, parquet, jsonl or a project (.sce)", alignment=Qt.AlignmentFlag.AlignCenter
+        )
+        set_role(kinds, "muted")
+        self.open_button = QPushButton("Open file…")
+        self.open_button.setAccessibleName("Open a table or a project")
+        set_role(self.open_button, "primary")
+        self.open_button.clicked.connect(self.openAsked)
+        self.sample_button = QPushButton("Try the sample")
+        self.sample_button.setAccessibleName("Try the sample")
+        self.sample_button.setToolTip("300 messages to an invented parcel service, with labels")
+        set_icon(self.sample_button, "play")
+        self.sample_button.clicked.connect(self.sampleAsked)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(px(SPACE_S))
+        buttons.addStretch()
+        buttons.addWidget(self.open_button)
+        buttons.addWidget(self.sample_button)
+        buttons.addStretch()
+        inside = QVBoxLayout(self.drop)
+        inside.setContentsMargins(px(SPACE_XL), px(36), px(SPACE_XL), px(36))
+        inside.setSpacing(px(SPACE_S))
+        for part in (picture, words, kinds):
+            inside.addWidget(part)
+        inside.addSpacing(px(SPACE_S))
+        inside.addLayout(buttons)
+
+        self._heading = QLabel("Recent projects")
+        set_role(self._heading, "heading")
+        self.recent_list = _RecentList()
+        self.recent_list.setAccessibleName("Recent projects")
+        self.recent_list.setItemDelegate(_RecentDelegate(self.recent_list))
+        self.recent_list.itemActivated.connect(self._on_activated)
+        self.recent_list.itemClicked.connect(self._on_activated)
+        self.recent_list.opened.connect(self.pathChosen)
+        self.recent_list.forgotten.connect(self._forget)
+
+        column = QWidget()
+        column.setMaximumWidth(px(640))
+        column.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        content = QVBoxLayout(column)
+        content.setSpacing(px(SPACE_S))
+        content.addStretch(1)
+        content.addWidget(title)
+        content.addWidget(subtitle)
+        content.addSpacing(px(SPACE_L))
+        content.addWidget(self.drop)
+        content.addSpacing(px(SPACE_L))
+        content.addWidget(self._heading)
+        content.addWidget(self.recent_list, 4)
+        content.addStretch(1)
+        outer = QHBoxLayout(self.inside)
+        outer.setContentsMargins(px(SPACE_XL), px(SPACE_XL), px(SPACE_XL), px(SPACE_XL))
+        outer.addStretch(1)
+        outer.addWidget(column, 8)
+        outer.addStretch(1)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read the recent projects again."""
+        self._picture.setPixmap(icon("import", "muted").pixmap(px(36), px(36)))
+        self.recent_list.clear()
+        for project in self._recent.all():
+            item = QListWidgetItem(
+                icon("table" if project.exists else "warning", "muted"),
+                f"{project.name}\n{state_of(project)}",
+            )
+            item.setData(_PATH_ROLE, project.path)
+            item.setToolTip(project.path)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{project.name}, {state_of(project)}")
+            self.recent_list.addItem(item)
+        some = self.recent_list.count() > 0
+        self._heading.setVisible(some)
+        self.recent_list.setVisible(some)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw the icons in the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self.refresh()
+
+    @Slot(QListWidgetItem)
+    def _on_activated(self, item: QListWidgetItem) -> None:
+        self.pathChosen.emit(Path(item.data(_PATH_ROLE)))
+
+    @Slot(str)
+    def _forget(self, path: str) -> None:
+        self._recent.forget(path)
+        self.refresh()

@@ -1,0 +1,125 @@
+"""The line at the bottom: what is true now, what runs, where it runs, and that all of it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
+
+from sce_desktop.controllers.choices import Counts
+from sce_desktop.controllers.jobs import Job, JobState, Lane
+from sce_desktop.controllers.words import progress_text
+from sce_desktop.core.words import plural
+from sce_desktop.store.content.query import RowState
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+
+SHOW_MS = 250  # a progress bar paints at once whatever it is told: not while something else waits for it
+
+
+class StatusBar(QStatusBar):
+    """Counts at the left, the job that runs beside them, the device and "Saved" at the right."""
+
+    stopAsked = Signal(object)  # the Job that is shown
+
+    def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Status")
+        self.setSizeGripEnabled(False)
+        self.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
+        self._lanes = tuple(lanes)
+        self._job: Job | None = None
+        self.counts = self._label("Rows, labelled, scored")
+        self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
+        self.addWidget(self.counts)
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedWidth(px(140))
+        self.bar.setAccessibleName("Progress")
+        self.addWidget(self.bar)
+        self.progress = self._label("What runs")
+        self.addWidget(self.progress)
+        self.stop_button = QPushButton("Stop")
+        self.stop_button.setAccessibleName("Stop what runs")
+        self.stop_button.setToolTip("What is finished stays")
+        set_role(self.stop_button, "quiet")
+        set_icon(self.stop_button, "stop", "muted")
+        self.stop_button.clicked.connect(self._on_stop)
+        self.addWidget(self.stop_button)
+        self.device = self._label("Device")
+        self.addPermanentWidget(self.device)
+        self.saved = self._label("Saved")
+        self.addPermanentWidget(self.saved)
+        self._show_soon = QTimer(self, singleShot=True, interval=SHOW_MS)
+        self._show_soon.timeout.connect(self._show_running)
+        self._show_job(None)
+        for lane in self._lanes:
+            lane.jobSubmitted.connect(self._on_changed)
+            lane.jobChanged.connect(self._on_changed)
+
+    @staticmethod
+    def _label(name: str) -> QLabel:
+        label = QLabel()
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setAccessibleName(name)
+        return label
+
+    def set_counts(self, counts: Counts | None, *, found: int | None = None, scored: int = 0) -> None:
+        """Show how many rows there are, labelled and scored; nothing without a project.
+
+        ``found``: how many of them the filters leave; None: there is no filter. ``scored``: by now, where
+        that is more than was counted.
+        """
+        shown = "" if found is None else f"{found:,} of "
+        parts: tuple[str, ...] = ()
+        if counts is not None:
+            by_now = max(scored, counts.scored)
+            rows = f"{shown}{plural(counts.rows, 'row')}"
+            parts = (rows, f"{counts.labelled:,} labelled", f"{by_now:,} scored")
+        self.counts.setText("    ".join(parts))
+        none = counts.states[RowState.NONE] if counts else 0
+        self.counts.setToolTip(f"{none:,} of the labelled rows as “none of these”" if none else "")
+
+    def set_device(self, text: str) -> None:
+        """Say where models run."""
+        self.device.setText(text)
+
+    def set_saved(self, text: str) -> None:
+        """Say what is saved: everything, always, unless the project is read-only."""
+        self.saved.setText(text)
+
+    @Slot(object)
+    def _on_changed(self, job: Job) -> None:
+        if job is self._job and not job.active:  # the button must not stop what has ended
+            self._show_running()
+        elif not self._show_soon.isActive() and not job.quiet:
+            self._show_soon.start()
+
+    @Slot()
+    def _show_running(self) -> None:
+        running = [job for lane in self._lanes for job in lane.jobs if not job.quiet]
+        running.sort(key=lambda job: job.started_at is None)  # what runs before what waits
+        self._show_job(running[0] if running else None)
+
+    def _show_job(self, job: Job | None) -> None:
+        self._job = job
+        for widget in (self.bar, self.progress, self.stop_button):
+            widget.setVisible(job is not None)
+        if job is None:
+            self.progress.clear()
+            return
+        if job.total:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(int(1000 * min(1.0, job.done / job.total)))
+        else:
+            self.bar.setRange(0, 0)
+        self.progress.setText(progress_text(job))
+        self.stop_button.setEnabled(job.state is not JobState.CANCELLING)
+
+    @Slot()
+    def _on_stop(self) -> None:
+        if self._job is not None:
+            job = self._job
+            job.cancel()
+            self._show_running()
+            self.stopAsked.emit(job)

@@ -1,0 +1,158 @@
+"""The tool bar: which project, scoring, search, export."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from sce_desktop.controllers.session import Session
+from sce_desktop.core.words import plural
+from sce_desktop.ui.kit.elided_label import ElidedLabel
+from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.theme import px, set_role
+
+_TYPING_MS = 250
+_SEARCH, _LEAST_SEARCH = 220, 120  # pixels
+_NAME, _PROBLEM = 220, 260  # pixels at most
+_WIDE = 1100  # pixels; below, the number of rows is left to the status bar
+
+
+class _SearchBox(QLineEdit):
+    """Gives way where the window is narrow."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholderText="Search texts…  Ctrl+F", clearButtonEnabled=True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(px(_LEAST_SEARCH))
+
+    def sizeHint(self) -> QSize:
+        """Return the size where there is room."""
+        return QSize(px(_SEARCH), super().sizeHint().height())
+
+
+class ToolBar(QToolBar):
+    """Shown while a project is open."""
+
+    exportAsked = Signal()
+
+    def __init__(self, session: Session, run_bar: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__("Main tool bar", parent)
+        self.setObjectName("Main tool bar")
+        self.setAccessibleName("Main tool bar")
+        self.setMovable(False)
+        self.toggleViewAction().setVisible(False)
+        self._session = session
+        self.name = ElidedLabel()
+        self.name.setMaximumWidth(px(_NAME))
+        self.name.setAccessibleName("Project")
+        set_role(self.name, "title")
+        self.rows = QLabel()
+        self.rows.setAccessibleName("Number of rows")
+        set_role(self.rows, "muted")
+        self.search = _SearchBox()
+        self.search.setAccessibleName("Search texts")
+        for button in self.search.findChildren(QToolButton):
+            button.setAccessibleName("Clear the search")
+        self.pattern = QToolButton()
+        self.pattern.setText(".*")
+        self.pattern.setCheckable(True)
+        self.pattern.setAccessibleName("Search by a regular expression")
+        self.pattern.setToolTip("Search by a regular expression")
+        set_role(self.pattern, "quiet")
+        self.pattern.toggled.connect(self._search)
+        self.problem = ElidedLabel()
+        self.problem.setMinimumWidth(1)  # the window must not grow while one types: the box says it too
+        self.problem.setMaximumWidth(px(_PROBLEM))
+        self.problem.setAccessibleName("What is wrong with the search")
+        set_role(self.problem, "warn")
+        self.export_button = QPushButton("Export…")
+        self.export_button.setAccessibleName("Export")
+        set_icon(self.export_button, "export", "muted")
+        self.export_button.clicked.connect(self.exportAsked)
+        gap = QWidget()
+        gap.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        find = (self.search, self.pattern, self.problem)
+        self.addWidget(self.name)
+        self._rows_shown = self.addWidget(self.rows)
+        for widget in (run_bar, *find, gap, self.export_button):
+            self.addWidget(widget)
+        self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
+        self._typing.timeout.connect(self._search)
+        self.search.textEdited.connect(self._typing.start)
+        self.search.returnPressed.connect(self._search)
+        self.search.textChanged.connect(self._on_text)
+        session.queryChanged.connect(self._on_query)
+        session.queryFailed.connect(self._show_problem)
+        session.projectOpened.connect(self._show_project)
+        session.rowsChanged.connect(self._show_project)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size that shows all; Qt hides behind an arrow what the screen cannot hold."""
+        layout = self.layout()
+        assert layout is not None
+        items = [item for place in range(layout.count()) if (item := layout.itemAt(place)) is not None]
+        widths = [item.minimumSize().width() for item in items if item.widget() is not self.rows]
+        margins = layout.contentsMargins()
+        width = sum(widths) + layout.spacing() * (len(widths) - 1) + margins.left() + margins.right()
+        width = min(width, self.screen().availableSize().width())
+        return QSize(width, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show less where there is less room."""
+        super().resizeEvent(event)
+        self._rows_shown.setVisible(event.size().width() >= px(_WIDE))
+
+    @Slot()
+    def focus_search(self) -> None:
+        """Go to the search box."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    @Slot(str)
+    def _on_text(self, text: str) -> None:
+        if not text:  # the clear button does not count as editing
+            self._search()
+
+    @Slot()
+    def _search(self) -> None:
+        self._typing.stop()
+        if self._session.project is not None:
+            text, by_pattern = self.search.text(), self.pattern.isChecked()
+            query = replace(
+                self._session.query,
+                search="" if by_pattern else text,
+                pattern=text if by_pattern else "",
+            )
+            self._session.set_query(query)
+
+    @Slot(object)
+    def _on_query(self, _query: object) -> None:
+        self._show_problem("")
+        query = self._session.query
+        text = query.pattern or query.search
+        if text != self.search.text() and not self._typing.isActive():
+            self.search.setText(text)
+        if text and self.pattern.isChecked() != bool(query.pattern):
+            self.pattern.blockSignals(True)
+            self.pattern.setChecked(bool(query.pattern))
+            self.pattern.blockSignals(False)
+
+    @Slot(object)
+    def _show_problem(self, sentence: str) -> None:
+        self.problem.setText(sentence)
+        self.search.setToolTip(sentence)
+        if bool(sentence) != bool(self.search.property("wrong")):
+            self.search.setProperty("wrong", bool(sentence))
+            self.search.style().unpolish(self.search)
+            self.search.style().polish(self.search)
+
+    @Slot()
+    def _show_project(self) -> None:
+        project = self._session.project
+        if project is not None:
+            self.name.setText(project.path.stem, str(project.path))
+            self.rows.setText(plural(project.row_count(), "row"))
+            self.search.setText(self._session.query.pattern or self._session.query.search)

@@ -1,0 +1,38 @@
+"""The three zones of an open project: labels, rows, row."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from sce_desktop.controllers.session import Session
+from sce_desktop.ui.kit.parts import Parts
+from sce_desktop.ui.kit.theme import px, set_role
+
+
+class Workspace(QSplitter):
+    """Labels at the left, rows in the centre, the current row at the right."""
+
+    def __init__(self, session: Session, parts: Parts, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setAccessibleName("Workspace")
+        self.setChildrenCollapsible(False)
+        self.labels = parts.labels_panel(session)
+        self.rows = parts.rows_view(session)
+        self.filters = parts.filter_bar(session)
+        self.row = parts.row_panel(session)
+        self.sides = {"Labels": self.labels, "Row": self.row}
+        centre = QWidget()
+        centre.setAccessibleName("Rows")
+        set_role(centre, "pane")
+        centre.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        layout = QVBoxLayout(centre)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.filters)
+        layout.addWidget(self.rows, 1)
+        for place, panel in enumerate((self.labels, centre, self.row)):
+            self.addWidget(panel)
+            self.setStretchFactor(place, 1 if panel is centre else 0)
+            panel.setMinimumWidth(px(180))
+        self.setSizes([px(224), px(780), px(276)])
