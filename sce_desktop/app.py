@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from sce_desktop import __version__, paths
 from sce_desktop.controllers.crashes import CrashHooks
 from sce_desktop.controllers.jobs import Lanes
-from sce_desktop.controllers.preload import spare_imports
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.session import Session
+from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import set_offline

@@ -47,7 +47,7 @@ def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     def no_model(*_: object, **__: object) -> None:
         raise UserError("There is no model here.")
 
-    monkeypatch.setattr(work.ModelShelf, "load", no_model)
+    monkeypatch.setattr(work.ModelCache, "load", no_model)
 
     def run(do: Callable[[MainWindow], object], path: Path | None = None) -> int:
         def act() -> None:

@@ -11,7 +11,7 @@ import pytest
 import sce_desktop
 from sce_desktop import cli
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml.hub.session import Device
+from sce_desktop.core.models import Device
 from tests.ml.tiny import tiny_sce
 
 MINILM = "all-MiniLM-L6-v2"

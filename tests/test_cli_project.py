@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from sce_desktop import cli
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.store.project import Project
 from tests.ml.tiny import tiny_sce
 from tests.store.test_migrations import make_first
@@ -336,8 +336,8 @@ def test_killed_in_the_middle_of_scoring(
     code = """
         import sys, time
         from sce_desktop import cli
-        from sce_desktop.ml.model import SCEModel
-        from sce_desktop.tasks import scoring
+        from sce_desktop.ml.sce.model import SCEModel
+        from sce_desktop.tasks.scoring import scoring
 
         plain = SCEModel.probabilities
         def slow(*arguments, **options):

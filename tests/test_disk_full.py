@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from sce_desktop import cli
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision
 from sce_desktop.store.content import search
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.coders import GOLD

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.tables import import_table
 from sce_desktop.temporary import sweep

@@ -14,7 +14,9 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
-    from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
+    from sce_desktop.core.annotations import Label
+    from sce_desktop.core.runs import TextModel, VectorCache
+    from sce_desktop.core.tables import TableOptions
     from sce_desktop.ml.hub.session import ModelSession
     from sce_desktop.tasks.scoring.models import Baseline, ModelSource
 
@@ -87,7 +89,7 @@ def table_options(args: argparse.Namespace) -> TableOptions:
     Raises:
         UserError: The delimiter or the quote is not one character.
     """
-    from sce_desktop.core.types import TableOptions
+    from sce_desktop.core.tables import TableOptions
 
     delimiter = {"\\t": "\t", "tab": "\t", "none": ""}.get(args.delimiter, args.delimiter)
     if delimiter is not None and (len(delimiter) > 1 or not args.delimiter):

@@ -14,7 +14,8 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
-    from sce_desktop.core.types import Label, VectorCache
+    from sce_desktop.core.annotations import Label
+    from sce_desktop.core.runs import VectorCache
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.scoring.models import NamedModel
 
@@ -317,7 +318,7 @@ def _facts(project: Project) -> dict[str, Any]:
 
 
 def _read_facts(project: Project) -> dict[str, Any]:
-    from sce_desktop.store.content.query import RowState
+    from sce_desktop.core.query import RowState
     from sce_desktop.tasks.scoring.whole_table import wanted_in
 
     counts = project.state_counts()

@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from sce_desktop.controllers import audit_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.queries import in_audit, without_filters
-from sce_desktop.core.types import Change, ChangeKind
-from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT
+from sce_desktop.core.annotations import Change, ChangeKind
+from sce_desktop.core.query import AUDIT, OPEN_AUDIT
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.session import Session

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.controllers import work
-from sce_desktop.controllers.choices import ModelChoice
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.rows_text import alias_title
+from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Run
+from sce_desktop.core.runs import Run
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import Baseline
 
@@ -41,7 +41,7 @@ class Baselines(QObject):
     llm_rows: str
     runs: tuple[Run, ...]
     job: Job | None
-    _shelf: work.ModelShelf
+    _shelf: work.ModelCache
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

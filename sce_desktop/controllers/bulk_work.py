@@ -16,8 +16,9 @@ from sce_desktop.controllers.label_edits import quoted, rows
 from sce_desktop.controllers.queries import queue_name
 from sce_desktop.controllers.rows_text import decided_names
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Decision
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision, IdArray
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project

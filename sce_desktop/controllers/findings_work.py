@@ -8,8 +8,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from sce_desktop.core.annotations import Row
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, Row
+from sce_desktop.core.tables import Cell
 
 if TYPE_CHECKING:
     from sce_desktop.core.estimates import Share

@@ -9,15 +9,12 @@ off, and a timer of the GUI thread collects by Python's own thresholds instead.
 from __future__ import annotations
 
 import gc
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from sce_desktop import imports
+
 INTERVAL_MS = 1000
-_COUNTING = threading.Lock()
-_imports = 0  # that are under way
 
 
 class GuiCollector(QObject):
@@ -44,29 +41,10 @@ class GuiCollector(QObject):
     @Slot()
     def collect(self) -> None:
         """Collect the oldest generation whose threshold is exceeded, as Python would have done."""
-        if _imports:
+        if imports.under_way():
             return
         counts, thresholds = gc.get_count(), gc.get_threshold()
         for generation in (2, 1, 0):
             if thresholds[generation] and counts[generation] > thresholds[generation]:
                 gc.collect(generation)
                 return
-
-
-@contextmanager
-def importing() -> Iterator[None]:
-    """Put collection off while libraries come in, in any thread, and leave them out of all later ones.
-
-    torch alone has some 100,000 objects. Walking over them stops the window for a fifth of a second each
-    time, and finds nothing.
-    """
-    global _imports
-    with _COUNTING:
-        _imports += 1
-    try:
-        yield
-    finally:
-        with _COUNTING:
-            _imports -= 1
-            if not _imports:
-                gc.freeze()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QKeySequence
 
 from sce_desktop.controllers.labels_groups import grouped
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.settings import Settings
 
 SETTING = "keys"

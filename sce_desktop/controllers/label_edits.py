@@ -14,8 +14,8 @@ from sce_desktop.controllers import review_work
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import isolated
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
 from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.labels import PARENT_SIGN, roll_up
-from sce_desktop.core.types import Label
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.controllers.review_work import NO_VECTORS
+from sce_desktop.core.annotations import NO_LABEL
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import NO_LABEL, IdArray, Run
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Run
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project

@@ -28,8 +28,7 @@ from sce_desktop.tasks.scoring.models import Baseline
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.session import Session
-    from sce_desktop.ml.hub.catalog import Entry, Verified
-    from sce_desktop.ml.hub.known_models import Known
+    from sce_desktop.core.models import Entry, Known, Verified
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop.controllers.queries import without_filters
-from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.temporary import temporary_beside
 
 _log = logging.getLogger(__name__)

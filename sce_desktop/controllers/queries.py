@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sce_desktop.core.types import Run
-from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery, RowState
+from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery, RowState
+from sce_desktop.core.runs import Run
 
 BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
 ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sce_desktop.core.annotations import Coder, LabelEffect, Row, SwitchEffect
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Coder, IdArray, LabelEffect, Row, Run, SwitchEffect
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Run
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sce_desktop.core.annotations import Annotation, Label, RowMarks
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Run
 from sce_desktop.core.scoring import none_fits
-from sce_desktop.core.types import Annotation, FloatArray, IdArray, Label, RowMarks, Run
-from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 
 if TYPE_CHECKING:

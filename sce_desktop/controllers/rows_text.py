@@ -9,7 +9,8 @@ import numpy as np
 
 from sce_desktop.controllers.rows_data import RowData, Score
 from sce_desktop.controllers.words import per_cent
-from sce_desktop.core.types import Decision, Label, Run, model_title
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.runs import Run, model_title
 
 LOADING = "…"
 NOT_YET = "–"

@@ -32,16 +32,17 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
 from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
-from sce_desktop.controllers.choices import ModelChoice
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.whole_table import WholeTable
 from sce_desktop.controllers.words import duration
-from sce_desktop.core.types import IdArray, ModelVersion, Run
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.choices import ModelChoice
+from sce_desktop.core.runs import ModelVersion, Run
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.session import Session
-    from sce_desktop.ml.hub.session import Device
+    from sce_desktop.core.models import Device
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 SHOW_MS = 500  # how often new scores are shown while they come; those on the screen at once
@@ -77,7 +78,7 @@ class Scorer(Baselines):
         self._stage = ""  # of the scoring that runs
         self._shown = 0  # how much of it is shown
         self._estimate: Job | None = None
-        self._shelf = work.ModelShelf(cache_megabytes=int(settings["cache_megabytes"]))
+        self._shelf = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
         self._to_follow = False  # labels were edited
         # Edits that come together are scored once. A timer would fire after the window is painted; this is
         # called before, so that the lane scores meanwhile.
@@ -152,7 +153,7 @@ class Scorer(Baselines):
             self.warm_up()
 
     @property
-    def shelf(self) -> work.ModelShelf:
+    def shelf(self) -> work.ModelCache:
         """What the lane of models holds; only jobs of that lane use it."""
         return self._shelf
 

@@ -37,7 +37,6 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.audit_review import AuditReview
-from sce_desktop.controllers.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.controllers.jobs import Job, Lane, Lanes
 from sce_desktop.controllers.keymap import Keymap
 from sce_desktop.controllers.model_store import ModelStore
@@ -49,11 +48,14 @@ from sce_desktop.controllers.session_edits import Edits, Tone
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.takeover import Takeover
 from sce_desktop.controllers.tuning import Tuner
+from sce_desktop.core.annotations import USER, Label, LabelSet
+from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.core.errors import DamagedProject, RescuedProject, UserError
-from sce_desktop.core.types import USER, Label, LabelSet, Run, TableOptions
+from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
+from sce_desktop.core.runs import Run
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.words import were
 from sce_desktop.settings import Settings, Value
-from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project

@@ -14,16 +14,16 @@ from PySide6.QtCore import QObject, Signal
 
 from sce_desktop.controllers.queries import queue_name
 from sce_desktop.controllers.rows_text import NONE_FITS, SKIPPED
+from sce_desktop.core.annotations import Change, ChangeKind, Decision, Label, LabelSet, Origin
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Change, ChangeKind, Decision, Label, LabelSet, Origin
+from sce_desktop.core.query import RowQuery
 from sce_desktop.core.words import plural
-from sce_desktop.store.content.query import RowQuery
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.choices import Counts
     from sce_desktop.controllers.jobs import Job
     from sce_desktop.controllers.scoring import Scorer
+    from sce_desktop.core.choices import Counts
     from sce_desktop.store.project import Project
 
 Tone = Literal["info", "warn"]

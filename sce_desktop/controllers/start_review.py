@@ -13,13 +13,13 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import review_work
-from sce_desktop.controllers.choices import DIGIT_KEYS
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.places import MOST_KEPT
 from sce_desktop.controllers.queries import is_selection, order_name, without_filters
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.choices import DIGIT_KEYS
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import DEFAULT_QUEUE
-from sce_desktop.core.types import IdArray
-from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.session import Session

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, Run, TableOptions, TablePreview
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Run
+from sce_desktop.core.tables import TableOptions, TablePreview
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import tuning_work
-from sce_desktop.controllers.choices import TuneChoices
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.tuning_work import Watch
-from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.choices import TuneChoices
+from sce_desktop.core.runs import ModelVersion
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.session import Session

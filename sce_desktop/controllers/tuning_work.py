@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sce_desktop.controllers.choices import ModelChoice, TuneChoices
-from sce_desktop.controllers.garbage import importing
+from sce_desktop.core.annotations import Origin
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.choices import ModelChoice, TuneChoices
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, ModelVersion, Origin
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import ModelVersion
+from sce_desktop.imports import importing
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.work import ModelShelf
-    from sce_desktop.ml.finetune.standard import Epoch
+    from sce_desktop.controllers.work import ModelCache
+    from sce_desktop.core.runs import Epoch
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.scoring.vectors import KnownVectors
     from sce_desktop.tasks.training.training import AdapterPace, Plan
@@ -66,7 +68,7 @@ def plan(
 
 
 def adapter_pace(
-    project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress
+    project: Project, shelf: ModelCache, choice: ModelChoice, *, progress: Progress
 ) -> AdapterPace | str:
     """Try on some texts how long adapting the text embedder takes, or return why it cannot be."""
     from sce_desktop.tasks.training.training import project_adapter_pace
@@ -79,7 +81,7 @@ def adapter_pace(
 
 def finetune(
     project: Project,
-    shelf: ModelShelf,
+    shelf: ModelCache,
     choice: ModelChoice,
     choices: TuneChoices,
     watch: Watch,
@@ -119,7 +121,7 @@ def _import_peft(progress: Progress) -> None:
 
 
 def improve(
-    project: Project, shelf: ModelShelf, choice: ModelChoice, *, progress: Progress
+    project: Project, shelf: ModelCache, choice: ModelChoice, *, progress: Progress
 ) -> tuple[str, ModelVersion | None]:
     """Make a version and use it if it is better; say in a sentence what was found."""
     from sce_desktop.tasks.training.versions import improve_project
@@ -179,7 +181,7 @@ def differing(project: Project, run_id: int, other_id: int, *, progress: Progres
 
 def export(
     project: Project,
-    shelf: ModelShelf,
+    shelf: ModelCache,
     choice: ModelChoice,
     version: ModelVersion,
     folder: Path,

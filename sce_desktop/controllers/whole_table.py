@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction
 
 from sce_desktop.core.labels import why_alone
-from sce_desktop.core.types import ModelKind
+from sce_desktop.core.runs import ModelKind
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.scoring import Scorer

@@ -7,36 +7,26 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop import paths
-from sce_desktop.controllers.choices import Counts, ExportChoices, ImportChoices, ModelChoice
-from sce_desktop.controllers.garbage import importing
-from sce_desktop.controllers.preload import MAPPING, preload_torch
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import (
-    IdArray,
-    Label,
-    ModelVersion,
-    Run,
-    TableOptions,
-    TablePreview,
-    VectorCache,
-)
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Run
+from sce_desktop.core.tables import TableOptions, TablePreview
 from sce_desktop.core.words import plural
-from sce_desktop.store.content.query import RowQuery
-from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel
+from sce_desktop.imports import MAPPING, importing
+from sce_desktop.tasks.scoring.model_cache import ModelCache, embedder_of
+from sce_desktop.tasks.scoring.models import NamedModel
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.hub.session import Device, ModelSession
-    from sce_desktop.ml.in_table import InTable
-    from sce_desktop.ml.sce.model import SCEModel
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
-    from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 log = logging.getLogger(__name__)
 
@@ -45,132 +35,8 @@ _TOLD_PROBLEMS = 3  # of a repair; the log has them all
 SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
 
 
-class ModelShelf:
-    """The models that are loaded. Belongs to the model lane: its methods run nowhere else."""
-
-    def __init__(self, *, cache_megabytes: int) -> None:
-        self._cache_megabytes = cache_megabytes
-        self._session: ModelSession | None = None
-        self._place: tuple[str, int] | None = None
-        self._cache: VectorCache | None = None
-        self._seen: set[ModelChoice] = set()
-        self._version: tuple[object, SCEModel] | None = None  # the last one that was put together
-        self._in_table: InTable | None = None  # the last table that was read
-        self.known_vectors: KnownVectors | None = None  # of the main model, for any thread
-        self.device = ""  # cpu, cuda or mps, once something is loaded
-        self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
-
-    def open(self, choice: ModelChoice, *, progress: Progress) -> ModelSession:
-        """Start torch as ``choice`` says, unless that is done; no model is loaded yet."""
-        from sce_desktop.tasks.scoring.models import devices, open_session
-
-        place = (choice.device, choice.threads)
-        if self._session is None or place != self._place:
-            progress.report(0, None, stage="starting torch")
-            self._session = self._in_table = None  # the old device's memory first
-            preload_torch()
-            self._session = open_session(*place)
-            self._place = place
-            self.device = self._session.device.type
-            self.devices = self.devices or devices()
-        return self._session
-
-    def load(self, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
-        """Load the models of ``choice``, unless they are here already; the main one comes first."""
-        if choice in self._seen:
-            return self._load(choice, progress)
-        with importing():  # a baseline may bring libraries of its own
-            models = self._load(choice, progress)
-        self._seen.add(choice)
-        return models
-
-    def _load(self, choice: ModelChoice, progress: Progress) -> list[NamedModel]:
-        from sce_desktop.tasks.scoring.models import load_models, parse_baselines
-
-        session = self.open(choice, progress=progress)
-        baselines = parse_baselines(choice.baselines)
-        models = load_models(session, [choice.model], baselines, progress).models
-        from sce_desktop.tasks.scoring.vectors import (
-            KnownVectors,  # SQLAlchemy, which the files lane has by now
-        )
-
-        embedder = _embedder(models[0])
-        self.known_vectors = None if embedder is None else KnownVectors(embedder.key, self.cache)
-        return models
-
-    def load_for(self, project: Project, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
-        """Load the models of ``choice`` as `load` does, with the project's version in use as the main one.
-
-        None of them knows the rows of the project yet: see `in_table`.
-        """
-        models = self.load(choice, progress=progress)
-        version = project.active_version()
-        if version is not None:
-            models[0] = NamedModel(MAIN_ALIAS, version.title, self.version_model(project, version))
-        return models
-
-    def in_table(self, project: Project, named: NamedModel, *, progress: Progress) -> NamedModel:
-        """Return the model as it scores the rows of ``project``; what it knows of them is kept."""
-        from sce_desktop.tasks.scoring.whole_table import knowing_project
-
-        known = knowing_project(named, project, before=self._in_table, cache=self.cache, progress=progress)
-        model: Any = known.model
-        self._in_table = model if model is not named.model else None  # no row has a text
-        return known
-
-    def version_model(self, project: Project, version: ModelVersion) -> SCEModel:
-        """Return the model of a version; its base is loaded if it is not here yet."""
-        from sce_desktop.tasks.training.version_models import version_model
-
-        assert self._session is not None
-        label_set = project.label_set()
-        names = tuple((label.id, label.name) for label in label_set.labels) if label_set else ()
-        made = (version.created_at, version.data_hash, version.base_fingerprint)  # a path is used again
-        key = (project.path, version.id, made, names, self._place)
-        if self._version is None or self._version[0] != key:
-            self._version = key, version_model(project, version, self._session)
-        return self._version[1]
-
-    def base(self, choice: ModelChoice, *, progress: Progress) -> SCEModel:
-        """Return the main model of ``choice``, to be fine-tuned.
-
-        Raises:
-            UserError: It is none that can be.
-        """
-        from sce_desktop.tasks.training.versions import base_model
-
-        self.load(replace(choice, baselines=()), progress=progress)
-        assert self._session is not None
-        return base_model(self._session, choice.model)
-
-    def seconds(self, named: NamedModel, texts: Sequence[str], *, rows: int, labels: int) -> float:
-        """Return about how many seconds a loaded model needs for ``rows`` rows; ``texts`` are a sample."""
-        assert self._session is not None
-        model: Any = named.model
-        embedder, cached = _embedder(named), 0
-        if embedder is not None:
-            found, _ = self.cache.get(embedder.key, texts)
-            cached = int(found.mean() * rows)
-        tokens = float((embedder or model).token_counts(texts).mean())
-        return self._session.estimate(model, rows, tokens, labels, cached=cached)
-
-    @property
-    def cache(self) -> VectorCache:
-        """The user's text vectors."""
-        from sce_desktop.tasks.scoring.models import open_vector_cache
-
-        if self._cache is None:
-            self._cache = open_vector_cache(self._cache_megabytes)
-        return self._cache
-
-
-def _embedder(named: NamedModel) -> Any:
-    """What makes the text vectors of a model; None for an LLM, which reads texts without making any."""
-    return getattr(named.model, "text_embedder", None) or getattr(named.model, "embedder", None)
-
-
 def score(
-    project: Project, shelf: ModelShelf, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+    project: Project, shelf: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
     from sce_desktop.tasks.scoring.scoring import score_project
@@ -190,7 +56,7 @@ def score(
 
 
 def ask_llm(
-    project: Project, shelf: ModelShelf, choice: ModelChoice, ids: IdArray, *, progress: Progress
+    project: Project, shelf: ModelCache, choice: ModelChoice, ids: IdArray, *, progress: Progress
 ) -> list[Run]:
     """Score the rows ``ids``, those on the screen, with the LLMs of ``choice`` alone."""
     from sce_desktop.tasks.scoring.scoring import score_project
@@ -206,7 +72,7 @@ def _llms(models: Sequence[NamedModel]) -> list[NamedModel]:
 
 
 def estimate(
-    project: Project, shelf: ModelShelf, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+    project: Project, shelf: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> float:
     """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
     from sce_desktop.tasks.scoring.whole_table import fingerprint_in, wanted_in
@@ -233,10 +99,10 @@ def estimate(
     return seconds
 
 
-def count_tokens(shelf: ModelShelf, choice: ModelChoice, text: str, *, progress: Progress) -> tuple[int, int]:
+def count_tokens(shelf: ModelCache, choice: ModelChoice, text: str, *, progress: Progress) -> tuple[int, int]:
     """Return how many tokens ``text`` has for the model of ``choice``, and how many of them it reads."""
     named = shelf.load(choice, progress=progress)[0]
-    reader: Any = _embedder(named) or named.model
+    reader: Any = embedder_of(named) or named.model
     return int(reader.token_counts([text])[0]), named.model.max_tokens
 
 

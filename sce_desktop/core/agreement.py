@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.arrays import IdArray
 
 # scikit-learn takes a second to import: it comes with the first call.
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 
 FIRST_COLOURS = ("#3b6fd8", "#c2562d", "#8a63c9", "#2e8b6b", "#b8862b", "#b2497e")
 PANES = ("#ffffff", "#1b1f26")

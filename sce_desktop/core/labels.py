@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import INVISIBLE, is_blank
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label, ModelKind
+from sce_desktop.core.runs import ModelKind
 from sce_desktop.core.words import plural
 
 PARENT_SIGN = " > "

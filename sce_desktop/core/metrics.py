@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.scoring import top
-from sce_desktop.core.types import FloatArray, IdArray
 
 # scipy and scikit-learn take a second to import: they come with the first call.
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.types import FloatArray, IdArray, Scores
+from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.runs import Scores
 
 MULTI_LABEL_THRESHOLD = 0.5
 """With independent probabilities a label is given from here up, unless the user says otherwise."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.estimates import exact_interval, wilson_interval
-from sce_desktop.core.types import FloatArray
 
 CURVE_POINTS = 101
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Cell
+from sce_desktop.core.tables import Cell
 from sce_desktop.data.parquet import arrow_text
 
 if TYPE_CHECKING:

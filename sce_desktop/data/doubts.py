@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sce_desktop.core.types import Doubt
+from sce_desktop.core.tables import Doubt
 from sce_desktop.data.csv.csv_grammar import ESCAPE, QUOTE, Style
 
 _SHOWN = 70  # characters of a line

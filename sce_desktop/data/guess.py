@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.types import Cell
+from sce_desktop.core.tables import Cell
 
 _TEXT_NAMES = {
     *(

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
-from sce_desktop.core.types import Cell, Label
+from sce_desktop.core.tables import Cell
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv.csv_grammar import without_end
 from sce_desktop.data.csv.sniff import detect_encodings

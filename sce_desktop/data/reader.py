@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Cell, Doubt, TableOptions, TableProblem
+from sce_desktop.core.tables import Cell, Doubt, TableOptions, TableProblem
 from sce_desktop.core.words import plural
 from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.csv.encodings import guess_encoding

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import TableOptions, TablePreview
+from sce_desktop.core.tables import TableOptions, TablePreview
 from sce_desktop.data.csv.byte_marks import looks_binary
 from sce_desktop.data.csv.csv_reader import CsvTable
 from sce_desktop.data.csv.encodings import detect_encodings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Cell
+from sce_desktop.core.tables import Cell
 from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv.csv_grammar import valid_delimiter

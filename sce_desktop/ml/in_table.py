@@ -31,9 +31,11 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, Label, Scores, TextModel, VectorCache
+from sce_desktop.core.runs import Scores, TextModel, VectorCache
 from sce_desktop.ml.encoder.embedder import Embedder, cached_encode
 
 MOST_ROWS = 5_000

@@ -11,10 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.core.scoring import softmax
-from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
 from sce_desktop.ml.encoder.embedder import Embedder, cached_encode
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.hub import catalog

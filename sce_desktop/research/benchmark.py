@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.metrics import Measures, mean_interval, measure
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.scoring import balance_labels
-from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
 from sce_desktop.research.collections import LabelledSet, list_sets, load_set
-from sce_desktop.research.order_check import OrderCheck, order_check
 from sce_desktop.research.skew import Skewed, skewed
 from sce_desktop.tasks.evaluation.evaluation import sample, with_similarity
+from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, NamedModel, load_models
 from sce_desktop.tasks.scoring.slow import tell_time

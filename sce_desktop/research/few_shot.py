@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label, VectorCache
+from sce_desktop.core.runs import VectorCache
 from sce_desktop.research.collections import list_sets, load_set
 from sce_desktop.tasks.evaluation.evaluation import sample
 from sce_desktop.tasks.scoring.models import ModelSource

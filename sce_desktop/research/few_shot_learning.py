@@ -14,8 +14,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from threadpoolctl import threadpool_limits
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, Scores, VectorCache
+from sce_desktop.core.runs import Scores, VectorCache
 from sce_desktop.ml.encoder.embedder import cached_encode
 from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
 from sce_desktop.ml.finetune.fitting import Examples

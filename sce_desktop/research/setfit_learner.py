@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray
 from sce_desktop.ml.llm.llm_gguf import quiet_transformers
 from sce_desktop.research.few_shot_learning import Draw, Space
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sce_desktop.core.types import FloatArray, IdArray
+from sce_desktop.core.arrays import FloatArray, IdArray
 
 SHARE = 0.8
 MOST = 20

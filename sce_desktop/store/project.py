@@ -11,15 +11,13 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Row
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import (
-    Cell,
-    IdArray,
-    Row,
-)
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import importing, rows, search, select
-from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.content.rows import ImportRecord, ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep

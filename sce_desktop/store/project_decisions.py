@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sce_desktop.core.types import (
-    Annotation,
-    Audit,
-    Change,
-    Coder,
-    Decision,
-    IdArray,
-    Origin,
-    RowMarks,
-)
+from sce_desktop.core.annotations import Annotation, Audit, Change, Coder, Decision, Origin, RowMarks
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.store.annotations import audits, coders, decisions, history
 from sce_desktop.store.annotations.decisions import Answers
 from sce_desktop.store.file.database import Database

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sce_desktop.core.types import Label, LabelEffect, LabelSet, SwitchEffect
+from sce_desktop.core.annotations import Label, LabelEffect, LabelSet, SwitchEffect
+from sce_desktop.core.query import RowState
 from sce_desktop.store.annotations import decisions, label_edits, label_sets
-from sce_desktop.store.content.query import RowState
 from sce_desktop.store.file.database import Database
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import ScoredRuns

@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sce_desktop.core.types import (
-    ChangeKind,
-    FloatArray,
-    IdArray,
-    Label,
-    ModelKind,
-    ModelVersion,
-    Run,
-    Scores,
-)
+from sce_desktop.core.annotations import ChangeKind, Label
+from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.runs import ModelKind, ModelVersion, Run, Scores
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema

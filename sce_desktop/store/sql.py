@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.store.file import schema
 
 Ids = Sequence[int] | IdArray

@@ -10,9 +10,9 @@ from typing import Any
 
 import sce_desktop
 from sce_desktop import paths
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, open_session
 
 _TRIAL = {"The team won the football match.": "Sports", "The bank raised its interest rate.": "Finance"}

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.tables import append_table, import_table
 

@@ -37,7 +37,7 @@ def edit(folder: str) -> None:
 
     from sce_desktop.controllers import label_edits
     from sce_desktop.controllers.bulk_work import decide_many
-    from sce_desktop.core.types import Decision
+    from sce_desktop.core.annotations import Decision
     from sce_desktop.ui.rows.rows_view import RowsView
 
     program, heart = Program(), Heart()

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.estimates import Z
-from sce_desktop.core.types import IdArray, Label
 from sce_desktop.tasks.evaluation.evidence import Evidence, Source
 from sce_desktop.tasks.insight.findings import find
 from tests.benchmarks.labelled import ScoredSet

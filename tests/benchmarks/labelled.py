@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sce_desktop.core.types import FloatArray, IdArray, Label
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel

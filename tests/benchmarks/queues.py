@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.queues import Queue
 from sce_desktop.core.scoring import rare_label
-from sce_desktop.core.types import FloatArray, IdArray
 from sce_desktop.tasks.evaluation.svg import Line, line_chart
 from sce_desktop.tasks.insight.queues import (
     diverse,

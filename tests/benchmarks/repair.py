@@ -50,7 +50,7 @@ def run(*, rows: int) -> None:
 
 
 def _make(path: Path, rows: int) -> None:
-    from sce_desktop.core.types import Decision, Origin
+    from sce_desktop.core.annotations import Decision, Origin
     from sce_desktop.store.project import Project
 
     make_project(path, rows, LABELS)

@@ -52,7 +52,8 @@ def run(*, rows: int, labels: int) -> None:
 
 def make_project(path: Path, rows: int, labels: int) -> None:
     """Make a project with scores of two models that are drawn at random."""
-    from sce_desktop.core.types import Label, Scores
+    from sce_desktop.core.annotations import Label
+    from sce_desktop.core.runs import Scores
     from sce_desktop.store.project import Project
 
     rng = np.random.default_rng(0)
@@ -111,7 +112,7 @@ def review(folder: str) -> None:
     from PySide6.QtTest import QTest
 
     from sce_desktop.controllers.queries import order_by
-    from sce_desktop.store.content.query import RowOrder, RowState
+    from sce_desktop.core.query import RowOrder, RowState
     from sce_desktop.ui.rows.row_panel import RowPanel
     from sce_desktop.ui.rows.rows_view import RowsView
 

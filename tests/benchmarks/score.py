@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.sce import SCEConfig

@@ -19,8 +19,8 @@ DECISIONS = 300
 
 def run(*, rows: int, labels: int) -> None:
     """Measure and print."""
-    from sce_desktop.core.types import Decision, Origin
-    from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
+    from sce_desktop.core.annotations import Decision, Origin
+    from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
     from sce_desktop.store.project import Project
 
     with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:

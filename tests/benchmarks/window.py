@@ -24,7 +24,7 @@ from tests.benchmarks.tables import write_table
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.session import Session
-    from sce_desktop.core.types import TablePreview
+    from sce_desktop.core.tables import TablePreview
 
 BEAT_MS = 5
 PATIENCE_S = 300.0
@@ -211,8 +211,8 @@ class Heart:
 
 def tune(folder: str) -> None:
     """Label every row as the model does, fine-tune with a beating heart, then stop and cancel at work."""
-    from sce_desktop.controllers.choices import ImportChoices, TuneChoices
-    from sce_desktop.core.types import Decision, Label
+    from sce_desktop.core.annotations import Decision, Label
+    from sce_desktop.core.choices import ImportChoices, TuneChoices
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()
@@ -267,8 +267,8 @@ def tune(folder: str) -> None:
 
 def work(folder: str, seconds: str) -> None:
     """Load the model, import, score and export, with a beating heart."""
-    from sce_desktop.controllers.choices import ExportChoices, ImportChoices
-    from sce_desktop.core.types import Label
+    from sce_desktop.core.annotations import Label
+    from sce_desktop.core.choices import ExportChoices, ImportChoices
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()

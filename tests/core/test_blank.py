@@ -5,8 +5,8 @@ import unicodedata
 
 import pytest
 
+from sce_desktop.core.annotations import Row
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.types import Row
 
 INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
 

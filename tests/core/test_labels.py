@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import (
     asks_yes_no,
@@ -15,7 +16,6 @@ from sce_desktop.core.labels import (
     parent_of,
     roll_up,
 )
-from sce_desktop.core.types import Label
 
 SEPARATORS = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]  # B13
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import (
     Status,
     balance_labels,
@@ -12,7 +13,6 @@ from sce_desktop.core.scoring import (
     statuses,
     top,
 )
-from sce_desktop.core.types import Scores
 
 
 def probabilities(*rows: list[float]) -> np.ndarray:

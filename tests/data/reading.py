@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import Table, open_table
 
 

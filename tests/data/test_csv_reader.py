@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.csv import csv_grammar, csv_reader, text_source
 from sce_desktop.data.csv.csv_reader import CsvTable
 from sce_desktop.data.tables import open_table

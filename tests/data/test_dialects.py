@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.csv.csv_grammar import Dialect
 from sce_desktop.data.csv.csv_reader import CsvTable
 from sce_desktop.data.tables import open_table

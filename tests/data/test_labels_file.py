@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
 from sce_desktop.data.labels_file import read_labels, write_labels
 
 B13 = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]

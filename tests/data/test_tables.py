@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.reader import MAX_COLUMNS
 from sce_desktop.data.tables import open_table, preview_table
 from tests.data.reading import read, read_bytes

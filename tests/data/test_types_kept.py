@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sce_desktop.core.types import TypedCells
+from sce_desktop.core.tables import TypedCells
 from sce_desktop.data.json.json_values import as_read
 from sce_desktop.data.tables import open_table
 from sce_desktop.data.writers import write_table

@@ -22,7 +22,7 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # the others reser
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.tables import TableOptions
 from tests.fuzz import binary_files, text_files
 from tests.fuzz.mutations import mutated, mutations
 from tests.fuzz.reading import load_everything, outcome

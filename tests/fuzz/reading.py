@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.labels_file import read_labels
 from sce_desktop.data.tables import open_table, preview_table
 

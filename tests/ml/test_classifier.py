@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import sce_desktop
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
 from sce_desktop.ml.classifier import SCEClassifier
 from sce_desktop.ml.hub import catalog
 from tests.ml.tiny import tiny_sce, tiny_sce_model

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ml.sce.correction import Correction
 from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.tiny import tiny_sce_model

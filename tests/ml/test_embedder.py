@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import FloatArray
 from sce_desktop.ml.encoder import embedder as module
 from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode, digest, windows
 from tests.ml.tiny import MAX_TOKENS, DictCache, tiny_text_encoder, tiny_tokenizer

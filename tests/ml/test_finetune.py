@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
-from sce_desktop.ml.finetune.standard import CAUTIOUS, Epoch, FineTuned, Settings, finetune, folds
+from sce_desktop.core.runs import Epoch
+from sce_desktop.ml.finetune.standard import CAUTIOUS, FineTuned, Settings, finetune, folds
 from sce_desktop.ml.finetune.versions import changed_weights, with_changes
 from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.tiny import DictCache, tiny_sce_model

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.session import choose_device, devices
 from sce_desktop.ml.similarity import SimilarityModel

@@ -9,8 +9,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import softmax
-from sce_desktop.core.types import FloatArray, IdArray, Label, Scores
 from sce_desktop.ml import in_table
 from sce_desktop.ml.finetune.versions import changed_weights, with_changes, with_correction
 from sce_desktop.ml.in_table import InTable, sample, share_of

@@ -241,7 +241,7 @@ def test_f2llm_pools_the_last_token_without_a_prompt(tmp_path: Path) -> None:
     document = load_embedder(folder, **f2llm.options).encode(["late"])
     query = load_embedder(folder).encode(["late"])
     assert not np.allclose(document, query, atol=1e-3)
-    from sce_desktop.core.types import Label
+    from sce_desktop.core.annotations import Label
 
     model = SimilarityModel.from_pretrained(folder, **f2llm.options)
     rows = model.probabilities(["late", "lost"], [Label("late"), Label("lost")]).probabilities

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.session import ModelSession
 from sce_desktop.ml.llm.llm_folder import load_llm

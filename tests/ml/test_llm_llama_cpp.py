@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 import torch
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.core.types import FloatArray, Label
 from sce_desktop.ml.llm import llm_folder, llm_llama_cpp
 from sce_desktop.ml.llm.llm_folder import load_llm
 from sce_desktop.ml.llm.llm_llama_cpp import (

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.core.types import Label
 from sce_desktop.ml.llm.llm_folder import load_llm, save_adapter
 from sce_desktop.ml.llm.llm_transformers import TransformersLM
 from sce_desktop.ml.llm.lora import LoraSettings, LoraTraining, Trainer, examples, train_lora, with_adapter

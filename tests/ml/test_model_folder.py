@@ -18,8 +18,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
 from sce_desktop.ml.encoder.quantised import QuantisedTable, quantised, unpacked
 from sce_desktop.ml.hub import catalog, folders

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable, unpacked
 from sce_desktop.ml.hub import catalog, folders

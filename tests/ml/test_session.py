@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import torch
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
+from sce_desktop.core.models import Device
 from sce_desktop.ml.hub import session as module
-from sce_desktop.ml.hub.session import Device, ModelSession, choose_device, devices
+from sce_desktop.ml.hub.session import ModelSession, choose_device, devices
 from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
 
 GPU = Device("cuda", "Some GPU", True, "", 8_000_000_000)

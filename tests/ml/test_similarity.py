@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel

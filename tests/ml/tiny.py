@@ -22,7 +22,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
-from sce_desktop.core.types import FloatArray
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.store.content.rows import ImportReport
 from sce_desktop.store.project import Project
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sce_desktop.core.errors import Cancelled
-from sce_desktop.core.types import Cell, TypedCells
+from sce_desktop.core.tables import Cell, TypedCells
 from sce_desktop.store.content import importing
 from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project

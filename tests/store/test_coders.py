@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 

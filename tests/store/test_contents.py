@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.errors import DamagedProject
-from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 

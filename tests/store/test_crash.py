@@ -11,15 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Decision, Label, Scores
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 
 START = """
 import os, sys, threading, time
 import numpy as np
-from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 project = Project.open(sys.argv[1])
 def tell(*what):

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Annotation, Decision, Origin, RowMarks, Scores
-from sce_desktop.store.content.query import RowState
+from sce_desktop.core.annotations import Annotation, Decision, Origin, RowMarks
+from sce_desktop.core.query import RowState
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 

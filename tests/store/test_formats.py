@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import DamagedProject
-from sce_desktop.core.types import Decision
 from sce_desktop.store.file import formats, migrations
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels

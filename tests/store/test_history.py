@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from sce_desktop.core.annotations import Annotation, ChangeKind, Decision, Label, Origin, RowMarks
 from sce_desktop.core.labels import clean_labels
-from sce_desktop.core.types import Annotation, ChangeKind, Decision, Label, Origin, RowMarks
 from sce_desktop.store.annotations import history
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels

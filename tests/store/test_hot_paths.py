@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Decision, Scores
-from sce_desktop.store.content.query import RowOrder, RowQuery
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.query import RowOrder, RowQuery
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 from tests.store.statements import scans, statements

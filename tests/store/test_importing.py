@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Cell, Decision
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import importing
-from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.content.rows import ImportReport
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import connect

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label, LabelEffect, Origin, SwitchEffect
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label, LabelEffect, Origin, Scores, SwitchEffect
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import FIRST_COLOURS, colour_of
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 

@@ -9,7 +9,7 @@ from sce_desktop.store.file.lock import FileLock, SharedLock
 HOLD = """
 import sys
 from pathlib import Path
-from sce_desktop.store.lock import FileLock
+from sce_desktop.store.file.lock import FileLock
 lock = FileLock(Path(sys.argv[1]))
 print(lock.acquire(), flush=True)
 sys.stdin.read()

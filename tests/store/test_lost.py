@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from sce_desktop import paths
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Scores
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
 from sce_desktop.store.file.watched import WatchedFile

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Decision, RowMarks
 from sce_desktop.core.errors import DamagedProject, UserError
-from sce_desktop.core.types import Decision, RowMarks
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.content.rows import hash_text
 from sce_desktop.store.file import first_format, migrations, placing, schema
 from sce_desktop.store.project import Project

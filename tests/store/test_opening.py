@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import DamagedProject, UserError
-from sce_desktop.core.types import Decision
 from sce_desktop.store.file import migrations, opening, placing, schema
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels

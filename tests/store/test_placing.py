@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision
 from sce_desktop.store.file import opening, placing
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.errors import DamagedProject, UserError
-from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
 from sce_desktop.store.repair.repair import RepairReport

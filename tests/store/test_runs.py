@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Label, Run, Scores
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Run, Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import runs
 from tests.store.conftest import fill, use_labels

@@ -7,8 +7,9 @@ import threading
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Decision, Scores
-from sce_desktop.store.content.query import RowOrder, RowQuery
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.query import RowOrder, RowQuery
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import scored
 from tests.store.conftest import fill, use_labels

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.query import RowQuery, search_parts
 from sce_desktop.store.content import search
-from sce_desktop.store.content.query import RowQuery, search_parts
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 from tests.store.statements import statements

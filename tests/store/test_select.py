@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Annotation, Decision, Label, Origin, Scores
-from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.core.annotations import Annotation, Decision, Label, Origin
+from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 

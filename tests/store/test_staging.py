@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import rule, run_state_machine_as_test
 
+from sce_desktop.core.annotations import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.store.annotations import coders, history
 from sce_desktop.store.content import importing, staging
-from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
 from sce_desktop.store.content.rows import ImportReport, Shape
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file.database import connect
@@ -364,8 +364,8 @@ def test_a_failure_in_the_last_moment_leaves_nothing(
 KILLED = (
     START
     + """
-from sce_desktop.core.types import Annotation, Origin
-from sce_desktop.store import staging
+from sce_desktop.core.annotations import Annotation, Origin
+from sce_desktop.store.content import staging
 staging.PART = 50
 def label(staged):
     made = staged.set_labels([Label("a"), Label("new")], multi_label=False).labels
@@ -386,7 +386,7 @@ project.add_rows(("ref", "text"), [rows], text_columns=[1], source={}, and_then=
 CODER = (
     START
     + """
-from sce_desktop.store import coders
+from sce_desktop.store.annotations import coders
 coders._PART = 50
 class Answers(dict):
     def items(self):

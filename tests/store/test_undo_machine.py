@@ -18,9 +18,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from sce_desktop.core.annotations import Annotation, Decision, Label, LabelSet, Origin, RowMarks
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Annotation, Decision, Label, LabelSet, Origin, RowMarks
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 from tests.store.test_versions import add as add_version

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Scores
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.file import upkeep
 from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import VectorCache as VectorCacheProtocol
+from sce_desktop.core.runs import VectorCache as VectorCacheProtocol
 from sce_desktop.store.runs import vector_cache
 from sce_desktop.store.runs.vector_cache import VectorCache
 
@@ -218,7 +218,7 @@ def test_closed_cache_finds_nothing(cache: VectorCache) -> None:
 WORK = """
 import sys
 import numpy as np
-from sce_desktop.store.vector_cache import VectorCache
+from sce_desktop.store.runs.vector_cache import VectorCache
 number = int(sys.argv[2])
 with VectorCache(sys.argv[1], max_bytes=3_000_000) as cache:
     for step in range(40):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.runs import ModelVersion
 from sce_desktop.store.project import Project
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Label, ModelKind, Scores, VectorCache
+from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 
 
 class FakeModel:

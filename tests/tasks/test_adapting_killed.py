@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label
 from sce_desktop.ml.finetune.standard import Settings
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.store.project import Project
@@ -30,11 +30,11 @@ CODE = """
     from pathlib import Path
     import torch
     from sce_desktop.core.progress import SilentProgress
-    from sce_desktop.ml import finetune_embedder
-    from sce_desktop.ml.finetune import Settings
-    from sce_desktop.ml.model import SCEModel
+    from sce_desktop.ml.finetune import finetune_embedder
+    from sce_desktop.ml.finetune.standard import Settings
+    from sce_desktop.ml.sce.model import SCEModel
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.versions import finetune_project
+    from sce_desktop.tasks.training.versions import finetune_project
 
     def on_epoch(epoch):
         if epoch.stage == sys.argv[3]:

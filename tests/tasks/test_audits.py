@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sce_desktop.controllers import evaluate_work, findings_work
+from sce_desktop.core.annotations import Annotation, Decision, Label, Origin
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Annotation, Decision, Label, Origin
-from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT
+from sce_desktop.core.query import AUDIT, OPEN_AUDIT
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation import quality
 from sce_desktop.tasks.evaluation.audits import draw, plan, sample, state

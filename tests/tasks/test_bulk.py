@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, ChangeKind, Decision, Label, Origin
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, ChangeKind, Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import bulk
 from sce_desktop.tasks.insight.bulk import BulkOutcome, decide_all
@@ -142,7 +142,7 @@ _KILLED = """
 import os, signal, sys
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
-from sce_desktop.tasks import bulk
+from sce_desktop.tasks.insight import bulk
 
 class Deadly(SilentProgress):
     def report(self, done, total=None, *, stage=""):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from sce_desktop.core.annotations import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import NamedModel

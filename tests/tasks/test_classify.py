@@ -9,7 +9,7 @@ import pytest
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.tasks.scoring.classify import ClassifyReport, classify_table
 from sce_desktop.tasks.scoring.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, RecordingProgress, StoppingProgress

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.coders import agreements, column_as_coder, import_coder
 from sce_desktop.tasks.tables.export import export_table

@@ -7,7 +7,8 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Scores, TableProblem
+from sce_desktop.core.runs import Scores
+from sce_desktop.core.tables import TableProblem
 from sce_desktop.tasks.tables.columns import (
     ModelColumns,
     are_lists,

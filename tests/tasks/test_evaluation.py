@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
 from sce_desktop.tasks.evaluation.evaluation import EvaluationReport, evaluate_table, sample, with_similarity
 from sce_desktop.tasks.scoring.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, StoppingProgress

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Origin
-from sce_desktop.store.content.query import RowOrder, RowQuery
+from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.scoring.scoring import score_project

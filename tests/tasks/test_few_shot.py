@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import IdArray, Label
 from sce_desktop.ml.finetune import finetune_embedder as adapting_ml
 from sce_desktop.ml.finetune.standard import FineTuned, Settings
 from sce_desktop.ml.in_table import InTable

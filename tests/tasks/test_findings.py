@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sce_desktop.core.annotations import Decision, Label, Origin
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.estimates import Line, part_share, sample_share, wilson_interval
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, IdArray, Label, Origin, Scores
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.coders import GOLD
 from sce_desktop.tasks.evaluation.evidence import AuditSample, Evidence, Source, gather, places_of, rolled_up

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.labels import (
     MOST_VALUES,

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
-from sce_desktop.core.types import Label
 from sce_desktop.tasks.scoring.models import (
     Baseline,
     devices,

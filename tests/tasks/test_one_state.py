@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from sce_desktop.controllers import evaluate_work, findings_work
+from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Origin
-from sce_desktop.store.content.query import AUDIT, RowOrder, RowQuery
+from sce_desktop.core.query import AUDIT, RowOrder, RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.audits import draw, gather_sampled, plan
 from sce_desktop.tasks.scoring.models import NamedModel

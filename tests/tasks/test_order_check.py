@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label, Scores
-from sce_desktop.research.order_check import order_check
+from sce_desktop.core.runs import Scores
+from sce_desktop.tasks.evaluation.order_check import order_check
 from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.scoring.slow import duration, tell_time
 from tests.tasks.fakes import FakeModel, StoppingProgress

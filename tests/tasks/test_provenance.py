@@ -12,7 +12,8 @@ import pytest
 
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Scores, TableOptions
+from sce_desktop.core.runs import Scores
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.export import export_table

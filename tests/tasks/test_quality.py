@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.tasks.evaluation.evidence import Evidence, Gold, Source
 from sce_desktop.tasks.evaluation.quality import assess, suggested_audit, threshold_for
 

@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.queues import DEFAULT_QUEUE, Queue
+from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import rare_label
-from sce_desktop.core.types import Decision, FloatArray, Scores
-from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.vector_cache import VectorCache
 from sce_desktop.tasks.insight.queues import (

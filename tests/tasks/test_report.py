@@ -11,11 +11,12 @@ import numpy as np
 import openpyxl
 import pytest
 
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.estimates import Share
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Scores
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import AuditSample, gather
 from sce_desktop.tasks.evaluation.report import (

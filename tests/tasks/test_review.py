@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin, Run, Scores
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Run, Scores
 from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.review import accept, acceptable, column_values, examples, threshold_facts

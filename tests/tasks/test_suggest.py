@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, FloatArray, Label, Scores
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.suggest import UNSURE, suggest_labels, unfitting_rows
 from sce_desktop.tasks.scoring.vectors import KnownVectors

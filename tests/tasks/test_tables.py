@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables import carried

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.vectors import KnownVectors
 from sce_desktop.tasks.training import training

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.classify import classify_table
 from sce_desktop.tasks.scoring.models import NamedModel

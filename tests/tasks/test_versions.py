@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.comparison import from_counts
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, Scores
+from sce_desktop.core.runs import ModelVersion, Scores
 from sce_desktop.ml.finetune import finetune_embedder
 from sce_desktop.ml.finetune.standard import Settings
 from sce_desktop.ml.sce.model import SCEModel

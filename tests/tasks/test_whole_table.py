@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import FloatArray
 from sce_desktop.ml import in_table
 from sce_desktop.ml.classifier import SCEClassifier
 from sce_desktop.ml.sce.model import SCEModel

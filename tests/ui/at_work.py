@@ -17,10 +17,12 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEventLoop, Qt, QTimer
 
-from sce_desktop.controllers.choices import ExportChoices, ImportChoices
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Label, Scores, TableOptions
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.choices import ExportChoices, ImportChoices
+from sce_desktop.core.runs import Scores
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.store.project import Project
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from sce_desktop.ui.window.main_window import MainWindow
@@ -220,7 +222,7 @@ def _scores_kept(scene: Scene) -> None:
 
 
 def _still_searched(scene: Scene) -> None:
-    from sce_desktop.store.content.query import RowQuery
+    from sce_desktop.core.query import RowQuery
 
     assert scene.project.row_ids(RowQuery(search=f"{ROWS - 1} ")).tolist() == [ROWS]
 

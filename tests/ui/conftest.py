@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.app import make_window
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import Theme

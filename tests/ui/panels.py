@@ -10,7 +10,7 @@ import numpy as np
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import ModelVersion, Run, Scores
+from sce_desktop.core.runs import ModelVersion, Run, Scores
 from sce_desktop.store.project import Project
 
 TEXTS = ("Two days late", "Box crushed", "", "Driver was kind", "وصلت الشحنة متأخرة")

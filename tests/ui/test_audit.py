@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import audit_work
 from sce_desktop.controllers.queries import order_by
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import ACCEPTED, Annotation, Decision, Origin
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import ACCEPTED, Annotation, Decision, Origin
-from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT, RowOrder
+from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.quality import suggested_audit
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.bulk_work import decide_many, submit_bulk, undecided_copies
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import bulk
 from sce_desktop.tasks.insight.bulk import BulkOutcome

@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.start_review import DIGITS_QUESTION
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.store.project import Project
+from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.labels.label_editor import LabelEditor
 from sce_desktop.ui.labels.labels_model import KeyRole, LabelsModel
 from sce_desktop.ui.rows.rows_view import RowsView
-from sce_desktop.ui.window.keys_dialog import KeysDialog
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import duplicates_work
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.ui.duplicates.duplicates_model import DECIDED, LABELS
 from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
 from sce_desktop.ui.kit.labels_dialog import LabelsDialog

@@ -15,9 +15,10 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import evaluate_work
 from sce_desktop.controllers.evaluate_work import Evaluation
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin, Scores
-from sce_desktop.store.content.query import AUDIT, RowQuery
+from sce_desktop.core.query import AUDIT, RowQuery
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.coders import GOLD as GOLD_CODER
 from sce_desktop.tasks.evaluation.evidence import Source, gather, rolled_up

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label, Scores
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.ui.transfer.export_dialog import ExportDialog
 from sce_desktop.ui.window.status_bar import StatusBar

@@ -15,9 +15,9 @@ from shiboken6 import delete
 
 from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Label
-from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.labels_dialog import LabelsDialog

@@ -17,9 +17,10 @@ from sce_desktop.app import make_window
 from sce_desktop.controllers import findings_work, work
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import interval_text, share_text
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Decision, Label, Scores
-from sce_desktop.store.content.query import AUDIT, RowQuery
+from sce_desktop.core.query import AUDIT, RowQuery
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.audits import sample
 from sce_desktop.tasks.evaluation.evidence import Evidence, gather, rolled_up
@@ -220,7 +221,7 @@ def test_the_chart_draws_what_is_checked(
 def test_a_narrow_window_stays_narrow_and_shows_all_that_can_be_asked(
     qtbot: QtBot, session: Session, theme: Theme, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work.ModelShelf, "load", lambda *_, **__: [])
+    monkeypatch.setattr(work.ModelCache, "load", lambda *_, **__: [])
     monkeypatch.setattr(work, "score", lambda *_, **__: [])
     window = make_window(session, theme)
     qtbot.addWidget(window, before_close_func=lambda _: setattr(window, "_settled", True))

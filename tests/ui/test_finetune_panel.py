@@ -15,15 +15,16 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import tuning_work, work
-from sce_desktop.controllers.choices import ImportChoices, ModelChoice, TuneChoices
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.tuning_work import Watch
+from sce_desktop.core.annotations import Decision, Label, Origin
+from sce_desktop.core.choices import ImportChoices, ModelChoice, TuneChoices
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Label, ModelVersion, Origin, Run, TableOptions
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Epoch, ModelVersion, Run
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.ml.finetune.recipes import AdapterPace
-from sce_desktop.ml.finetune.standard import Epoch
-from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation import card
 from sce_desktop.tasks.scoring.vectors import KnownVectors
@@ -137,7 +138,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     engine = FakeEngine()
     monkeypatch.setattr(work, "score", engine.score)
     monkeypatch.setattr(
-        work.ModelShelf, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
+        work.ModelCache, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
     )
     return engine
 
@@ -566,10 +567,10 @@ def test_an_export_leaves_the_vectors_of_the_window_alone(
         def save_pretrained(self, folder: Path, *, card: str) -> None:
             written.append((folder, card))
 
-    shelf = work.ModelShelf(cache_megabytes=1)
+    shelf = work.ModelCache(cache_megabytes=1)
     known = shelf.known_vectors = KnownVectors("of the window", DictCache())
-    monkeypatch.setattr(work.ModelShelf, "open", lambda *_, **__: None)
-    monkeypatch.setattr(work.ModelShelf, "version_model", lambda *_: Model())
+    monkeypatch.setattr(work.ModelCache, "open", lambda *_, **__: None)
+    monkeypatch.setattr(work.ModelCache, "version_model", lambda *_: Model())
     monkeypatch.setattr(card, "version_card", lambda version, _model: f"from {version.base}")
     version = make_version(project, base="another")
     choice = ModelChoice("another", (), "cpu", 1)
@@ -581,7 +582,7 @@ def test_an_export_leaves_the_vectors_of_the_window_alone(
 def test_a_project_of_the_same_name_gets_its_own_version(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf = work.ModelShelf(cache_megabytes=1)
+    shelf = work.ModelCache(cache_megabytes=1)
     shelf._session = object()  # type: ignore[assignment]
     monkeypatch.setattr(version_models, "version_model", lambda _project, version, _source: version)
     first = make_version(project)

@@ -16,7 +16,7 @@ from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.rows_data import load_rows
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision
+from sce_desktop.core.annotations import Decision
 from sce_desktop.ml.finetune import finetune_embedder
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project

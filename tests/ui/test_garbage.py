@@ -9,9 +9,10 @@ import weakref
 from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.garbage import INTERVAL_MS, GuiCollector, importing
+from sce_desktop.controllers.garbage import INTERVAL_MS, GuiCollector
 from sce_desktop.controllers.jobs import Lane
 from sce_desktop.core.progress import Progress
+from sce_desktop.imports import importing
 
 
 class Cyclic(QObject):

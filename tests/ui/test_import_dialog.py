@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import table_work
 from sce_desktop.controllers.jobs import JobState
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Decision, Label, Origin
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.tables import export_table
 from sce_desktop.ui.transfer.import_dialog import ImportDialog

@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.keymap import COMMANDS, SETTING, Keymap, plain_key
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
+from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.labels.label_editor import LabelEditor
 from sce_desktop.ui.rows.rows_model import Column
-from sce_desktop.ui.window.keys_dialog import KeysDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, names, press

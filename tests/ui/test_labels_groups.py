@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.labels_groups import Span, grouped, moved, short_name
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
 from sce_desktop.ui.labels.labels_list import HEADING
 from sce_desktop.ui.labels.labels_menus import LabelMenu

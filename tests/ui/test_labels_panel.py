@@ -16,10 +16,10 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import label_edits, review_work
 from sce_desktop.controllers.jobs import JobState
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label, LabelEffect
 from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Label, LabelEffect
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import label_edits, session_edits
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Decision, Label
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.ui.window.lost_project import LostProject
 from tests.ui.conftest import MakeProject

@@ -28,10 +28,11 @@ from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import JobState, Lanes
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Annotation, Decision, Origin
 from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Annotation, Decision, Origin
 from sce_desktop.store.project import Project
+from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.palette import CommandPalette
 from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.kit.theme import DARK, LIGHT, Theme, tokens
@@ -39,7 +40,6 @@ from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.crash_dialog import CrashDialog
-from sce_desktop.ui.window.keys_dialog import KeysDialog
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject

@@ -17,10 +17,11 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import map_work
 from sce_desktop.controllers.map_work import UNKNOWN
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Decision
 from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import NO_LABEL, SKIPPED, Decision, Scores
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.vector_cache import VectorCache
 from sce_desktop.tasks.insight import map as maps

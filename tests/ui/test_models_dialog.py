@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import model_store, work
 from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.models import Known
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import ModelKind
+from sce_desktop.core.runs import ModelKind
 from sce_desktop.ml.hub import catalog, fetching
-from sce_desktop.ml.hub.known_models import Known
 from sce_desktop.tasks.scoring import models as tasks
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
@@ -31,7 +31,7 @@ JINA, SMOL = "jina-embeddings-v3", "SmolLM2-135M-Instruct"
 
 @pytest.fixture
 def dialog(qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelsDialog]:
-    monkeypatch.setattr(work.ModelShelf, "load", lambda _self, _choice, *, progress: [])
+    monkeypatch.setattr(work.ModelCache, "load", lambda _self, _choice, *, progress: [])
     session.settings["offline"] = False
     dialog = ModelsDialog(session)
     qtbot.addWidget(dialog)

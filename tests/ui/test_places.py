@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import places
 from sce_desktop.controllers.places import KEPT, Places
 from sce_desktop.controllers.session import Session
-from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
+from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
 from tests.ui.test_row_panel import Bench

@@ -8,14 +8,15 @@ import threading
 
 import pytest
 
-from sce_desktop.controllers import preload, work
+from sce_desktop import imports as preload
+from sce_desktop.controllers import work
 from sce_desktop.core.progress import SilentProgress
 
 IMPORTS = """
 import builtins, inspect, sys
 plain = builtins.__import__
 from PySide6.QtWidgets import QWidget
-from sce_desktop.ui.preload import spare_imports
+from sce_desktop.imports import spare_imports
 spare_imports()
 read = []
 inspect.getsource = lambda module: read.append(module)
@@ -26,7 +27,7 @@ print(PySide6.QtSvg.QSvgRenderer.__name__)
 """
 CODE = """
 import sys
-from sce_desktop.ui.preload import preload_torch
+from sce_desktop.imports import preload_torch
 assert preload_torch()
 assert "torch" not in sys.modules
 maps = open("/proc/self/maps").read()

@@ -14,9 +14,10 @@ from sce_desktop.controllers import work
 from sce_desktop.controllers.jobs import Job, Lane
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import progress_text, share_done
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Run
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Run
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import scoring
 from sce_desktop.tasks.scoring.models import NamedModel

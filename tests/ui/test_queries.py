@@ -19,8 +19,9 @@ from sce_desktop.controllers.queries import (
     sorted_column,
     without_filters,
 )
-from sce_desktop.core.types import Label, Run
-from sce_desktop.store.content.query import AUDIT, RowOrder, RowQuery, RowState
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.query import AUDIT, RowOrder, RowQuery, RowState
+from sce_desktop.core.runs import Run
 
 
 def run(number: int, alias: str) -> Run:

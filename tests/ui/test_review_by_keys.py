@@ -16,7 +16,7 @@ from shiboken6 import isValid
 from sce_desktop.app import make_window
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import Theme

@@ -14,14 +14,14 @@ from PySide6.QtWidgets import QDialogButtonBox, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import review_work
-from sce_desktop.controllers.choices import ExportChoices
 from sce_desktop.controllers.queries import ORDERS, order_by, queue_name
 from sce_desktop.controllers.rows_text import cell
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label, Origin
+from sce_desktop.core.choices import ExportChoices
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import Queue
-from sce_desktop.core.types import Decision, Label, Origin
-from sce_desktop.store.content.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.review import acceptable
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog

@@ -18,7 +18,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label, Scores
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.row_labels import SHOWN
 from sce_desktop.ui.rows.rows_model import RowsModel

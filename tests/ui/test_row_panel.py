@@ -17,9 +17,9 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers.keymap import Keymap
 from sce_desktop.controllers.queries import order_by
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label, Origin
+from sce_desktop.core.annotations import Decision, Label, Origin
+from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.settings import Settings
-from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import Theme, px
 from sce_desktop.ui.rows import rows_view

@@ -17,8 +17,9 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import rows_data, rows_text
 from sce_desktop.controllers.rows_data import PAGE
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label, Scores
-from sce_desktop.store.content.query import RowOrder, RowQuery
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.query import RowOrder, RowQuery
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.rows_model import PAGES_A_JOB, Column, RowsModel
 from tests.ui.conftest import MakeProject

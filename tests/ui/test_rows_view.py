@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Origin
-from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.annotations import Decision, Origin
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
 from sce_desktop.ui.rows import rows_table

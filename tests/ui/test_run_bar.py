@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import scoring, work
-from sce_desktop.controllers.choices import ModelChoice
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.models import Device
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label
-from sce_desktop.ml.hub.session import Device
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import default_of
@@ -63,7 +63,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     monkeypatch.setattr(work, "score", engine.score)
     monkeypatch.setattr(work, "estimate", engine.estimate)
     monkeypatch.setattr(
-        work.ModelShelf, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
+        work.ModelCache, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
     )
     yield engine
     engine.go_on.set()

@@ -11,12 +11,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import work
-from sce_desktop.controllers.choices import ModelChoice
 from sce_desktop.controllers.jobs import Job, JobState, Lanes
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label, Run, Scores
+from sce_desktop.core.runs import Run, Scores
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from tests.ml.tiny import tiny_sce
@@ -73,7 +75,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     engine = FakeEngine()
     monkeypatch.setattr(work, "score", engine.score)
     monkeypatch.setattr(
-        work.ModelShelf, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
+        work.ModelCache, "load", lambda _self, choice, *, progress: engine.load(choice, progress=progress)
     )
     return engine
 
@@ -431,7 +433,7 @@ def test_an_llm_whose_loading_is_stopped_changes_nothing(
         while True:
             progress.check()
 
-    monkeypatch.setattr(work.ModelShelf, "load", load)
+    monkeypatch.setattr(work.ModelCache, "load", load)
     job = opened.scorer.try_baseline("llm:slow")
     qtbot.waitUntil(loading.is_set)
     with qtbot.waitSignal(job.cancelled):

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QAbstractButton, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import ACCEPTED, Decision, Origin
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.annotations import ACCEPTED, Decision, Origin
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.conftest import MakeProject

@@ -11,14 +11,15 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import takeover, work
-from sce_desktop.controllers.choices import ExportChoices, ImportChoices
 from sce_desktop.controllers.jobs import JobState
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Decision, Label, Origin
+from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.colours import FIRST_COLOURS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, Label, Origin, TableOptions
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.store.project import Project
 from tests.ui.conftest import MakeProject
 

@@ -14,14 +14,14 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.choices import Counts
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import Lane
 from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.core.choices import Counts
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.query import RowState
 from sce_desktop.settings import SETTINGS, Settings
-from sce_desktop.store.content.query import RowState
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.message_strip import INFO_MS, MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette, matches

@@ -16,15 +16,15 @@ from sce_desktop.controllers.queries import order_name
 from sce_desktop.controllers.review_work import NO_VECTORS, NOT_READY
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.start_review import DIGITS_QUESTION, NOTHING_OPEN, READY
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.query import RowQuery
 from sce_desktop.core.queues import DEFAULT_QUEUE
-from sce_desktop.core.types import Decision
-from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.vector_cache import VectorCache
 from sce_desktop.tasks.scoring.vectors import KnownVectors
+from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.rows.filter_bar import FilterBar
 from sce_desktop.ui.rows.rows_view import RowsView
-from sce_desktop.ui.window.keys_dialog import KeysDialog
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision
+from sce_desktop.core.annotations import Decision
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.palette import CommandPalette
 from sce_desktop.ui.kit.tab_order import tab_stops
@@ -111,7 +111,7 @@ def test_tab_goes_as_the_eye_goes(qtbot: QtBot, session: Session, scored: MainWi
 def test_label_buttons_that_come_later_stand_where_they_are_seen(
     qtbot: QtBot, session: Session, scored: MainWindow
 ) -> None:
-    from sce_desktop.core.types import Label
+    from sce_desktop.core.annotations import Label
 
     session.set_labels([*session.labels, Label("Lost"), Label("Price")])
     row = scored.findChild(RowPanel)

@@ -37,7 +37,7 @@ def window(
     qtbot: QtBot, session: Session, theme: Theme, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> MainWindow:
     """A project of a long name that uses a version of a long name, and the whole table; an LLM beside it."""
-    monkeypatch.setattr(work.ModelShelf, "load", lambda *_, **__: [])
+    monkeypatch.setattr(work.ModelCache, "load", lambda *_, **__: [])
     monkeypatch.setattr(work, "score", lambda *_, **__: [])
     on_screen(monkeypatch, 1920)
     path = make_project(NAME, labels=LABELS)

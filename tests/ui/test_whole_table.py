@@ -13,12 +13,15 @@ from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
-from sce_desktop.controllers.choices import ExportChoices, ImportChoices, TuneChoices
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.rows_data import scores_of
 from sce_desktop.controllers.rows_text import run_title
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, FloatArray, Label, ModelVersion, Run, TableOptions
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.arrays import FloatArray
+from sce_desktop.core.choices import ExportChoices, ImportChoices, TuneChoices
+from sce_desktop.core.runs import ModelVersion, Run
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.ml import in_table
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project

@@ -18,9 +18,9 @@ from sce_desktop.app import make_window
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.rows_data import RowData
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision, Label
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.query import RowQuery
 from sce_desktop.settings import Settings
-from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import Theme
 from sce_desktop.ui.labels.labels_panel import LabelsPanel

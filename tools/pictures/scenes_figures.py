@@ -10,7 +10,7 @@ from pictures.studio import Studio
 
 def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> Any:
     """Show the findings of the sample, a hundred rows of which were drawn at random and decided."""
-    from sce_desktop.store.content.query import RowQuery
+    from sce_desktop.core.query import RowQuery
 
     studio.sample()
     session = studio.session
@@ -72,7 +72,7 @@ def evaluate_empty(studio: Studio) -> None:
 
 def evaluate(studio: Studio) -> None:
     """The sample with an audit of a hundred rows, decided as its gold labels say; every tab of the panel."""
-    from sce_desktop.store.content.query import RowQuery
+    from sce_desktop.core.query import RowQuery
 
     studio.sample()
     session = studio.session
@@ -108,7 +108,7 @@ def evaluate_many(studio: Studio) -> None:
     """Two hundred labels, some nested, and names in many scripts."""
     import numpy as np
 
-    from sce_desktop.core.types import Decision
+    from sce_desktop.core.annotations import Decision
 
     session = studio.session
     studio.open_table(studio.table("Many labels.csv", sample_texts()[:120]), many_grouped_labels())
@@ -131,7 +131,7 @@ def evaluate_many(studio: Studio) -> None:
 
 def audit(studio: Studio) -> None:
     """Drawing a random sample, and the review of its rows."""
-    from sce_desktop.core.types import Decision
+    from sce_desktop.core.annotations import Decision
     from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 
     studio.sample()

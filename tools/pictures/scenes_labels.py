@@ -36,7 +36,7 @@ def two_hundred(studio: Studio) -> None:
 
 def low(studio: Studio) -> None:
     """A panel below two hundred labels and a long text: the likeliest labels stay in sight."""
-    from sce_desktop.core.types import Decision
+    from sce_desktop.core.annotations import Decision
 
     texts = ["word " * 900, *sample_texts()[:40]]
     studio.open_table(studio.table("Little room.csv", texts), many_labels())

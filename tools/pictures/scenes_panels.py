@@ -42,7 +42,7 @@ def map_(studio: Studio) -> None:
 
 def duplicates(studio: Studio) -> None:
     """Groups of duplicates: before anything was looked for, and found, some contradictory."""
-    from sce_desktop.core.types import Decision
+    from sce_desktop.core.annotations import Decision
     from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
 
     texts = sample_texts()[:60]
@@ -62,7 +62,7 @@ def duplicates(studio: Studio) -> None:
 
 def finetune(studio: Studio) -> None:
     """The Fine-tune panel without labels, before, while and after it learns, and with several versions."""
-    from sce_desktop.controllers.choices import TuneChoices
+    from sce_desktop.core.choices import TuneChoices
     from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 
     session = studio.session

@@ -108,8 +108,8 @@ def adding(studio: Studio) -> None:
 def main_window(studio: Studio) -> None:
     """The sample, scored; then what the models disagree on; dialogs over it."""
     from sce_desktop.controllers.crashes import Crash
-    from sce_desktop.core.types import Decision
-    from sce_desktop.store.content.query import RowQuery
+    from sce_desktop.core.annotations import Decision
+    from sce_desktop.core.query import RowQuery
     from sce_desktop.ui.kit.palette import CommandPalette
     from sce_desktop.ui.transfer.export_dialog import ExportDialog
     from sce_desktop.ui.window.crash_dialog import CrashDialog

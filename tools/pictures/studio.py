@@ -126,7 +126,7 @@ class Studio:
 
     def open_table(self, path: Path, labels: Sequence[str] = ()) -> None:
         """Import a table and give it labels."""
-        from sce_desktop.core.types import Label
+        from sce_desktop.core.annotations import Label
 
         before = self.session.project
         with self.importing(path) as dialog:
@@ -145,7 +145,7 @@ class Studio:
 
     def sample(self) -> None:
         """Open the sample with scores, and some rows decided as an analyst would."""
-        from sce_desktop.core.types import Decision
+        from sce_desktop.core.annotations import Decision
 
         session = self.session
         session.open_sample()
@@ -173,7 +173,7 @@ class Studio:
 
     def decide_rightly(self, row_ids: Sequence[int]) -> None:
         """Give rows of the sample the labels that its own column says."""
-        from sce_desktop.core.types import Decision
+        from sce_desktop.core.annotations import Decision
 
         session, project = self.session, self.session.project
         assert project is not None

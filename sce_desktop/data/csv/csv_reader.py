@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Doubt, TableOptions
+from sce_desktop.core.tables import Doubt, TableOptions
 from sce_desktop.data.csv.csv_grammar import (
     ESCAPE,
     MAX_CELL,

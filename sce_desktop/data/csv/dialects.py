@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sce_desktop.core.types import Doubt, TableOptions
+from sce_desktop.core.tables import Doubt, TableOptions
 from sce_desktop.data.csv.csv_grammar import ESCAPE, QUOTE, Record, Style, valid_delimiter, without_end
 from sce_desktop.data.csv.sniff import DELIMITERS, detect_delimiter, usual
 from sce_desktop.data.doubts import style_doubt

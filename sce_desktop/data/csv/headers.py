@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sce_desktop.core.types import Cell, Doubt
+from sce_desktop.core.tables import Cell, Doubt
 from sce_desktop.data.csv.csv_grammar import Style, without_end
 from sce_desktop.data.csv.sniff import DELIMITERS, cell_counts, consistent_delimiters, detect_delimiter
 from sce_desktop.data.doubts import delimiter_doubt, header_doubt, line_doubt, no_header_doubt

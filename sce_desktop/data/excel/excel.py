@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, TableOptions
+from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.data.csv.headers import doubt_of_sheet
 from sce_desktop.data.csv.text_source import file_size, reading
 from sce_desktop.data.excel.old_workbook import OldWorkbook

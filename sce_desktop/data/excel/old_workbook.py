@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sce_desktop.core.types import Cell
+from sce_desktop.core.tables import Cell
 from sce_desktop.data.excel.number_formats import duration_text, number_text
 from sce_desktop.data.excel.workbook_size import refuse_cells, refuse_large
 from sce_desktop.data.excel.xlsx_xml import DamagedError, Extent

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
-from sce_desktop.core.types import CellType
+from sce_desktop.core.tables import CellType
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
 _SIMPLE: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|true|false")

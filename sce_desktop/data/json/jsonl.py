@@ -17,7 +17,7 @@ from typing import Any
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, CellType, TableOptions, TypedCells
+from sce_desktop.core.tables import Cell, CellType, TableOptions, TypedCells
 from sce_desktop.core.words import gigabytes
 from sce_desktop.data.csv.text_source import MAX_LINE, TextSource, file_size
 from sce_desktop.data.json.json_document import find_rows, lists_in

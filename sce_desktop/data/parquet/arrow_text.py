@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sce_desktop.core.types import Cell
+from sce_desktop.core.tables import Cell
 
 if TYPE_CHECKING:
     import pyarrow as pa

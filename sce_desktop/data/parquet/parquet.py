@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, TableOptions
+from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.core.words import gigabytes
 from sce_desktop.data.column_types import ClassNames, ColumnTypes, with_names
 from sce_desktop.data.csv.text_source import file_size, reading

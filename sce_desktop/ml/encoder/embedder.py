@@ -18,9 +18,10 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, VectorCache
+from sce_desktop.core.runs import VectorCache
 from sce_desktop.ml.encoder.bert import TextEncoder
 
 WINDOW = 4096

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import FloatArray, IdArray
 from sce_desktop.ml.encoder.embedder import Embedder, digest, in_halves, readable, windows
 from sce_desktop.ml.hub import folders
 

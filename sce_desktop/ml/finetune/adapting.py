@@ -17,8 +17,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label
 from sce_desktop.ml.encoder.bert import TextEncoder
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.finetune.recipes import ADAPTER_BATCH, AdapterPace

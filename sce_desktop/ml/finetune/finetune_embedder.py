@@ -20,10 +20,12 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from numpy.typing import NDArray
 from torch import Tensor
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import compare
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
+from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, why_not
 from sce_desktop.ml.finetune.fitting import Examples
 from sce_desktop.ml.finetune.held_out import parts_left_out, tell_collapse, text_groups
@@ -34,9 +36,7 @@ from sce_desktop.ml.finetune.standard import (
     SECONDS_AFTER_STOP,
     Adapted,
     Enough,
-    Epoch,
     FineTuned,
-    OnEpoch,
     Settings,
     Strength,
     Trainer,

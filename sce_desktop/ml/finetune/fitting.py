@@ -25,7 +25,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.ml.finetune.recipes import Recipe
 
 SETTLED = 3e-3

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label
 from sce_desktop.ml.finetune.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS
 
 

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray
 
 _STEPS, _MOST_STEPS = 25, 1000
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,9 +19,11 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
+from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.ml.finetune.fitting import Examples, Fitted, Fitter
 from sce_desktop.ml.finetune.held_out import (
     folds,
@@ -56,25 +58,6 @@ class Settings:
     seed: int = 0
     balanced: bool = True
     adapt_embedder: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """One pass over the examples, told while it goes on; or one step of adapting the text embedder.
-
-    ``stage``: choosing the strength (between batches of texts that are read for it too), measuring
-    (``held_out`` is the loss on the rows left out, ``fold`` which ones, from 1), adapting the embedder
-    without the rows of ``fold``, or fitting what is kept.
-    """
-
-    stage: Literal["choosing", "measuring", "adapting", "keeping"]
-    number: int
-    loss: float
-    held_out: float | None = None
-    fold: int = 0
-
-
-OnEpoch = Callable[[Epoch], bool]
 
 
 class Enough(Exception):  # noqa: N818 - no error: the user wants what there is

@@ -13,16 +13,16 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.models import Entry, Known, Verified
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import ModelKind
+from sce_desktop.core.runs import ModelKind
 from sce_desktop.ml.hub import fetching, folders
-from sce_desktop.ml.hub.known_models import MINILM, Known, known
+from sce_desktop.ml.hub.known_models import MINILM, known
 from sce_desktop.temporary import temporary_beside
 
 SCE_MINI = "sce-mini"
@@ -36,34 +36,6 @@ SPARE_BYTES = 200_000_000
 PRESETS: Mapping[str, Mapping[str, Any]] = {"jinaai/jina-embeddings-v3": {"task": "classification"}}
 """How a model is loaded that has several ways of embedding: as the paper does."""
 _LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One model that can be asked for by ``name``.
-
-    ``size`` in bytes; ``licence`` as its card states it; ``problem``: why the folder is no model any more,
-    empty where all is well; ``code``: its own program code may run.
-    """
-
-    name: str
-    kind: ModelKind
-    folder: Path
-    size: int
-    licence: str
-    bundled: bool
-    problem: str = ""
-    code: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What a check of a model's files found; ``problem`` is empty where all is well."""
-
-    name: str
-    ok: bool
-    sha256: str  # of the weights, empty where there are none
-    problem: str = ""
 
 
 def list(models_dir: Path | None = None) -> tuple[Entry, ...]:

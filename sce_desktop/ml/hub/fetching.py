@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.models import Known, Package
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.hub import folders
-from sce_desktop.ml.hub.known_models import Known, Package, allows_commerce
+from sce_desktop.ml.hub.known_models import allows_commerce
 
 HUB_SECONDS = 10.0
 POLL_SECONDS = 0.2

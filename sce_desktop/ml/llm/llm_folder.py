@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from safetensors import SafetensorError
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Label
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import catalog, folders
 from sce_desktop.ml.hub.folders import ADAPTER, ADAPTER_TYPE

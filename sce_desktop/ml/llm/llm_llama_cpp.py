@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import FloatArray
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.llm.prompts import DATE, MESSAGE, around_message

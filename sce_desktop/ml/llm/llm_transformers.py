@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import FloatArray
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.llm.llm_gguf import gguf_file, gguf_options, quiet_transformers

@@ -16,11 +16,13 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.core.scoring import softmax
-from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, Scores, VectorCache
 from sce_desktop.ml.encoder.embedder import digest, in_halves, readable, windows
 from sce_desktop.ml.llm.prompts import PAPER, Prompt
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 
 
 class Correction(nn.Module):

@@ -29,10 +29,12 @@ from huggingface_hub import PyTorchModelHubMixin
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, Label, ModelKind, Scores, VectorCache
+from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, embedding_table
 from sce_desktop.ml.encoder.embedder import (
     Embedder,

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import FloatArray, Label
 from sce_desktop.ml.encoder.bert import EncoderConfig
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce.sce import SCEConfig

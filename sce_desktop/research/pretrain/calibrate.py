@@ -16,8 +16,8 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax
 from torch import Tensor
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.metrics import expected_calibration_error
-from sce_desktop.core.types import Label
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import YesNo
 from sce_desktop.ml.sce.sce import SCE, LabelVectors

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core.types import Audit, ChangeKind, IdArray
+from sce_desktop.core.annotations import Audit, ChangeKind
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.store.annotations import decisions, history
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw

@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import USER, ChangeKind, Coder, Origin
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import label_key
-from sce_desktop.core.types import USER, ChangeKind, Coder, IdArray, Origin
 from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema

@@ -10,20 +10,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core.types import (
-    NO_LABEL,
-    SKIPPED,
-    Annotation,
-    ChangeKind,
-    Decision,
-    IdArray,
-    Origin,
-    RowMarks,
-)
+from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, ChangeKind, Decision, Origin, RowMarks
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.query import RowState
 from sce_desktop.core.words import plural
 from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
-from sce_desktop.store.content.query import RowState
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import Malformed

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import Change, ChangeKind, Label, LabelSet
+from sce_desktop.core.annotations import Change, ChangeKind, Label, LabelSet
 from sce_desktop.store.annotations import label_sets
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw

@@ -12,9 +12,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import ChangeKind, Label, LabelEffect, LabelSet, Origin, SwitchEffect
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import why_several
-from sce_desktop.core.types import ChangeKind, IdArray, Label, LabelEffect, LabelSet, Origin, SwitchEffect
 from sce_desktop.store.annotations import decisions, history, label_sets
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Label, LabelSet
 from sce_desktop.core.colours import colour_of, free_colours
 from sce_desktop.core.labels import check_names, label_key
-from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import read_labels

@@ -8,10 +8,10 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.query import CellFilter, RowQuery, RowState, search_parts
 from sce_desktop.store.annotations import coders, decisions
 from sce_desktop.store.content import search
-from sce_desktop.store.content.query import CellFilter, RowQuery, RowState, search_parts
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, TypedCells
+from sce_desktop.core.tables import Cell, TypedCells
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import staging
 from sce_desktop.store.content.rows import HASH_BYTES, ImportReport, Shape, hash_text, shape

@@ -11,8 +11,10 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Row
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.types import Cell, CellType, IdArray, Row
+from sce_desktop.core.tables import Cell, CellType
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import Malformed, read_json, read_shape

@@ -18,9 +18,9 @@ import regex
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray
 from sce_desktop.store.file import schema
 from sce_desktop.store.sql import last_row_id
 

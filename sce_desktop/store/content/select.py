@@ -13,12 +13,13 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.scoring import rare_label
-from sce_desktop.core.types import Decision, IdArray
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
 from sce_desktop.store.content import conditions, rows
-from sce_desktop.store.content.query import RowOrder, RowQuery
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import ScoredRuns

@@ -15,9 +15,10 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Annotation, ChangeKind, Decision, Label, LabelSet, RowMarks
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.labels import label_key
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Annotation, ChangeKind, Decision, IdArray, Label, LabelSet, RowMarks
 from sce_desktop.store.annotations import history, label_edits, label_sets
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw

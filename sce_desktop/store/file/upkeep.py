@@ -12,10 +12,10 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop import paths
+from sce_desktop.core.annotations import Origin
 from sce_desktop.core.errors import RescuedProject, UserError
 from sce_desktop.core.names import check_name
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Origin
 from sce_desktop.store.annotations import label_sets
 from sce_desktop.store.content import rows, search
 from sce_desktop.store.file import schema

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import ModelKind
+from sce_desktop.core.runs import ModelKind
 from sce_desktop.store.file import schema
 from sce_desktop.store.repair.stored import Malformed, is_moment, read_json, read_labels, read_shape
 

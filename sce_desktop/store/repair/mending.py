@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from sce_desktop.core import scoring
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label
 from sce_desktop.core.words import plural
 from sce_desktop.store.annotations.label_sets import to_json
 from sce_desktop.store.repair.damaged import DamagedFile

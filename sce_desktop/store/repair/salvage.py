@@ -10,8 +10,9 @@ from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
+from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.types import Decision, ModelKind, Origin
+from sce_desktop.core.runs import ModelKind
 from sce_desktop.store.content.rows import hash_text
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.shapes import INSTEAD, Record

@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 
 
 class Malformed(ValueError):  # noqa: N818 - as `DamagedProject`, which it becomes

@@ -12,7 +12,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core import scoring
-from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, Run, Scores
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.runs import ModelKind, Run, Scores
 from sce_desktop.store.annotations.label_sets import parsed, to_json
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw

@@ -21,7 +21,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.types import FloatArray
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.store.file.lock import SharedLock
 
 _LOG = logging.getLogger(__name__)

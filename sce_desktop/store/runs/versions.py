@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from sce_desktop.core.types import ModelVersion, version_title
+from sce_desktop.core.runs import ModelVersion, version_title
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.sql import insert, now

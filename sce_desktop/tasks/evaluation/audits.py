@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sce_desktop.core.annotations import Annotation, Audit, Decision, Origin
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import Annotation, Audit, Decision, IdArray, Origin
-from sce_desktop.store.content.query import AUDIT, OPEN_AUDIT
+from sce_desktop.core.query import AUDIT, OPEN_AUDIT
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import AuditSample, Evidence, gather
 from sce_desktop.tasks.one_state import one_state

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sce_desktop import __version__
 from sce_desktop.core.comparison import recorded
-from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:

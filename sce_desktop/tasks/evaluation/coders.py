@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from sce_desktop.core.agreement import Agreement, compare_coders
+from sce_desktop.core.annotations import USER, Coder, Decision, Label, Origin
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import distinct_labels, label_key
 from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import USER, Coder, Decision, Label, Origin, TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project

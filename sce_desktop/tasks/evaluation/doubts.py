@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.audits import state
 from sce_desktop.tasks.evaluation.evidence import gather, places_of

@@ -11,17 +11,19 @@ from pathlib import Path
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, distinct_labels, label_key, merged_names
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, TableOptions, VectorCache
+from sce_desktop.core.runs import VectorCache
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
-from sce_desktop.research.order_check import OrderCheck, order_check
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.evaluation.evidence import answer_arrays, right_answers
+from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.insight.labels import tell_merged, tell_unmerged
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.foreign import tell_foreign

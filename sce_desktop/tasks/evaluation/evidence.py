@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.annotations import Annotation, Decision, Label, Origin
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import roll_up
-from sce_desktop.core.types import Annotation, Decision, FloatArray, IdArray, Label, Origin
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.coders import gold_coder
 from sce_desktop.tasks.one_state import one_state

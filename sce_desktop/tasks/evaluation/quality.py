@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.estimates import suggested_sample
 from sce_desktop.core.metrics import Measures, measure
@@ -24,7 +25,6 @@ from sce_desktop.core.thresholds import (
     reliability,
     suggest_threshold,
 )
-from sce_desktop.core.types import FloatArray, IdArray
 from sce_desktop.tasks.evaluation.evidence import NOT_LOOKED_AT, Evidence, Gold, Source, right_answers
 
 DEFAULT_WIDTH = 0.1

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.estimates import Share
-from sce_desktop.core.types import IdArray
 from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project

@@ -13,10 +13,11 @@ from typing import Final
 
 import numpy as np
 
+from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, Decision, Origin
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import NO_LABEL, SKIPPED, Annotation, Decision, IdArray, Origin
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.store.sql import now
 

@@ -9,9 +9,10 @@ from typing import Final
 
 import numpy as np
 
+from sce_desktop.core.annotations import SKIPPED
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import SKIPPED, IdArray
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.bulk import Answer, BulkOutcome, decide_all
 from sce_desktop.tasks.insight.neighbours import NEAR, copies, near_copies

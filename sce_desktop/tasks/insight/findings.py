@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.estimates import Line, Share, part_share, sample_share, with_known, within_bounds
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Cell, FloatArray, IdArray
+from sce_desktop.core.tables import Cell
 from sce_desktop.core.words import plural
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import Evidence

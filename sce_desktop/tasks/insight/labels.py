@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from sce_desktop.core.annotations import Label, LabelSet
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import label_key, look_alikes, merged_names
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, LabelSet
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.columns import cells_of
 

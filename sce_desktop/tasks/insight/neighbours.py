@@ -12,8 +12,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray
 
 # scikit-learn, scipy, datasketch and cleanlab take seconds to import: they come with the first call.
 

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.scoring import top
-from sce_desktop.core.types import FloatArray, IdArray
-from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.vectors import KnownVectors, project_vectors
 

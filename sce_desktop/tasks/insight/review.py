@@ -9,16 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.annotations import ACCEPTED, Origin, Row
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import (
-    ACCEPTED,
-    FloatArray,
-    IdArray,
-    Origin,
-    Row,
-    Run,
-)
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Run
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import learned_rows
 from sce_desktop.tasks.insight.bulk import BulkOutcome, decide_all, sampled_rows

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, Run
-from sce_desktop.store.content.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Run
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.vectors import KnownVectors

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
+from sce_desktop.core.runs import TextModel, VectorCache
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import Table, open_table
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.content.rows import Shape

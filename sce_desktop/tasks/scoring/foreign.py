@@ -8,8 +8,8 @@ from typing import Any
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.runs import TextModel
 from sce_desktop.core.scripts import KNOWN_SCRIPTS, foreign_script
-from sce_desktop.core.types import TextModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import NamedModel
 

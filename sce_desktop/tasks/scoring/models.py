@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sce_desktop import paths
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label, ModelKind, TextModel, VectorCache
+from sce_desktop.core.runs import ModelKind, TextModel, VectorCache
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sce_desktop.ml.hub.catalog import Entry, Verified
-    from sce_desktop.ml.hub.known_models import Known
-    from sce_desktop.ml.hub.session import Device, ModelSession
+    from sce_desktop.core.models import Device, Entry, Known, Verified
+    from sce_desktop.ml.hub.session import ModelSession
 
 MAIN_ALIAS = "sce"
 DEFAULT_MODEL = "sce-mini"

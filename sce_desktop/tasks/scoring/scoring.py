@@ -7,9 +7,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label, Run, VectorCache
+from sce_desktop.core.runs import Run, VectorCache
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, labels_for

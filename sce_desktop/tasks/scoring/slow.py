@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Label
 from sce_desktop.tasks.scoring.models import NamedModel
 
 TOLD_FROM_S = 20.0

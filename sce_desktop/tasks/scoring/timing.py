@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.types import FloatArray, VectorCache
+from sce_desktop.core.arrays import FloatArray
+from sce_desktop.core.runs import VectorCache
 
 
 class TimedCache:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, VectorCache
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import VectorCache
 from sce_desktop.store.project import Project
 
 _BATCH = 5000

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, ModelKind, TableOptions, VectorCache
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import ModelKind, VectorCache
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
-from sce_desktop.store.content.query import RowQuery
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.progress import PartProgress, Unreported

@@ -11,20 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from sce_desktop.core.annotations import Annotation, Decision, Label, Origin, RowMarks
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.labels import distinct_labels, label_key
 from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import (
-    Annotation,
-    Cell,
-    Decision,
-    IdArray,
-    Label,
-    Origin,
-    RowMarks,
-    first_cells,
-)
+from sce_desktop.core.tables import Cell, first_cells
 from sce_desktop.core.words import plural
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project

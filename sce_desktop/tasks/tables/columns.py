@@ -14,8 +14,9 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import label_key, look_alikes
 from sce_desktop.core.lists import begins_as_list, from_list, is_list
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import Status, chosen, statuses, top
-from sce_desktop.core.types import Cell, Doubt, Scores, TableProblem, TypedCells
+from sce_desktop.core.tables import Cell, Doubt, TableProblem, TypedCells
 from sce_desktop.core.words import plural
 from sce_desktop.data.json.json_values import as_read
 from sce_desktop.data.reader import Table

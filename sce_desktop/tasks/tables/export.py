@@ -9,11 +9,13 @@ from typing import Literal
 
 import numpy as np
 
+from sce_desktop.core.annotations import Annotation, Decision, Label, Row, RowMarks
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Annotation, Decision, IdArray, Label, Row, RowMarks, Run, Scores
+from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import Run, Scores
 from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.writers import OutCell, write_table
-from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.progress import Unreported

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.types import Cell, IdArray
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.tables import Cell
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.findings import MOST_GROUPS, by_value
 from sce_desktop.tasks.tables.periods import Unit, by_period

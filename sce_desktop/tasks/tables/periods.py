@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, IdArray
+from sce_desktop.core.tables import Cell
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sce_desktop import __version__
-from sce_desktop.core.types import ModelVersion, Run
+from sce_desktop.core.runs import ModelVersion, Run
 from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sce_desktop.core.errors import UserError, already_there
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Cell, TableOptions
+from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.data.csv.excel_safe import unprotect
 from sce_desktop.data.tables import open_table
 from sce_desktop.data.writers import written_columns

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.labels import label_key, look_alikes
 from sce_desktop.core.lists import begins_as_list, from_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.scripts import foreign_script
-from sce_desktop.core.types import IdArray, TableOptions, TableProblem
+from sce_desktop.core.tables import TableOptions, TableProblem
 from sce_desktop.data import tables
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.store.project import Project

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Cell, Label, TableOptions, TablePreview
+from sce_desktop.core.query import RowState
+from sce_desktop.core.tables import Cell, TableOptions, TablePreview
 from sce_desktop.data import tables
 from sce_desktop.data.guess import gold_like
 from sce_desktop.data.labels_file import read_labels, write_labels
-from sce_desktop.store.content.query import RowState
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file.placing import check_target, put_in_place
 from sce_desktop.store.project import ImportReport, Project

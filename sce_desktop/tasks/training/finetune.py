@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, distinct_labels, label_key
 from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, Label, TableOptions, VectorCache
+from sce_desktop.core.runs import VectorCache
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.evaluation.card import tuned_card
 from sce_desktop.tasks.evaluation.evaluation import read_gold

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, distinct_labels, label_key
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import IdArray, Label, TableOptions
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.tasks.evaluation.evaluation import read_gold, sample
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.scoring.slow import TOLD_FROM_S, duration

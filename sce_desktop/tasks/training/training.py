@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.annotations import Decision, Label, Origin
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import Decision, IdArray, Label, Origin
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.words import gigabytes
 from sce_desktop.ml.finetune.recipes import (
     FOLDS,
@@ -24,7 +26,6 @@ from sce_desktop.ml.finetune.recipes import (
     adapter_work,
     choices,
 )
-from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.vectors import KnownVectors

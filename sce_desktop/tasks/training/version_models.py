@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.runs import ModelVersion
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.card import version_card
 from sce_desktop.tasks.scoring.models import (

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sce_desktop.core.annotations import Origin
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.metrics import measure
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, IdArray, ModelVersion, Origin, VectorCache
+from sce_desktop.core.runs import ModelVersion, VectorCache
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, ModelSource
@@ -36,7 +38,8 @@ from sce_desktop.tasks.training.training import (
 from sce_desktop.tasks.training.version_models import from_base
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.finetune.standard import FineTuned, OnEpoch, Settings
+    from sce_desktop.core.runs import OnEpoch
+    from sce_desktop.ml.finetune.standard import FineTuned, Settings
     from sce_desktop.ml.sce.model import SCEModel
 
 MOST_CHANGES_KEPT = 1000

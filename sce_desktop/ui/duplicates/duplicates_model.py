@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from sce_desktop.controllers.rows_text import NONE_FITS, label_of
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.preview_model import plain_tip
 

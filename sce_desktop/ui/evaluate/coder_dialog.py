@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Coder, TablePreview
+from sce_desktop.core.annotations import Coder
+from sce_desktop.core.tables import TablePreview
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QHBoxLayout, Q
 
 from sce_desktop.controllers.findings_work import Answer, View, Wanted
 from sce_desktop.controllers.rows_text import run_title
-from sce_desktop.core.types import Run
+from sce_desktop.core.runs import Run
 from sce_desktop.tasks.tables.periods import Unit
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.flow_layout import FlowLayout

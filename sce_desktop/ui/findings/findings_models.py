@@ -11,8 +11,8 @@ from PySide6.QtGui import QFontMetrics, QIcon
 
 from sce_desktop.controllers import words
 from sce_desktop.controllers.findings_work import Answer
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.estimates import Share
-from sce_desktop.core.types import IdArray
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.icons import icon, label_icon
 from sce_desktop.ui.kit.painting import elided_name

@@ -12,7 +12,8 @@ from sce_desktop.controllers import tuning_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.rows_data import is_stale
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import IdArray, ModelVersion
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.runs import ModelVersion
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.training.training import AdapterPace, Plan
 from sce_desktop.ui.finetune.finetune_result import ResultPane

@@ -21,9 +21,10 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.label_edits import quoted, rows
 from sce_desktop.controllers.rows_text import NOT_YET, alias_title
 from sce_desktop.controllers.tuning_work import Watch
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.comparison import recorded
-from sce_desktop.core.types import Label, ModelVersion
+from sce_desktop.core.runs import ModelVersion
 from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.finetune.finetune_start import ORIGIN_NAMES
 from sce_desktop.ui.kit.dialog_parts import flat_list

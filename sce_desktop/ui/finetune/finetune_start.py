@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.choices import TuneChoices
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import duration
-from sce_desktop.core.types import Origin
+from sce_desktop.core.annotations import Origin
+from sce_desktop.core.choices import TuneChoices
 from sce_desktop.core.words import gigabytes
 from sce_desktop.tasks.training.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.kit.dialog_parts import indent_number

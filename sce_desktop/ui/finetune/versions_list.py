@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers.session import Session
 from sce_desktop.core.comparison import recorded
-from sce_desktop.core.types import ModelVersion
+from sce_desktop.core.runs import ModelVersion
 from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role

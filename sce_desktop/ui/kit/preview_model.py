@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.scripts import foreign_script
-from sce_desktop.core.types import TablePreview
+from sce_desktop.core.tables import TablePreview
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import font, tokens
 

@@ -20,7 +20,7 @@ from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import step_text
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog

@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.keymap import plain_key, shown_key
 from sce_desktop.controllers.label_edits import submit_rename_effect
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Label, LabelEffect
 from sce_desktop.core.colours import label_colours
-from sce_desktop.core.types import Label, LabelEffect
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
+from sce_desktop.ui.kit.keys_dialog import KeyField
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 from sce_desktop.ui.labels.labels_hints import of_rename
-from sce_desktop.ui.window.keys_dialog import KeyField
 
 _SWATCHES = 18
 _IN_ROW = 9

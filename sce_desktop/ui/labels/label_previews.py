@@ -12,8 +12,8 @@ from sce_desktop.controllers import label_edits, review_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import quoted, rows
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Label, LabelEffect
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.annotations import Label, LabelEffect
+from sce_desktop.core.query import RowQuery
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role

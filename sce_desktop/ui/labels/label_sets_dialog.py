@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import LabelSet, SwitchEffect
 from sce_desktop.core.labels import why_several
-from sce_desktop.core.types import LabelSet, SwitchEffect
 from sce_desktop.ui.kit.dialog_parts import (
     dialog_column,
     flat_list,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sce_desktop.controllers.label_edits import quoted, rows
+from sce_desktop.core.annotations import Label, LabelEffect
 from sce_desktop.core.labels import look_alikes, meaningless
-from sce_desktop.core.types import Label, LabelEffect
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.labels_groups import Span, short_name
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_name, draw_square
 from sce_desktop.ui.kit.theme import MARK_RADIUS, RADIUS, ROW_HEIGHTS, SPACE_S, font, px, tokens

@@ -20,8 +20,8 @@ from PySide6.QtCore import (
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.labels_groups import Span, grouped, moved
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.types import Label
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.preview_model import plain_tip
 

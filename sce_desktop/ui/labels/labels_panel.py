@@ -9,10 +9,10 @@ from sce_desktop.controllers import label_edits
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.labels_groups import Span
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Change, Label, LabelEffect
 from sce_desktop.core.labels import roll_up, why_several
-from sce_desktop.core.types import Change, Label, LabelEffect
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.words import were
-from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.labels.label_editor import LabelEditor

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from sce_desktop.controllers.keymap import shown_key
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Decision
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.query import RowState
 from sce_desktop.core.words import plural
-from sce_desktop.store.content.query import RowState
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE
 from sce_desktop.ui.kit.theme import MARK_RADIUS, ROW_HEIGHTS, SPACE_S, font, px, set_role, tokens

@@ -16,8 +16,9 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.map_work import Facts
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import step_text
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.types import IdArray, Run
+from sce_desktop.core.runs import Run
 from sce_desktop.tasks.insight.map import NO_UMAP, Method, RowMap, has_umap
 from sce_desktop.ui.kit.looking import Looking
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from sce_desktop.controllers.map_work import UNKNOWN, Facts
 from sce_desktop.controllers.rows_text import NONE_FITS, label_of
 from sce_desktop.controllers.rows_text import SKIPPED as SKIPPED_NAME
+from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.types import NO_LABEL, SKIPPED, IdArray, Label, Run
+from sce_desktop.core.runs import Run
 from sce_desktop.ui.kit.theme import tokens
 from sce_desktop.ui.map.map_legend import Entry
 from sce_desktop.ui.map.map_raster import Looks, Mark, argb

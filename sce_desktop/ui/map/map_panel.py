@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.review_work import NO_VECTORS
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.map import map_looks

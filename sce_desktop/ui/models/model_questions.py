@@ -11,7 +11,7 @@ from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel
 from sce_desktop.ui.kit.theme import px, set_role
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.hub.known_models import Known
+    from sce_desktop.core.models import Known
 
 _CODE = "Allow this model to run its own program code"
 _CODE_MEANS = (

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import progress_text, share_done
-from sce_desktop.core.types import ModelKind
+from sce_desktop.core.runs import ModelKind
 from sce_desktop.tasks.scoring.models import default_of
 from sce_desktop.ui.kit.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.kit.icons import icon, set_icon
@@ -31,8 +31,7 @@ from sce_desktop.ui.kit.theme import SPACE_S, font, px, set_role
 from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.hub.catalog import Entry
-    from sce_desktop.ml.hub.known_models import Known
+    from sce_desktop.core.models import Entry, Known
 
 PARTS = {"sce": "SCE", "similarity": "Similarity", "llm": "LLM"}
 _USES = {"sce": "Score with it", "similarity": "Use for similarity", "llm": "Use as the LLM"}

@@ -23,9 +23,9 @@ from sce_desktop.controllers.review_work import AcceptPreview
 from sce_desktop.controllers.rows_text import label_of
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import per_cent
+from sce_desktop.core.annotations import ACCEPTED
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.types import ACCEPTED
-from sce_desktop.store.content.query import RowOrder, RowQuery
+from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.ui.kit.dialog_parts import dialog_column, flat_list, indent_number, ok_and_cancel
 from sce_desktop.ui.kit.fields import ComboBox, SpinBox
 from sce_desktop.ui.kit.icons import label_icon

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Cell
-from sce_desktop.store.content.query import CellFilter
+from sce_desktop.core.query import CellFilter
+from sce_desktop.core.tables import Cell
 from sce_desktop.ui.kit.checked_list import CheckedList
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel
 from sce_desktop.ui.kit.fields import ComboBox

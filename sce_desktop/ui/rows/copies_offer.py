@@ -8,7 +8,7 @@ from sce_desktop.controllers import bulk_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.keymap import shown_key
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import IdArray
+from sce_desktop.core.arrays import IdArray
 
 
 class CopiesOffer(QObject):

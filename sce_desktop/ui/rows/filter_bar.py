@@ -15,8 +15,8 @@ from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.queries import has_filters, order_name, without_filters
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import menu_text, per_cent
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.words import plural
-from sce_desktop.store.content.query import RowQuery, RowState
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, chip_width, px, set_role

@@ -15,10 +15,11 @@ from sce_desktop.controllers.queries import BY_SCORE, ORDERS, follow_runs, order
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.start_review import NOTHING_OPEN, diverse
 from sce_desktop.controllers.words import menu_text
+from sce_desktop.core.annotations import USER
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import DEFAULT_QUEUE
-from sce_desktop.core.types import USER, IdArray
-from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, LabelsDialog

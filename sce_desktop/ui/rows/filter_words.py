@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sce_desktop.core.types import Label
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.words import plural
-from sce_desktop.store.content.query import RowQuery, RowState
 
 STATES = (
     ("Unlabelled", RowState.UNLABELLED),

@@ -13,8 +13,8 @@ from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.bulk_work import decide_many
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import menu_text
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.types import Decision, Label
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.kit.icons import label_icon, set_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, ask_labels

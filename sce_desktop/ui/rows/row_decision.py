@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLay
 
 from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.keymap import shown_key
-from sce_desktop.core.types import Annotation, Decision, Label, Origin, RowMarks
+from sce_desktop.core.annotations import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon

@@ -8,8 +8,8 @@ import numpy as np
 
 from sce_desktop.controllers import rows_data, rows_text
 from sce_desktop.controllers.rows_data import Score
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.types import Label
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.rows.row_labels import Bar, LabelLine, LazyLines
 

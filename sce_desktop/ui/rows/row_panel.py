@@ -23,7 +23,7 @@ from sce_desktop.controllers.keymap import DIGITS, shown_key
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.rows_data import Score
 from sce_desktop.controllers.session import Session
-from sce_desktop.core.types import Annotation, Decision, Origin, Row, RowMarks
+from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll

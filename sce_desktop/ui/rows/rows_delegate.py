@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.rows_data import RowData
 from sce_desktop.controllers.words import per_cent
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.labels import roll_up
-from sce_desktop.core.types import Decision, Label
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import draw_bar, draw_lines, draw_name, draw_square, mixed
 from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, px, tokens

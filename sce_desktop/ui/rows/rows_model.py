@@ -29,9 +29,11 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.queries import leads_to_open, starts_over
 from sce_desktop.controllers.rows_data import PAGE, RowData
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import DamagedProject
-from sce_desktop.core.types import IdArray, Label, Run
-from sce_desktop.store.content.query import RowQuery
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.runs import Run
 
 KEPT_PAGES = 128
 MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once

@@ -33,7 +33,7 @@ from sce_desktop.controllers.queries import (
     without_filters,
 )
 from sce_desktop.controllers.session import Session
-from sce_desktop.store.content.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
 from sce_desktop.ui.rows.row_actions import RowActions

@@ -16,8 +16,9 @@ from sce_desktop.controllers.bulk_work import answer_for, decide_many, done_word
 from sce_desktop.controllers.label_edits import ask, quoted, rows
 from sce_desktop.controllers.rows_text import decided_names
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.annotations import ACCEPTED, Decision
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import ACCEPTED, Decision, Run
+from sce_desktop.core.runs import Run
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 
 if TYPE_CHECKING:
@@ -151,8 +152,8 @@ def accept_predictions(
     project: Project, run: Run, row_ids: tuple[int, ...], threshold: float, *, queue: str, progress: Progress
 ) -> BulkOutcome:
     """Give unlabelled rows what ``run`` predicts; of several labels those from ``threshold`` up."""
+    from sce_desktop.core.query import RowQuery
     from sce_desktop.core.scoring import MULTI_LABEL_THRESHOLD
-    from sce_desktop.store.content.query import RowQuery
     from sce_desktop.tasks.insight.review import accept, acceptable
 
     least = (threshold or MULTI_LABEL_THRESHOLD) if run.multi_label else 0.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sce_desktop.controllers.rows_data import Score
+from sce_desktop.core.annotations import Annotation, Decision, Label
 from sce_desktop.core.scoring import chosen
-from sce_desktop.core.types import Annotation, Decision, Label
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from sce_desktop.core.types import Doubt
+from sce_desktop.core.tables import Doubt
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 
 

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 
 from sce_desktop import paths
 from sce_desktop.controllers import table_work
-from sce_desktop.controllers.choices import ExportChoices
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.table_work import ExportFacts
+from sce_desktop.core.choices import ExportChoices
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
 from sce_desktop.ui.kit.fields import ComboBox

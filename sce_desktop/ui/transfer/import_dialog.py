@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers import table_work
-from sce_desktop.controllers.choices import ImportChoices
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import MergeOnOpen, rows
 from sce_desktop.controllers.session import Session
+from sce_desktop.core.choices import ImportChoices
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.preview_model import PreviewModel
 from sce_desktop.ui.kit.project_dialog import ProjectDialog

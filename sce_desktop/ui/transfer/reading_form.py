@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 
-from sce_desktop.core.types import Doubt, TableOptions, TablePreview
+from sce_desktop.core.tables import Doubt, TableOptions, TablePreview
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import ComboBox, SpinBox
 from sce_desktop.ui.kit.theme import px

@@ -27,12 +27,12 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop import __version__, paths
-from sce_desktop.controllers.choices import Counts
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.work import free_path
+from sce_desktop.core.choices import Counts
 from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project

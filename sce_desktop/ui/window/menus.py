@@ -14,12 +14,12 @@ from sce_desktop.controllers.session import Session
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.theme import Mode, Theme
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
-from sce_desktop.ui.window.keys_dialog import KeysDialog
 
 if TYPE_CHECKING:
     from sce_desktop.ui.window.main_window import MainWindow

@@ -11,10 +11,10 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from sce_desktop.controllers.baselines import chosen_baselines
-from sce_desktop.controllers.choices import DEVICES
 from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import menu_text
-from sce_desktop.core.types import ModelKind, model_title
+from sce_desktop.core.choices import DEVICES
+from sce_desktop.core.runs import ModelKind, model_title
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.kit.dialog_parts import ask_folder, open_dialog
 from sce_desktop.ui.kit.elided_button import ElidedButton

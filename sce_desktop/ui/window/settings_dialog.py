@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.choices import DEVICES, DIGIT_KEYS
+from sce_desktop.core.choices import DEVICES, DIGIT_KEYS
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
 from sce_desktop.ui.kit.dialog_parts import (

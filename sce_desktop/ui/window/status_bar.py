@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
-from sce_desktop.controllers.choices import Counts
 from sce_desktop.controllers.jobs import Job, JobState, Lane
 from sce_desktop.controllers.words import progress_text
+from sce_desktop.core.choices import Counts
+from sce_desktop.core.query import RowState
 from sce_desktop.core.words import plural
-from sce_desktop.store.content.query import RowState
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from sce_desktop import paths
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain import run

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.paths import resources_dir

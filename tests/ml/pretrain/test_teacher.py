@@ -10,9 +10,9 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 
+from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.types import Label
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain import run
 from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sce_desktop.core.types import Cell
+from sce_desktop.core.tables import Cell
 
 
 class RowState(StrEnum):

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.types import FloatArray, Label, TextModel, VectorCache
+from sce_desktop.core.runs import TextModel, VectorCache
 from sce_desktop.tasks.progress import PartProgress
 
 SEED = 0

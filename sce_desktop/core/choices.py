@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sce_desktop.core.types import Origin, TableOptions
-from sce_desktop.store.content.query import RowState
+from sce_desktop.core.annotations import Origin
+from sce_desktop.core.query import RowState
+from sce_desktop.core.tables import TableOptions
 
 DIGIT_KEYS = {"rank": "By rank", "fixed": "Fixed per label"}
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}

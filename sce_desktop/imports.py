@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import gc
 import importlib.util
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # The system maps one library at a time. A thread that imports another one meanwhile would wait for its turn
 # with Python's lock held, and all the window with it: so imports in lanes wait here first, without.
 MAPPING = threading.Lock()
+_COUNTING = threading.Lock()
+_imports = 0  # under way
 _NAMES = {"linux": "libtorch.so", "darwin": "libtorch.dylib"}  # it needs, and so brings, all the others
 
 
@@ -46,3 +51,27 @@ def preload_torch() -> bool:
     dlopen.argtypes = [ctypes.c_char_p, ctypes.c_int]
     with MAPPING:
         return bool(dlopen(os.fsencode(library), os.RTLD_NOW))
+
+
+def under_way() -> bool:
+    """Whether a library is being imported: nobody should collect garbage meanwhile."""
+    return _imports > 0
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Put collection off while libraries come in, in any thread, and leave them out of all later ones.
+
+    torch alone has some 100,000 objects. Walking over them stops the window for a fifth of a second each
+    time, and finds nothing.
+    """
+    global _imports
+    with _COUNTING:
+        _imports += 1
+    try:
+        yield
+    finally:
+        with _COUNTING:
+            _imports -= 1
+            if not _imports:
+                gc.freeze()

@@ -1,0 +1,171 @@
+"""What models say: runs, versions, scores, and what a model of any kind can be asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.progress import Progress
+
+ModelKind = Literal["sce", "similarity", "llm"]
+
+_OF_A_VERSION = re.compile(r" \+ version \d+$")  # as `version_title` writes it
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass of one model over the rows with one label set. Its description never changes."""
+
+    id: int
+    alias: str  # column prefix: "sce", "similarity", or what the user named a baseline
+    kind: ModelKind
+    model: str  # name or folder as the user gave it
+    fingerprint: str  # hash of weights and settings: same fingerprint, same numbers
+    labels: tuple[Label, ...]  # snapshot, in the order of the probability vectors
+    multi_label: bool
+    created_at: str
+    finished_at: str | None = None
+    scored: int = 0
+    whole_table: bool = False  # the table's other rows were counted in
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Names in the order of the probability vectors."""
+        return tuple(label.name for label in self.labels)
+
+    @property
+    def title(self) -> str:
+        """What people read of it: its model, and that the table's other rows were counted in."""
+        return model_title(self.model, whole_table=self.whole_table)
+
+    @property
+    def of_version(self) -> bool:
+        """Whether its model is a version of a project's own, which may have been deleted since."""
+        return _OF_A_VERSION.search(self.model) is not None
+
+
+def model_title(name: str, *, whole_table: bool) -> str:
+    """What people read of a model that scores, as in "sce-mini, whole table"."""
+    return f"{name}, whole table" if whole_table else name
+
+
+def version_title(base: str, number: int) -> str:
+    """What runs of a model version are called, as in "sce-mini + version 3"."""
+    return f"{PurePath(base).name or base} + version {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVersion:
+    """The immutable result of a fine-tune; its weights stay in the project until they are asked for."""
+
+    id: int
+    number: int  # as people call it; never used again, even after a deletion
+    name: str
+    base: str  # name or folder of the model that was fine-tuned
+    base_fingerprint: str
+    created_at: str  # ISO 8601, UTC
+    data_hash: str  # of the rows and answers that it learned from
+    train_rows: int
+    held_out_rows: int
+    settings: Mapping[str, Any]
+    seed: int
+    metrics: Mapping[str, Any]  # before and after, on the same rows
+    seconds: float
+    active: bool  # scores come from this version instead of its base
+
+    @property
+    def title(self) -> str:
+        """What its runs are called."""
+        return version_title(self.base, self.number)
+
+    @property
+    def learned(self) -> IdArray:
+        """Ids (n,) of the rows that it learned from, sorted; none if they were not kept."""
+        return np.array(self.settings.get("row_ids", ()), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Probabilities of n texts over K labels: ``probabilities`` (n, K) float32 in the caller's label order.
+
+    Rows sum to 1 unless multi-label, where each entry is its own yes/no probability. ``none`` (n,) is the
+    probability that no label fits, where the model can say so.
+    """
+
+    probabilities: FloatArray
+    none: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+
+class VectorCache(Protocol):
+    """Text vectors by (embedder key, text). Implemented in store/, used by ml/ through this protocol."""
+
+    def get(self, embedder: str, texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
+        """Return (found (n,), vectors of the found ones (found.sum(), d) in order, None if none found)."""
+
+    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
+        """Keep ``vectors`` (n, d); losing them later is harmless."""
+
+
+class TextModel(Protocol):
+    """Anything that gives probabilities for texts and labels: an SCE, or a baseline."""
+
+    @property
+    def kind(self) -> ModelKind:
+        """What it is."""
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of weights and settings: same fingerprint, same numbers."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Labels that the model carries itself (after a fine-tune); often empty."""
+
+    @property
+    def max_tokens(self) -> int:
+        """How far a text is read."""
+
+    def probabilities(
+        self,
+        texts: Sequence[str],
+        labels: Sequence[Label],
+        *,
+        multi_label: bool = False,
+        cache: VectorCache | None = None,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Score non-blank ``texts`` against ``labels``; `Progress.check` is called every batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One pass over the examples, told while it goes on; or one step of adapting the text embedder.
+
+    ``stage``: choosing the strength (between batches of texts that are read for it too), measuring
+    (``held_out`` is the loss on the rows left out, ``fold`` which ones, from 1), adapting the embedder
+    without the rows of ``fold``, or fitting what is kept.
+    """
+
+    stage: Literal["choosing", "measuring", "adapting", "keeping"]
+    number: int
+    loss: float
+    held_out: float | None = None
+    fold: int = 0
+
+
+OnEpoch = Callable[[Epoch], bool]
