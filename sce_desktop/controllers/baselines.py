@@ -39,7 +39,6 @@ class Baselines(QObject):
 
     baselines: tuple[str, ...]
     llm_rows: str
-    runs: tuple[Run, ...]
     job: Job | None
     _shelf: work.ModelCache
 
@@ -110,7 +109,7 @@ class Baselines(QObject):
 
     def go_on(self) -> None:
         """Score what another choice of models has left to score, if the project has been scored before."""
-        if self.runs and not self.why_not():
+        if self._session.runs and not self.why_not():
             self._abandon()
             self.start()
 
@@ -144,7 +143,7 @@ class Baselines(QObject):
     @Slot()
     def _ask_llm(self) -> None:
         session = self._session
-        if not self.llm or self.llm_rows != "screen" or not self.runs or session.read_only:
+        if not self.llm or self.llm_rows != "screen" or not self._session.runs or session.read_only:
             return
         if self.job is None and not self.estimating:  # else at its end
             self._submit(work.ask_llm, self.choice(), "Asking the LLM")

@@ -68,7 +68,6 @@ class Scorer(Baselines):
         self.baselines = chosen_baselines(settings)
         self.device = str(settings["device"])
         self.llm_rows = str(settings["llm_rows"])
-        self.runs: tuple[Run, ...] = ()
         self.version: ModelVersion | None = None
         self.table = WholeTable(session, self)
         self.ready = False
@@ -132,7 +131,7 @@ class Scorer(Baselines):
         """Mark scores of a model that is no longer used; ``score``: rows that have some get new ones."""
         self.modelsChanged.emit()
         self._session.scoresChanged.emit(None)
-        if score and (self.runs or self.job is not None) and self._session.labels:
+        if score and (self._session.runs or self.job is not None) and self._session.labels:
             self.follow()
 
     def set_device(self, device: str) -> None:
@@ -347,7 +346,7 @@ class Scorer(Baselines):
     def labels_changed(self) -> None:
         """Follow an edit of the labels, if the project has been scored before."""
         self._abandon()
-        if self.runs and self._session.labels:
+        if self._session.runs and self._session.labels:
             self._to_follow = True
             self._edited.emit()
         self.refresh()
@@ -371,8 +370,8 @@ class Scorer(Baselines):
                 for alias in (MAIN_ALIAS, *(Baseline.parse(text).alias for text in self.baselines)):
                     if (run := project.active_run(alias)) is not None:
                         runs.append(run)
-        shown = [run.id for run in self.runs]
-        self.runs = tuple(runs)
+        shown = [run.id for run in self._session.runs]
+        self._session.runs = tuple(runs)
         return shown != [run.id for run in runs]
 
     def _abandon(self) -> None:

@@ -96,6 +96,25 @@ class StartReview(QObject):
         job.finished.connect(lambda ids: self._keep(ids, embedder))
         return job
 
+    def show_similar(self, row_id: int | None) -> None:
+        """Show the rows most like one."""
+        session = self._session
+        if session.project is None or row_id is None:
+            return
+        if reason := session.scorer.why_no_vectors():
+            session.tell(reason, "warn")
+            return
+        job = session.submit(
+            review_work.similar,
+            session.project,
+            session.scorer.known_vectors,
+            row_id,
+            title="Finding similar rows",
+            lane="reads",
+            first=True,
+        )
+        job.finished.connect(session.show_ids)
+
     def _keep(self, ids: IdArray, embedder: str) -> None:
         found = tuple(ids.tolist())
         if self._embedder != embedder or not set(found) <= set(self._order):

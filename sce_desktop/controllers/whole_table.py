@@ -33,7 +33,8 @@ class WholeTable(QObject):
 
     def __init__(self, session: Session, scorer: Scorer) -> None:
         super().__init__(scorer)
-        self._session, self._scorer = session, scorer
+        self._session = session
+        self.scorer = scorer
         self.on = False
 
     def follow(self) -> None:
@@ -44,7 +45,7 @@ class WholeTable(QObject):
     def _why_alone(self) -> str:
         """Why rows cannot help each other here, in a sentence; empty if they can."""
         several = self._session.label_set is not None and self._session.label_set.multi_label
-        kind: ModelKind = "llm" if self._scorer.base.startswith("llm:") else "sce"
+        kind: ModelKind = "llm" if self.scorer.base.startswith("llm:") else "sce"
         return why_alone(self._session.labels, multi_label=several, kind=kind)
 
     def why_not(self) -> str:
@@ -63,7 +64,7 @@ class WholeTable(QObject):
             return
         session.project.use_whole_table(on)
         self.on = on
-        self._scorer.score_anew()
+        self.scorer.score_anew()
 
     def action(self, parent: QObject) -> QAction:
         """An entry for a menu, which follows what is chosen and what can be."""
@@ -83,7 +84,7 @@ class _Entry(QObject):
         session.projectOpened.connect(self.show)
         session.projectClosed.connect(self.show)
         session.labelsChanged.connect(self.show)
-        session.scorer.modelsChanged.connect(self.show)
+        table.scorer.modelsChanged.connect(self.show)
         self.show()
 
     @Slot(bool)

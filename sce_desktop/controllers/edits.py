@@ -26,55 +26,29 @@ if TYPE_CHECKING:
     from sce_desktop.core.choices import Counts
     from sce_desktop.store.project import Project
 
-Tone = Literal["info", "warn"]
 LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
 
 
 class Edits(QObject):
-    """What `Session` does to the open project. Each edit tells by a signal what it changed."""
+    """Every change that a person makes to the open project. Each tells by a signal what it changed."""
 
     editing = Signal()  # an edit begins: what was said of those before is over
-    labelsChanged = Signal()  # the label set is another one
-    annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     decided = Signal(object, object)  # row ids and what was decided about them, in words
-    historyChanged = Signal()  # something else would be undone or done again now
-    thresholdChanged = Signal()
     changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
-    lostSeen = Signal()  # an edit was refused because the project's file is not there any more
-    rowAsked = Signal(object)  # show this row, and clear the filters that hide it
 
-    project: Project | None
-    label_set: LabelSet | None
-    query: RowQuery
-    counts: Counts | None
-    scorer: Scorer
-    threshold: float = 0.0  # of the open project: predictions below it count as unsure
-    _writing: Job | None = None  # a long edit that is not through yet
-
-    @property
-    def read_only(self) -> bool:
-        """Whether the open project can only be looked at."""
-        return self.project is not None and self.project.read_only
-
-    def tell(self, sentence: str, tone: Tone = "info") -> None:
-        """Show one sentence in the message strip."""
-        raise NotImplementedError
-
-    def tell_error(self, error: object) -> None:
-        """Show what went wrong, with a way out where there is one."""
-        raise NotImplementedError
-
-    def offer(self, sentence: str, button: str, do: Callable[[], object]) -> None:
-        """Show one sentence in the message strip, with a button beside it."""
-        raise NotImplementedError
-
-    def count_soon(self) -> None:
-        """Count again in a moment."""
-        raise NotImplementedError
-
-    def submit(self, fn: Callable[..., Any], *args: Any, title: str, lane: Literal["edits"]) -> Job:
-        """Run work on the project in a lane."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        scorer: Scorer,
+        messages: Messages,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
+        self._messages = messages
 
     # --- making a change -----------------------------------------------------------------------------------
 
@@ -85,16 +59,16 @@ class Edits(QObject):
 
         Returns False, and tells why, if that is not possible; True if it is done, or begun.
         """
-        if self.project is None or self.refuses_edit():
+        if self._workspace.project is None or self._workspace.refuses_edit():
             return False
         self.editing.emit()
         if rows > LONG:
-            self._write_behind(self.project, change, then, title)
+            self._write_behind(self._workspace.project, change, then, title)
             return True
         try:
-            result = change(self.project)
+            result = change(self._workspace.project)
         except UserError as error:
-            self.tell_error(error)
+            self._messages.tell_error(error)
             return False
         then(result)
         return True
@@ -103,13 +77,13 @@ class Edits(QObject):
         self, project: Project, change: Callable[[Project], Any], then: Callable[[Any], object], title: str
     ) -> None:
         def end() -> None:
-            self._writing = None
+            self._workspace.writing = None
 
         def finish(result: Any) -> None:
             end()  # what follows may edit again
             then(result)
 
-        self._writing = job = self.submit(make_change, project, change, title=title, lane="edits")
+        self._workspace.writing = job = self._workspace.submit(make_change, project, change, title=title, lane="edits")
         job.finished.connect(finish)
         job.failed.connect(lambda _: end())
         job.cancelled.connect(end)
@@ -144,7 +118,7 @@ class Edits(QObject):
 
         def follow(_: object) -> None:
             self._follow_labels()
-            self.historyChanged.emit()
+            self._workspace.historyChanged.emit()
             if then is not None:
                 then()
 
@@ -152,18 +126,18 @@ class Edits(QObject):
 
     def rows_with(self, label_ids: Iterable[int]) -> int:
         """About how many rows have one of these labels; all, where nobody has counted."""
-        if self.counts is not None:
-            return sum(self.counts.labels.get(label_id, 0) for label_id in label_ids)
-        return self.project.row_count() if self.project is not None else 0
+        if self._workspace.counts is not None:
+            return sum(self._workspace.counts.labels.get(label_id, 0) for label_id in label_ids)
+        return self._workspace.project.row_count() if self._workspace.project is not None else 0
 
     def _follow_labels(self) -> None:
-        before = self.label_set
-        self.reload_labels()
-        if self.label_set != before:
-            if _ids(self.label_set) != _ids(before):  # another name or order changes no answer
-                self.annotationsChanged.emit(None)
-            self.count_soon()
-            self.scorer.labels_changed()
+        before = self._workspace.label_set
+        self._workspace.reload_labels()
+        if self._workspace.label_set != before:
+            if _ids(self._workspace.label_set) != _ids(before):  # another name or order changes no answer
+                self._workspace.annotationsChanged.emit(None)
+            self._workspace.count_soon()
+            self._scorer.labels_changed()
 
     def split_label(
         self, label_id: int, parts: Sequence[Label], then: Callable[[], object] | None = None
@@ -175,13 +149,6 @@ class Edits(QObject):
             title="Splitting a label",
             then=then,
         )
-
-    def reload_labels(self) -> None:
-        """Look whether the project has other labels now: a model may bring its own, an import too."""
-        before = self.label_set
-        self.label_set = self.project.label_set() if self.project is not None else None
-        if self.label_set != before:
-            self.labelsChanged.emit()
 
     def decide(
         self,
@@ -197,7 +164,7 @@ class Edits(QObject):
         """
         if decision is not Decision.SKIPPED and self._refuses_blank(row_ids):
             return False
-        queue = queue_name(self.query)
+        queue = queue_name(self._navigation.query)
         done = self._edit(
             row_ids, lambda p: p.decide(row_ids, decision, label_ids, origin=origin, queue=queue)
         )
@@ -206,10 +173,10 @@ class Edits(QObject):
         return done
 
     def _refuses_blank(self, row_ids: Sequence[int]) -> bool:
-        blank = next((row for row in self.project.rows(row_ids) if row.blank), None) if self.project else None
+        blank = next((row for row in self._workspace.project.rows(row_ids) if row.blank), None) if self._workspace.project else None
         if blank is None:
             return False
-        self.tell(
+        self._messages.tell(
             f"Row {blank.position + 1:,} has no text: there is nothing to label. Skip it, or go on.", "warn"
         )
         return True
@@ -217,7 +184,7 @@ class Edits(QObject):
     def _in_words(self, decision: Decision, label_ids: Sequence[int]) -> str:
         if decision is not Decision.LABEL:
             return NONE_FITS if decision is Decision.NONE else SKIPPED
-        names = {label.id: label.name for label in (self.label_set.labels if self.label_set else ())}
+        names = {label.id: label.name for label in (self._workspace.label_set.labels if self._workspace.label_set else ())}
         return " + ".join(names[label_id] for label_id in label_ids)
 
     def clear_decision(self, row_ids: Sequence[int]) -> bool:
@@ -234,41 +201,35 @@ class Edits(QObject):
 
     def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
         def follow(_: object) -> None:
-            self.annotationsChanged.emit(list(row_ids))
-            self.historyChanged.emit()
-            self.count_soon()
+            self._workspace.annotationsChanged.emit(list(row_ids))
+            self._workspace.historyChanged.emit()
+            self._workspace.count_soon()
 
         return self._write(change, follow, rows=len(row_ids), title=f"Changing {plural(len(row_ids), 'row')}")
 
     def set_threshold(self, threshold: float) -> None:
         """Let predictions of the open project below ``threshold`` count as unsure; 0: none."""
-        if self.project is not None and not self.refuses_edit():
-            self.project.set_threshold(threshold or None)
-            self.follow_threshold()
-            self.count_soon()  # of several labels it says which ones are given
-
-    def follow_threshold(self) -> None:
-        """Look which threshold the open project has."""
-        found = self.project.threshold() if self.project is not None else None
-        self.threshold = found or 0.0
-        self.thresholdChanged.emit()
+        if self._workspace.project is not None and not self._workspace.refuses_edit():
+            self._workspace.project.set_threshold(threshold or None)
+            self._workspace.follow_threshold()
+            self._workspace.count_soon()  # of several labels it says which ones are given
 
     # --- undo ----------------------------------------------------------------------------------------------
 
     def undo(self) -> None:
         """Take back what was done last, also before a restart, and go there."""
-        if (project := self.project) is not None:
+        if (project := self._workspace.project) is not None:
             self._turn(lambda p: p.undo(), "Undone", project.undo_rows(), f"Undoing “{project.undo_text()}”")
 
     def redo(self) -> None:
         """Do again what was undone last, and go there."""
-        if (project := self.project) is not None:
+        if (project := self._workspace.project) is not None:
             title = f"Doing “{project.redo_text()}” again"
             self._turn(lambda p: p.redo(), "Done again", project.redo_rows(), title)
 
     def tell_interrupted(self) -> None:
         """Tell, once, that the program ended in the middle of a bulk action, and offer to take it back."""
-        project = self.project
+        project = self._workspace.project
         assert project is not None
         reached, newest = project.interrupted()
         if not reached:
@@ -278,15 +239,15 @@ class Edits(QObject):
         said = f"The program ended in the middle of a bulk action: it reached {plural(reached, 'row')}."
 
         def take_back() -> None:
-            if project is self.project and (project.undo_text(), project.undo_rows()) == step:
+            if project is self._workspace.project and (project.undo_text(), project.undo_rows()) == step:
                 self.undo()
             else:
-                self.tell("Something else was done since then: Ctrl+Z takes it back first.", "warn")
+                self._messages.tell("Something else was done since then: Ctrl+Z takes it back first.", "warn")
 
         if newest:
-            self.offer(said, "Undo", take_back)
+            self._messages.offer(said, "Undo", take_back)
         else:
-            self.tell(f"{said} Ctrl+Z, pressed more than once, takes that back.", "warn")
+            self._messages.tell(f"{said} Ctrl+Z, pressed more than once, takes that back.", "warn")
 
     def _turn(self, turn: Callable[[Project], Change | None], words: str, rows: int, title: str) -> None:
         self._write(turn, lambda change: self._turned(change, words), rows=rows, title=title)
@@ -297,36 +258,14 @@ class Edits(QObject):
         if change.label_set:
             self._follow_labels()
         if change.kind is ChangeKind.VERSION:
-            self.scorer.follow_version(score=True)
-        self.annotationsChanged.emit(list(change.row_ids) if change.rows == len(change.row_ids) else None)
-        self.historyChanged.emit()
-        self.count_soon()
-        self.tell(f"{words}: {change.text}.")
+            self._scorer.follow_version(score=True)
+        self._workspace.annotationsChanged.emit(list(change.row_ids) if change.rows == len(change.row_ids) else None)
+        self._workspace.historyChanged.emit()
+        self._workspace.count_soon()
+        self._messages.tell(f"{words}: {change.text}.")
         self.changed.emit(change)
         if change.row_ids:
-            self.rowAsked.emit(change.row_ids[0])
-
-    def why_not(self) -> str:
-        """Why nothing can be changed in a project now, in one sentence; empty if it can."""
-        if self.project is None:
-            return "Open a table or a project first."
-        if self.read_only:
-            return self.project.read_only_reason or "This project can only be looked at."
-        return ""
-
-    def refuses_edit(self) -> bool:
-        """Whether nothing can be edited, always or just now; the user is told why."""
-        if self._writing is not None:
-            self.tell(f"{self._writing.title}: go on in a moment.", "warn")
-            return True
-        if self.read_only:
-            self.tell(self.why_not(), "warn")
-            return True
-        if self.project is not None and (found := self.project.lost()):
-            self.tell(f"{self.project.path.name} {found}: nothing can be saved in it. Save as…", "warn")
-            self.lostSeen.emit()
-            return True
-        return False
+            self._navigation.rowAsked.emit(change.row_ids[0])
 
 
 def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:

@@ -1,0 +1,60 @@
+"""What the window says to the user in passing: one sentence in the message strip, perhaps with buttons.
+
+    messages.tell("One sentence.", "warn")
+    messages.offer("All rows are scored.", "Start reviewing", begin)
+    messages.ask("A question?", [("Yes", do), ("No", dont)])
+
+Nobody has to answer, and nothing waits for an answer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from sce_desktop.core.errors import DamagedProject
+
+log = logging.getLogger(__name__)
+
+Tone = Literal["info", "warn"]
+
+
+class Messages(QObject):
+    """Passes sentences on to whoever shows them."""
+
+    told = Signal(object, object)  # a sentence, "info" or "warn"
+    toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
+    offered = Signal(object, object, object, object)  # a sentence, a button's words, what it does, as `told`
+    asked = Signal(object, object)  # a question, and its answers: what each button says and does
+    repairAsked = Signal(object)  # path of a damaged project: where is what can be read of it to go?
+
+    def tell(self, sentence: str, tone: Tone = "info") -> None:
+        """Show one sentence."""
+        log.info("Told: %s", sentence)
+        self.told.emit(sentence, tone)
+
+    def tell_of_program(self, sentence: str, tone: Tone = "info") -> None:
+        """Tell what is about no project: it does not end with the one that is open."""
+        self.tell(sentence, tone)
+        self.toldLasts.emit()
+
+    def offer(self, sentence: str, button: str, do: Callable[[], object], tone: Tone = "info") -> None:
+        """Show one sentence with a button beside it."""
+        log.info("Told: %s", sentence)
+        self.offered.emit(sentence, button, do, tone)
+
+    def tell_error(self, error: object) -> None:
+        """Show what went wrong, with a way out where a file is damaged."""
+        if isinstance(error, DamagedProject):
+            path = error.path
+            self.offer(error.what, "Repair…", lambda: self.repairAsked.emit(path), "warn")
+        else:
+            self.tell(str(error), "warn")
+
+    def ask(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
+        """Ask, with a button for each answer; nobody has to answer."""
+        log.info("Asked: %s", question)
+        self.asked.emit(question, answers)

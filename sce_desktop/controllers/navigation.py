@@ -1,0 +1,100 @@
+"""What the window shows of the open project: which rows in which order, and the row that one looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.queries import in_audit
+from sce_desktop.core.annotations import USER
+from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
+
+
+class Navigation(QObject):
+    """The query of the table, the current row, and what is selected and on the screen."""
+
+    queryChanged = Signal(object)  # RowQuery
+    queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
+    foundChanged = Signal()  # ``found`` is: the table shows the rows of a query
+    currentRowChanged = Signal(object)  # row id or None
+    selectionChanged = Signal()  # ``selected`` is
+    visibleRowsChanged = Signal()
+    rowAsked = Signal(object)  # show this row, and clear the filters that hide it
+    rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
+    stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
+    nextAsked = Signal(object)  # go to the next row that can be decided; True: to one without an answer
+    panelAsked = Signal(object)  # title of a panel below that is to be shown
+
+    def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self.query = RowQuery()
+        self.found = 0  # rows that the query leaves in the table
+        self.current_row: int | None = None
+        self.selected: tuple[int, ...] = ()  # where more than one row is: keys are about all of them
+        self.visible_rows: tuple[int, ...] = ()  # on the screen, top first: they are scored first
+        self.folded: frozenset[str] = frozenset()  # groups of labels, by their parents' names
+
+    @property
+    def blind(self) -> bool:
+        """Whether what models say is hidden from the user, who decides without it."""
+        return bool(self._preferences.settings["blind"]) or (
+            in_audit(self.query) and self.query.name == AUDIT
+        )
+
+    def toggle_blind(self) -> None:
+        """Hide what models say, or show it; decisions of a random sample are kept apart by that."""
+        on = not self.blind
+        if in_audit(self.query):
+            self.set_query(replace(self.query, name=AUDIT if on else OPEN_AUDIT))
+        if not (on and in_audit(self.query)):
+            self._preferences.change_setting("blind", on)
+
+    def set_query(self, query: RowQuery) -> None:
+        """Show the rows of ``query`` in the table."""
+        if query != self.query:
+            self.take_query(query)
+            self.queryChanged.emit(query)
+
+    def take_query(self, query: RowQuery) -> None:
+        """Take ``query`` without the table's following yet; what is hidden is hidden before a row is shown."""
+        blind, self.query = self.blind, query
+        if self.blind != blind:
+            self._preferences.settingsChanged.emit({"blind"})
+
+    def show_ids(self, ids: Iterable[int], *, name: str = "") -> None:
+        """Show these rows alone, in this order; ``name`` says what they are (see `RowQuery.name`)."""
+        rows = tuple(int(row_id) for row_id in ids)
+        self.set_query(RowQuery(among=rows, order=RowOrder.GIVEN, given=rows, name=name))
+
+    def show_disagreements(self, coder_id: int) -> None:
+        """Show the rows on which a coder and the user differ."""
+        self.set_query(RowQuery(disagreeing=(USER, coder_id)))
+
+    def set_current_row(self, row_id: int | None) -> None:
+        """Make ``row_id`` the row that the panel at the right shows."""
+        if row_id != self.current_row:
+            self.current_row = row_id
+            self.currentRowChanged.emit(row_id)
+
+    def set_selected(self, row_ids: Iterable[int]) -> None:
+        """Say which rows are selected."""
+        ids = tuple(row_ids)
+        ids = ids if len(ids) > 1 else ()
+        if ids != self.selected:
+            self.selected = ids
+            self.selectionChanged.emit()
+
+    def set_visible_rows(self, row_ids: Iterable[int]) -> None:
+        """Say which rows are on the screen, top first."""
+        self.visible_rows = tuple(row_ids)
+        self.visibleRowsChanged.emit()
+
+    def rows_found(self, count: int) -> None:
+        """Say how many rows the table shows, scrolled to or not."""
+        if count != self.found:
+            self.found = count
+            self.foundChanged.emit()

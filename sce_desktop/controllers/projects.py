@@ -1,0 +1,261 @@
+"""Which project is open: opening, importing, repairing, saving, exporting and closing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from sce_desktop.controllers import work
+from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.jobs import Job
+from sce_desktop.controllers.messages import Messages, Tone
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.places import Places
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.queries import follow_runs
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.choices import ExportChoices, ImportChoices
+from sce_desktop.core.errors import RescuedProject
+from sce_desktop.core.query import RowQuery
+from sce_desktop.core.tables import TableOptions
+from sce_desktop.core.words import were
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import ImportReport, Project
+
+
+class Projects(QObject):
+    """Opens and closes projects, and moves tables in and out of the open one."""
+
+    rescued = Signal(object, object)  # path of a project whose file was lost, and of the copy that was made
+    settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        scorer: Scorer,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._navigation = navigation
+        self._edits = edits
+        self._scorer = scorer
+        self._preferences = preferences
+        self._messages = messages
+        self._places = Places(preferences.settings.file.with_name("places.json"))
+        self._closing = False
+
+    @Slot()
+    def warm_up(self) -> None:
+        """Load the model and the libraries for files, so that they are there when they are needed."""
+        self._workspace.lanes.files.submit(work.import_libraries, title="Getting ready", quiet=True)
+        self._scorer.warm_up()
+
+    # --- opening and closing -------------------------------------------------------------------------------
+
+    def open_project(self, path: Path) -> None:
+        """Open the project at ``path`` in place of the present one; nothing to do if it is that one.
+
+        One that was open elsewhere is opened anew: it may be closed there by now.
+        """
+        now = self._workspace.project
+        if now is not None and now.path.exists() and now.path.samefile(path) and not now.open_elsewhere:
+            return
+        self._replace_project(work.open_project, path, title=f"Opening {path.stem}")
+
+    def import_table(self, choices: ImportChoices) -> Job | None:
+        """Make a new project of a table and open it, or add the table's rows to the open one.
+
+        Returns the job, or None where it has to wait until the open project has come to rest.
+        """
+        if choices.append:
+            if self._workspace.project is None or self._workspace.refuses_edit():
+                return None
+            job = self._workspace.submit(work.append_table, self._workspace.project, choices, title=f"Adding {choices.path.name}")
+            job.finished.connect(lambda report: self._on_appended(report, job.warnings))
+            return job
+        target = choices.project_path or work.free_path(
+            work.projects_folder(self._preferences.settings), choices.path.stem
+        )
+        return self._replace_project(
+            work.import_table, choices, target, title=f"Importing {choices.path.name}"
+        )
+
+    def repair_project(self, path: Path, copy: Path, replace: bool = False) -> Job:
+        """Make a new project at ``copy`` of what can be read of a damaged one, open it and say what came."""
+        return self._replace_project(
+            partial(work.repair_project, replace=replace),
+            path,
+            copy,
+            title=f"Repairing {path.stem}",
+            tone="warn",
+        )
+
+    def close_project(self) -> None:
+        """Close the open project, after its work has been stopped; the start page comes."""
+        self._workspace.work.stop_then(self._close_now)
+
+    def open_sample(self) -> None:
+        """Open the sample project, made of the bundled table at the first time, and score it."""
+        path = work.projects_folder(self._preferences.settings) / "Parcel feedback.sce"
+        if self._workspace.project is not None and self._workspace.project.path == path:
+            return
+        fn = work.open_project if path.exists() else work.import_sample
+        self._replace_project(fn, path, title="Opening the sample", score=True)
+
+    def save_copy(self, path: Path, replace: bool = False) -> Job | None:
+        """Copy the open project to ``path``; ``replace`` what is there."""
+        if self._workspace.project is None:
+            return None
+        job = self._workspace.submit(work.backup, self._workspace.project, path, replace=replace, title=f"Copying to {path.name}")
+        job.finished.connect(lambda _: self._messages.tell(f"The project was copied to {path}."))
+        return job
+
+    def save_as(self, path: Path, replace: bool = False) -> Job | None:
+        """Write all of the open project to ``path``, also when its file is lost, and go on there."""
+        if self._workspace.project is None:
+            return None
+        job = self._workspace.submit(work.backup, self._workspace.project, path, replace=replace, title=f"Saving {path.name}")
+
+        def go_on() -> None:
+            self._places.keep(path, self._navigation.query, self._navigation.current_row, self._navigation.folded)
+            self.open_project(path)
+
+        job.finished.connect(go_on)
+        return job
+
+    def shut_down(self) -> None:
+        """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
+        self._closing = True
+        self._workspace.work.add(*self._workspace.lanes.files.jobs)  # a project that is being made, too
+        self._workspace.work.stop_then(self._settle)
+
+    def _settle(self) -> None:
+        job = self._close_now()
+        if job is None:
+            self.settled.emit()
+        else:
+            job.ended.connect(self.settled)
+
+    def _replace_project(
+        self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False, tone: Tone = "info"
+    ) -> Job:
+        """Make or open another project; the present one stays open until that has worked."""
+        job = self._workspace.lanes.files.submit(fn, *args, title=title)
+
+        def made(project: Project) -> None:
+            if self._closing:
+                project.close()
+            else:
+                self._workspace.work.stop_then(lambda: self._switch(project, job.warnings, score=score, tone=tone))
+
+        job.finished.connect(made)
+        job.failed.connect(self._messages.tell_error)
+        return job
+
+    def _switch(self, project: Project, warnings: list[str], *, score: bool, tone: Tone) -> None:
+        self._close_now()
+        self._workspace.project = project
+        self._workspace.label_set = project.label_set()
+        self._workspace.follow_threshold()
+        self._scorer.refresh()
+        self._scorer.follow_version()
+        query, row = self._places.of(project.path)
+        self._navigation.folded = self._places.folded(project.path)
+        self._navigation.take_query(follow_runs(query, self._workspace.runs))
+        self._workspace.projectOpened.emit(project)
+        self._navigation.queryChanged.emit(self._navigation.query)
+        if row is not None and 1 <= row <= project.row_count():
+            self._navigation.set_current_row(row)
+        self._workspace.count_soon()
+        if warnings:
+            self._messages.tell(" ".join(warnings), tone if len(warnings) > 1 else "info")
+        if project.read_only:
+            self._messages.tell(self._workspace.why_not(), "warn")
+            return
+        self._edits.tell_interrupted()
+        self._workspace.submit(work.build_search_index, project, title="Building the search index")
+        if score and not self._workspace.runs:
+            QTimer.singleShot(0, self._scorer, self._scorer.follow)  # the table says first which rows it shows
+
+    def _close_now(self) -> Job | None:
+        """Let go of the project, on which nothing works any more, and close its file in the files lane."""
+        if self._workspace.project is None:
+            return None
+        self._places.keep(self._workspace.project.path, self._navigation.query, self._navigation.current_row, self._navigation.folded)
+        project, self._workspace.project = self._workspace.project, None
+        self._workspace.label_set = None
+        self._workspace.counts = None
+        self._navigation.visible_rows = ()
+        self._navigation.set_selected(())
+        self._navigation.take_query(RowQuery())
+        self._navigation.set_current_row(None)
+        self._scorer.refresh()
+        self._scorer.follow_version()
+        self._workspace.projectClosed.emit()
+        job = self._workspace.lanes.files.submit(
+            work.close_project, project, title=f"Closing {project.path.stem}", quiet=True
+        )
+        job.failed.connect(self._on_left)
+        return job
+
+    @Slot(object)
+    def _on_left(self, error: object) -> None:
+        """Tell what went wrong when a project was closed; another may be open by now."""
+        if isinstance(error, RescuedProject):
+            copy = error.copy
+            self._messages.offer(str(error), "Open", lambda: self.open_project(copy), "warn")
+            self._messages.toldLasts.emit()
+            self.rescued.emit(error.path, copy)
+        else:
+            self._messages.tell_of_program(str(error), "warn")
+
+    def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
+        if self._workspace.project is None:
+            return
+        anew = ""
+        if self._workspace.runs and self._scorer.table.used:
+            anew = "Every row is scored anew, as each counts for the others."
+        self._messages.tell(" ".join(filter(None, (f"{were(report.rows, 'row')} added.", anew, *warnings))))
+        self._workspace.rowsChanged.emit()
+        self._workspace.reload_labels()
+        self._workspace.annotationsChanged.emit(None)
+        self._workspace.count_soon()
+
+    # --- tables --------------------------------------------------------------------------------------------
+
+    def preview(self, path: Path, options: TableOptions | None = None) -> Job:
+        """Read the head of a table; the job finishes with a `TablePreview`. The caller shows failures."""
+        return self._workspace.lanes.files.submit(
+            work.preview_table,
+            path,
+            options or TableOptions(),
+            title=f"Looking at {path.name}",
+            first=True,
+            quiet=True,
+        )
+
+    def export_table(self, choices: ExportChoices) -> Job | None:
+        """Write the project's rows to a file; the job finishes with the number of rows."""
+        if self._workspace.project is None:
+            return None
+        job = self._workspace.submit(
+            work.export_table,
+            self._workspace.project,
+            choices,
+            self._navigation.query,
+            title=f"Exporting {choices.path.name}",
+        )
+        job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
+        job.finished.connect(lambda rows: self._messages.tell(f"{were(rows, 'row')} written to {choices.path}."))
+        return job

@@ -1,0 +1,147 @@
+"""The open project: its labels, runs and counts, the jobs that work on it, and what changes in it.
+
+Reading is free: call ``workspace.project`` methods that answer at once (rows of a page, annotations); whatever
+looks at all rows is a job in the lane ``reads``. Every change emits what it touched, to whoever made it too,
+so that a panel draws from signals alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from sce_desktop.controllers import work
+from sce_desktop.controllers.jobs import Job, Lane, Lanes
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.project_work import ProjectWork
+from sce_desktop.core.annotations import Label, LabelSet
+from sce_desktop.core.choices import Counts
+from sce_desktop.core.runs import Run
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
+
+COUNT_MS = 400  # counting after an edit waits for the next one that long
+
+
+class Workspace(QObject):
+    """The open project and what is known of it. Which one is open, `Projects` decides."""
+
+    projectOpened = Signal(object)  # Project
+    projectClosed = Signal()
+    rowsChanged = Signal()  # rows were added
+    labelsChanged = Signal()  # the label set is another one
+    annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
+    scoresChanged = Signal(object)  # row ids with new scores, or None: any row, or other runs are shown
+    versionsChanged = Signal()  # model versions came or went, or another one is in use
+    historyChanged = Signal()  # something else would be undone or done again now
+    thresholdChanged = Signal()
+    countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
+    lostSeen = Signal()  # an edit was refused because the project's file is not there any more
+
+    def __init__(self, lanes: Lanes, messages: Messages, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.lanes = lanes
+        self._messages = messages
+        self.project: Project | None = None
+        self.label_set: LabelSet | None = None
+        self.runs: tuple[Run, ...] = ()  # shown: the model's first, then one a baseline; set by the scorer
+        self.counts: Counts | None = None  # of rows by state, labels and predictions
+        self.threshold = 0.0  # predictions below it count as unsure
+        self.writing: Job | None = None  # a long edit that is not through yet
+        self.work = ProjectWork(lanes, self)
+        self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
+        self._count_soon.timeout.connect(self._count)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels in their order; empty without a project or before the first label."""
+        return self.label_set.labels if self.label_set else ()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the open project can only be looked at."""
+        return self.project is not None and self.project.read_only
+
+    def why_not(self) -> str:
+        """Why nothing can be changed in a project now, in one sentence; empty if it can."""
+        if self.project is None:
+            return "Open a table or a project first."
+        if self.read_only:
+            return self.project.read_only_reason or "This project can only be looked at."
+        return ""
+
+    def refuses_edit(self) -> bool:
+        """Whether nothing can be edited, always or just now; the user is told why."""
+        if self.writing is not None:
+            self._messages.tell(f"{self.writing.title}: go on in a moment.", "warn")
+            return True
+        if self.read_only:
+            self._messages.tell(self.why_not(), "warn")
+            return True
+        if self.project is not None and (found := self.project.lost()):
+            name = self.project.path.name
+            self._messages.tell(f"{name} {found}: nothing can be saved in it. Save as…", "warn")
+            self.lostSeen.emit()
+            return True
+        return False
+
+    # --- jobs ----------------------------------------------------------------------------------------------
+
+    def submit(
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        title: str,
+        lane: Literal["models", "files", "reads", "maps", "edits"] = "files",
+        tell_failure: bool = True,
+        first: bool = False,
+        quiet: bool = False,
+        **keywords: Any,
+    ) -> Job:
+        """Run work that uses the project (see `Lane.submit`): it is ended before the project closes.
+
+        ``tell_failure`` shows a `UserError` in the message strip; lane "reads" is for queries.
+        """
+        target: Lane = getattr(self.lanes, lane)
+        job = target.submit(fn, *args, title=title, first=first, quiet=quiet, **keywords)
+        self.work.add(job)
+        if tell_failure:
+            job.failed.connect(self._messages.tell_error)
+        return job
+
+    # --- following the project -----------------------------------------------------------------------------
+
+    def reload_labels(self) -> None:
+        """Look whether the project has other labels now: a model may bring its own, an import too."""
+        before = self.label_set
+        self.label_set = self.project.label_set() if self.project is not None else None
+        if self.label_set != before:
+            self.labelsChanged.emit()
+
+    def follow_threshold(self) -> None:
+        """Look which threshold the open project has."""
+        found = self.project.threshold() if self.project is not None else None
+        self.threshold = found or 0.0
+        self.thresholdChanged.emit()
+
+    def count_soon(self) -> None:
+        """Count rows, labels and scores again, in a moment and in the background; then ``countsChanged``."""
+        if not self._count_soon.isActive():
+            self._count_soon.start()
+
+    @Slot()
+    def _count(self) -> None:
+        if self.project is not None:
+            job = self.submit(
+                work.count, self.project, self.runs[:1], title="Counting", lane="reads", quiet=True
+            )
+            job.finished.connect(self._on_counted)
+
+    @Slot(object)
+    def _on_counted(self, counts: Counts) -> None:
+        if self.project is not None:
+            self.counts = counts
+            self.countsChanged.emit()
