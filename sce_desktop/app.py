@@ -13,10 +13,10 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sce_desktop import __version__, paths
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import CrashHooks
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.controllers.session import Session
 from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
@@ -44,18 +44,18 @@ def main(path: Path | None = None) -> int:
     try:
         with Lanes() as lanes:
             theme = Theme(app, settings["theme"])  # type: ignore[arg-type]
-            session = Session(lanes, settings)
-            window = make_window(session, theme)
+            controllers = Controllers(lanes, settings)
+            window = make_window(controllers, theme)
             for source in (hooks, *lanes):
                 source.crashed.connect(window.show_crash)
             _close_on_signals(window)
             window.show()
-            QTimer.singleShot(0, session, session.warm_up)
+            QTimer.singleShot(0, controllers.projects, controllers.projects.warm_up)
             if path is not None:
                 QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
             if hooks.last_fault:
                 log.error("The program died the last time:\n%s", hooks.last_fault)
-                session.tell_of_program(
+                controllers.messages.tell_of_program(
                     "The program ended unexpectedly the last time. Your projects are saved; "
                     "the log folder (Help menu) tells where it happened.",
                     "warn",
@@ -65,10 +65,10 @@ def main(path: Path | None = None) -> int:
         hooks.remove()
 
 
-def make_window(session: Session, theme: Theme) -> MainWindow:
+def make_window(controllers: Controllers, theme: Theme) -> MainWindow:
     """Return the window with its real panels, as it was left the last time; it is not shown yet."""
     return MainWindow(
-        session,
+        controllers,
         real_parts(),
         theme,
         recent=RecentProjects(paths.data_dir() / "recent.json"),
@@ -87,13 +87,19 @@ def real_parts() -> Parts:
     from sce_desktop.ui.window.run_bar import RunBar
 
     return Parts(
-        labels_panel=LabelsPanel,
-        filter_bar=FilterBar,
-        rows_view=RowsView,
-        row_panel=RowPanel,
-        run_bar=RunBar,
-        import_dialog=ImportDialog,
-        export_dialog=ExportDialog,
+        labels_panel=lambda c: LabelsPanel(
+            c.workspace, c.navigation, c.edits, c.scorer, c.preferences, c.messages
+        ),
+        filter_bar=lambda c: FilterBar(c.workspace, c.navigation, c.scorer, c.review, c.messages),
+        rows_view=lambda c: RowsView(c.workspace, c.navigation, c.edits, c.scorer, c.preferences, c.messages),
+        row_panel=lambda c: RowPanel(
+            c.workspace, c.navigation, c.edits, c.scorer, c.review, c.preferences, c.messages
+        ),
+        run_bar=lambda c: RunBar(c.workspace, c.scorer, c.tuner, c.models, c.preferences),
+        import_dialog=lambda c, path, *, append, told, parent: ImportDialog(
+            c.workspace, c.edits, c.projects, c.preferences, path, append=append, told=told, parent=parent
+        ),
+        export_dialog=lambda c, *, parent: ExportDialog(c.workspace, c.navigation, c.projects, parent=parent),
         docks=(
             DockPart("Fine-tune", "Ctrl+1", _finetune),
             DockPart("Evaluate", "Ctrl+2", _evaluate),
@@ -104,34 +110,61 @@ def real_parts() -> Parts:
     )
 
 
-def _finetune(session: Session) -> QWidget:
+def _finetune(controllers: Controllers) -> QWidget:
     from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 
-    return FineTunePanel(session)
+    return FineTunePanel(
+        controllers.workspace,
+        controllers.navigation,
+        controllers.scorer,
+        controllers.tuner,
+        controllers.preferences,
+        controllers.messages,
+    )
 
 
-def _evaluate(session: Session) -> QWidget:
+def _evaluate(controllers: Controllers) -> QWidget:
     from sce_desktop.ui.evaluate.evaluate_panel import EvaluatePanel
 
-    return EvaluatePanel(session)
+    return EvaluatePanel(
+        controllers.workspace,
+        controllers.navigation,
+        controllers.scorer,
+        controllers.audit,
+        controllers.preferences,
+        controllers.messages,
+    )
 
 
-def _findings(session: Session) -> QWidget:
+def _findings(controllers: Controllers) -> QWidget:
     from sce_desktop.ui.findings.findings_panel import FindingsPanel
 
-    return FindingsPanel(session)
+    return FindingsPanel(
+        controllers.workspace,
+        controllers.navigation,
+        controllers.scorer,
+        controllers.preferences,
+        controllers.messages,
+    )
 
 
-def _map(session: Session) -> QWidget:
+def _map(controllers: Controllers) -> QWidget:
     from sce_desktop.ui.map.map_panel import MapPanel
 
-    return MapPanel(session)
+    return MapPanel(
+        controllers.workspace,
+        controllers.navigation,
+        controllers.edits,
+        controllers.scorer,
+        controllers.preferences,
+        controllers.messages,
+    )
 
 
-def _duplicates(session: Session) -> QWidget:
+def _duplicates(controllers: Controllers) -> QWidget:
     from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
 
-    return DuplicatesPanel(session)
+    return DuplicatesPanel(controllers.workspace, controllers.navigation, controllers.messages)
 
 
 def make_application() -> QApplication:

@@ -18,7 +18,10 @@ from sce_desktop.core.annotations import Change, ChangeKind
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.edits import Edits
+    from sce_desktop.controllers.messages import Messages
+    from sce_desktop.controllers.navigation import Navigation
+    from sce_desktop.controllers.workspace import Workspace
     from sce_desktop.tasks.evaluation.audits import AuditState
 
 _LOOK_MS = 150  # decisions come faster than anybody reads how many are left
@@ -29,31 +32,34 @@ class AuditReview(QObject):
 
     stateChanged = Signal()
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, edits: Edits, messages: Messages
+    ) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._navigation = navigation
+        self._messages = messages
         self._job: Job | None = None
         self.state: AuditState | None = None  # of the newest sample; None: there is none, or not known yet
         self._look_soon = QTimer(self, singleShot=True, interval=_LOOK_MS)
         self._look_soon.timeout.connect(self._look)
-        session.projectOpened.connect(self._look_soon.start)
-        session.annotationsChanged.connect(self._look_soon.start)
-        session.changed.connect(self._on_undone)
-        session.projectClosed.connect(self._forget)
+        workspace.projectOpened.connect(self._look_soon.start)
+        workspace.annotationsChanged.connect(self._look_soon.start)
+        edits.changed.connect(self._on_undone)
+        workspace.projectClosed.connect(self._forget)
 
     @property
     def shown(self) -> bool:
         """Whether its rows are in the table, in their order."""
-        return in_audit(self._session.query)
+        return in_audit(self._navigation.query)
 
     def draw(self, size: int, *, blind: bool = True) -> Job | None:
         """Draw ``size`` rows, those of the present sample among them where they can be, and show them."""
-        session = self._session
-        if session.project is None or session.refuses_edit():
+        if self._workspace.project is None or self._workspace.refuses_edit():
             return None
-        job = session.submit(
+        job = self._workspace.submit(
             audit_work.draw,
-            session.project,
+            self._workspace.project,
             size,
             random.getrandbits(32),
             blind,
@@ -69,35 +75,35 @@ class AuditReview(QObject):
         """Show the rows of the sample, at the first one that waits."""
         if self.state is not None:
             name = AUDIT if self.state.audit.blind else OPEN_AUDIT
-            self._session.show_ids(self.state.row_ids.tolist(), name=name)  # blind before the row is shown
+            self._navigation.show_ids(self.state.row_ids.tolist(), name=name)  # blind before the row is shown
             if (row_id := self.state.first_waiting) is not None:
-                self._session.set_current_row(row_id)
-            self._session.rowsFocusAsked.emit()
+                self._navigation.set_current_row(row_id)
+            self._navigation.rowsFocusAsked.emit()
 
     # --- following -----------------------------------------------------------------------------------------
 
     @Slot(object)
     def _on_drawn(self, drawn: tuple[AuditState, int]) -> None:
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return
         self.state, cleared = drawn
-        session.annotationsChanged.emit(None)
-        session.historyChanged.emit()
-        session.count_soon()
+        self._workspace.annotationsChanged.emit(None)
+        self._workspace.historyChanged.emit()
+        self._workspace.count_soon()
         self.stateChanged.emit()
         self.go_on()
         if cleared:
-            session.tell(f"{cleared:,} accepted predictions were taken back: they are a model's answers.")
+            self._messages.tell(
+                f"{cleared:,} accepted predictions were taken back: they are a model's answers."
+            )
 
     @Slot()
     def _look(self) -> None:
-        session = self._session
         self._drop_job()
-        if session.project is None:
+        if self._workspace.project is None:
             return
-        job = session.submit(
-            audit_work.state, session.project, title="Looking at the sample", lane="reads", quiet=True
+        job = self._workspace.submit(
+            audit_work.state, self._workspace.project, title="Looking at the sample", lane="reads", quiet=True
         )
         job.finished.connect(self._on_state)
         self._job = job
@@ -110,8 +116,8 @@ class AuditReview(QObject):
         if state is None or state.waiting or not self.shown:
             return
         if before is not None and before.waiting:
-            self._session.set_query(without_filters(self._session.query))
-            self._session.tell(
+            self._navigation.set_query(without_filters(self._navigation.query))
+            self._messages.tell(
                 f"All {len(state.row_ids):,} rows of the random sample are looked at: Findings rest on it "
                 "now, and Evaluate has figures that hold for the whole table."
             )
@@ -120,7 +126,7 @@ class AuditReview(QObject):
     def _on_undone(self, change: Change) -> None:
         """Where the draw itself is taken back, its rows are no sample any more."""
         if change.kind is ChangeKind.AUDIT and self.shown:
-            self._session.set_query(without_filters(self._session.query))
+            self._navigation.set_query(without_filters(self._navigation.query))
 
     def _drop_job(self) -> None:
         drop(self._job)

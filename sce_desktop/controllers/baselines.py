@@ -18,7 +18,9 @@ from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import Baseline
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.navigation import Navigation
+    from sce_desktop.controllers.preferences import Preferences
+    from sce_desktop.controllers.workspace import Workspace
 
 SCROLL_PAUSE_MS = 600  # the LLM is asked about rows that the table rests on
 
@@ -42,12 +44,15 @@ class Baselines(QObject):
     job: Job | None
     _shelf: work.ModelCache
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(self, workspace: Workspace, navigation: Navigation, preferences: Preferences) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._navigation = navigation
+        self._preferences = preferences
         self._asked: tuple[int, ...] = ()  # the rows on the screen that the LLM was last asked about
         self._rest = QTimer(self, singleShot=True, interval=SCROLL_PAUSE_MS)
         self._rest.timeout.connect(self._ask_llm)
+        navigation.visibleRowsChanged.connect(self.rows_shown)
 
     @property
     def estimating(self) -> bool:
@@ -98,7 +103,7 @@ class Baselines(QObject):
         baseline = Baseline.parse(spec)
         choice = replace(self.choice(), baselines=(spec,))
         name = baseline.model or alias_title(baseline.alias)
-        job = self._session.lanes.models.submit(self._shelf.load, choice, title=f"Loading {name}")
+        job = self._workspace.lanes.models.submit(self._shelf.load, choice, title=f"Loading {name}")
         job.finished.connect(lambda _: self._on_baseline(spec))
         job.failed.connect(self._on_failed)
         return job
@@ -109,7 +114,7 @@ class Baselines(QObject):
 
     def go_on(self) -> None:
         """Score what another choice of models has left to score, if the project has been scored before."""
-        if self._session.runs and not self.why_not():
+        if self._workspace.runs and not self.why_not():
             self._abandon()
             self.start()
 
@@ -129,7 +134,7 @@ class Baselines(QObject):
         """Ask the LLM about the rows on the "screen", or about "all"; kept in the settings."""
         if rows != self.llm_rows:
             self.llm_rows = rows
-            self._session.change_setting("llm_rows", rows)
+            self._preferences.change_setting("llm_rows", rows)
             self.modelsChanged.emit()
 
     # --- the LLM on the screen's rows ----------------------------------------------------------------------
@@ -137,13 +142,12 @@ class Baselines(QObject):
     @Slot()
     def rows_shown(self) -> None:
         """Ask the LLM about the rows on the screen once the table rests, if its column follows the screen."""
-        if self.llm and self.llm_rows == "screen" and self._session.visible_rows != self._asked:
+        if self.llm and self.llm_rows == "screen" and self._navigation.visible_rows != self._asked:
             self._rest.start()
 
     @Slot()
     def _ask_llm(self) -> None:
-        session = self._session
-        if not self.llm or self.llm_rows != "screen" or not self._session.runs or session.read_only:
+        if not self.llm or self.llm_rows != "screen" or not self._workspace.runs or self._workspace.read_only:
             return
         if self.job is None and not self.estimating:  # else at its end
             self._submit(work.ask_llm, self.choice(), "Asking the LLM")

@@ -13,9 +13,11 @@ from PySide6.QtCore import QObject, Slot
 
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.label_edits import quoted, rows
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import queue_name
 from sce_desktop.controllers.rows_text import decided_names
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Decision
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
@@ -26,15 +28,22 @@ if TYPE_CHECKING:
 
 
 def decide_many(
-    session: Session, ids: Sequence[int] | IdArray, decision: Decision, label_ids: Sequence[int] = ()
+    workspace: Workspace,
+    navigation: Navigation,
+    messages: Messages,
+    ids: Sequence[int] | IdArray,
+    decision: Decision,
+    label_ids: Sequence[int] = (),
 ) -> Job | None:
     """Decide the same about ``ids``, in bulk; None if the project cannot be edited."""
     return submit_bulk(
-        session,
+        workspace,
+        navigation,
+        messages,
         decide,
         np.asarray(ids, np.int64),
         answer_for(decision, label_ids),
-        done=done_words(session, decision, label_ids),
+        done=done_words(workspace, decision, label_ids),
         before="relabelled" if decision is Decision.LABEL else "answered otherwise before",
     )
 
@@ -45,16 +54,18 @@ def answer_for(decision: Decision, label_ids: Sequence[int]) -> Answer:
     return bare.get(decision, tuple(label_ids))
 
 
-def done_words(session: Session, decision: Decision, label_ids: Sequence[int]) -> str:
+def done_words(workspace: Workspace, decision: Decision, label_ids: Sequence[int]) -> str:
     """What is done to rows, in words that follow their number."""
     if decision is Decision.SKIPPED:
         return "skipped"
-    names = decided_names(decision, tuple(label_ids), session.labels)
+    names = decided_names(decision, tuple(label_ids), workspace.labels)
     return f"labelled {quoted(names)}" if names else "decided in bulk"
 
 
 def submit_bulk(
-    session: Session,
+    workspace: Workspace,
+    navigation: Navigation,
+    messages: Messages,
     fn: Any,
     *args: Any,
     title: str = "Deciding rows",
@@ -69,22 +80,25 @@ def submit_bulk(
     When it is through, stopped or failed the session tells what has changed. None if the project cannot be
     edited.
     """
-    project = session.project
-    if project is None or session.refuses_edit():
+    project = workspace.project
+    if project is None or workspace.refuses_edit():
         return None
-    job = session.submit(
-        fn, project, *args, queue=queue or queue_name(session.query), title=title, lane="files", first=True
+    job = workspace.submit(
+        fn, project, *args, queue=queue or queue_name(navigation.query), title=title, lane="files", first=True
     )
-    _Teller(session, project, job, done, before)
+    _Teller(workspace, messages, project, job, done, before)
     return job
 
 
 class _Teller(QObject):
     """Tells what a job has decided; lives as long as the job."""
 
-    def __init__(self, session: Session, project: Project, job: Job, done: str, before: str) -> None:
+    def __init__(
+        self, workspace: Workspace, messages: Messages, project: Project, job: Job, done: str, before: str
+    ) -> None:
         super().__init__(job)
-        self._session = session
+        self._workspace = workspace
+        self._messages = messages
         self._project = project
         self._job = job
         self._done, self._before = done, before
@@ -111,16 +125,17 @@ class _Teller(QObject):
             self._say(f"Stopped: {rows(self._job.done)} {self._done} until then. Undo with Ctrl+Z.")
 
     def _say(self, words: str) -> None:
-        if words and self._session.project is self._project:
-            self._session.tell(words)
+        if words and self._workspace.project is self._project:
+            self._messages.tell(words)
 
     @Slot()
     def _on_ended(self) -> None:
-        session = self._session
-        if session.project is self._project:  # also where it was stopped or failed: steps may be written
-            session.annotationsChanged.emit(None)
-            session.historyChanged.emit()
-            session.count_soon()
+        if (
+            self._workspace.project is self._project
+        ):  # also where it was stopped or failed: steps may be written
+            self._workspace.annotationsChanged.emit(None)
+            self._workspace.historyChanged.emit()
+            self._workspace.count_soon()
 
 
 # --- what the lanes run ------------------------------------------------------------------------------------

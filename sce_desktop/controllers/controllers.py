@@ -43,3 +43,10 @@ class Controllers(QObject):
             self.messages,
             self,
         )
+        self.models = ModelStore(self.workspace, self.scorer, self.preferences, self.messages)
+        self.tuner = Tuner(self.workspace, self.scorer, self.preferences, self.messages)
+        self.audit = AuditReview(self.workspace, self.navigation, self.edits, self.messages)
+        self.review = StartReview(
+            self.workspace, self.navigation, self.scorer, self.preferences, self.messages
+        )
+        self._takeover = Takeover(self.workspace, self.projects, self.messages)

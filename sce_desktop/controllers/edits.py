@@ -8,22 +8,22 @@ sentence. Whoever edits learns by signals what has changed, in both cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import queue_name
 from sce_desktop.controllers.rows_text import NONE_FITS, SKIPPED
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Change, ChangeKind, Decision, Label, LabelSet, Origin
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import RowQuery
 from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.jobs import Job
     from sce_desktop.controllers.scoring import Scorer
-    from sce_desktop.core.choices import Counts
     from sce_desktop.store.project import Project
 
 LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
@@ -83,7 +83,9 @@ class Edits(QObject):
             end()  # what follows may edit again
             then(result)
 
-        self._workspace.writing = job = self._workspace.submit(make_change, project, change, title=title, lane="edits")
+        self._workspace.writing = job = self._workspace.submit(
+            make_change, project, change, title=title, lane="edits"
+        )
         job.finished.connect(finish)
         job.failed.connect(lambda _: end())
         job.cancelled.connect(end)
@@ -173,7 +175,11 @@ class Edits(QObject):
         return done
 
     def _refuses_blank(self, row_ids: Sequence[int]) -> bool:
-        blank = next((row for row in self._workspace.project.rows(row_ids) if row.blank), None) if self._workspace.project else None
+        blank = (
+            next((row for row in self._workspace.project.rows(row_ids) if row.blank), None)
+            if self._workspace.project
+            else None
+        )
         if blank is None:
             return False
         self._messages.tell(
@@ -184,7 +190,10 @@ class Edits(QObject):
     def _in_words(self, decision: Decision, label_ids: Sequence[int]) -> str:
         if decision is not Decision.LABEL:
             return NONE_FITS if decision is Decision.NONE else SKIPPED
-        names = {label.id: label.name for label in (self._workspace.label_set.labels if self._workspace.label_set else ())}
+        names = {
+            label.id: label.name
+            for label in (self._workspace.label_set.labels if self._workspace.label_set else ())
+        }
         return " + ".join(names[label_id] for label_id in label_ids)
 
     def clear_decision(self, row_ids: Sequence[int]) -> bool:
@@ -259,7 +268,9 @@ class Edits(QObject):
             self._follow_labels()
         if change.kind is ChangeKind.VERSION:
             self._scorer.follow_version(score=True)
-        self._workspace.annotationsChanged.emit(list(change.row_ids) if change.rows == len(change.row_ids) else None)
+        self._workspace.annotationsChanged.emit(
+            list(change.row_ids) if change.rows == len(change.row_ids) else None
+        )
         self._workspace.historyChanged.emit()
         self._workspace.count_soon()
         self._messages.tell(f"{words}: {change.text}.")

@@ -11,9 +11,10 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from sce_desktop.controllers import review_work
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job
-from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import isolated
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.words import plural
@@ -33,34 +34,34 @@ def quoted(names: Sequence[str], most: int = 3) -> str:
     return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
 
 
-def add(session: Session, labels: Iterable[Label]) -> int:
+def add(workspace: Workspace, edits: Edits, labels: Iterable[Label]) -> int:
     """Add those of ``labels`` that are not there yet, in their order; return how many were added."""
-    known = {label.name.strip() for label in session.labels}
+    known = {label.name.strip() for label in workspace.labels}
     new: list[Label] = []
     for label in labels:
         name = label.name.strip()
         if name and name not in known:
             known.add(name)
             new.append(replace(label, id=None))
-    if not new or not session.set_labels([*session.labels, *new]):
+    if not new or not edits.set_labels([*workspace.labels, *new]):
         return 0
     return len(new)
 
 
-def change(session: Session, label_id: int, **fields: object) -> bool:
+def change(workspace: Workspace, edits: Edits, label_id: int, **fields: object) -> bool:
     """Change fields of one label."""
     labels = [
         replace(label, **fields) if label.id == label_id else label  # type: ignore[arg-type]
-        for label in session.labels
+        for label in workspace.labels
     ]
-    return session.set_labels(labels)
+    return edits.set_labels(labels)
 
 
-def submit_rename_effect(session: Session, label_id: int) -> Job:
+def submit_rename_effect(workspace: Workspace, label_id: int) -> Job:
     """Count behind the window what another name for a label touches; see `review_work.rename_effect`."""
-    return session.submit(
+    return workspace.submit(
         review_work.rename_effect,
-        session.project,
+        workspace.project,
         label_id,
         title="Counting what it touches",
         lane="reads",
@@ -69,16 +70,16 @@ def submit_rename_effect(session: Session, label_id: int) -> Job:
     )
 
 
-def remove(session: Session, label_ids: Iterable[int]) -> bool:
+def remove(workspace: Workspace, edits: Edits, label_ids: Iterable[int]) -> bool:
     """Take labels out of use; their annotations stay in the project and come back with them."""
     going = set(label_ids)
     if len(going) == 1:
-        rows = session.rows_with(going)
-        return session.edit_labels(lambda p: p.delete_label(*going), rows=rows, title="Removing a label")
-    return session.set_labels([label for label in session.labels if label.id not in going])
+        rows = edits.rows_with(going)
+        return edits.edit_labels(lambda p: p.delete_label(*going), rows=rows, title="Removing a label")
+    return edits.set_labels([label for label in workspace.labels if label.id not in going])
 
 
-def merge(session: Session, into: Mapping[int, int]) -> bool:
+def merge(edits: Edits, into: Mapping[int, int]) -> bool:
     """Let labels take over others (ids of those that go to ids of those that stay), with their answers."""
 
     def change(project: Project) -> None:
@@ -86,8 +87,8 @@ def merge(session: Session, into: Mapping[int, int]) -> bool:
 
         merge_labels(project, into, progress=SilentProgress())
 
-    rows = session.rows_with(into)
-    return bool(into) and session.edit_labels(change, rows=rows, title="Merging labels")
+    rows = edits.rows_with(into)
+    return bool(into) and edits.edit_labels(change, rows=rows, title="Merging labels")
 
 
 def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[int, int]:
@@ -104,12 +105,15 @@ def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[in
 class MergeOnOpen(QObject):
     """Merges groups of labels as soon as the imported project is open. Belongs to the session."""
 
-    def __init__(self, session: Session, path: Path, groups: Sequence[Sequence[str]]) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(
+        self, workspace: Workspace, edits: Edits, path: Path, groups: Sequence[Sequence[str]]
+    ) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._edits = edits
         self._path = path.absolute()
         self._groups = groups
-        session.projectOpened.connect(self._on_opened)
+        workspace.projectOpened.connect(self._on_opened)
 
     def follow(self, job: Job) -> None:
         """Go if the import does not come to its end."""
@@ -119,8 +123,8 @@ class MergeOnOpen(QObject):
     @Slot(object)
     def _on_opened(self, project: Project) -> None:
         if project.path == self._path:
-            merge(self._session, merging(self._session.labels, self._groups))
-        self._session.projectOpened.disconnect(self._on_opened)
+            merge(self._edits, merging(self._workspace.labels, self._groups))
+        self._workspace.projectOpened.disconnect(self._on_opened)
         self.deleteLater()
 
 

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.core.errors import DamagedProject
 
@@ -46,6 +46,7 @@ class Messages(QObject):
         log.info("Told: %s", sentence)
         self.offered.emit(sentence, button, do, tone)
 
+    @Slot(object)
     def tell_error(self, error: object) -> None:
         """Show what went wrong, with a way out where a file is damaged."""
         if isinstance(error, DamagedProject):

@@ -27,7 +27,10 @@ from sce_desktop.tasks.scoring import models as tasks
 from sce_desktop.tasks.scoring.models import Baseline
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.messages import Messages
+    from sce_desktop.controllers.preferences import Preferences
+    from sce_desktop.controllers.scoring import Scorer
+    from sce_desktop.controllers.workspace import Workspace
     from sce_desktop.core.models import Entry, Known, Verified
 
 
@@ -66,27 +69,32 @@ class ModelStore(QObject):
 
     changed = Signal()
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(
+        self, workspace: Workspace, scorer: Scorer, preferences: Preferences, messages: Messages
+    ) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._scorer = scorer
+        self._preferences = preferences
+        self._messages = messages
         self.installed: tuple[Entry, ...] = ()
         self.known: tuple[Known, ...] = ()
         self.begun: Mapping[str, int] = {}
         self.jobs: dict[str, Job] = {}
         self.notes: dict[str, tuple[str, bool]] = {}
-        session.settingsChanged.connect(self._on_settings)
+        preferences.settingsChanged.connect(self._on_settings)
 
     @Slot(object)
     def _on_settings(self, keys: Collection[str]) -> None:
         if "offline" in keys:
-            tasks.set_offline(bool(self._session.settings["offline"]))
+            tasks.set_offline(bool(self._preferences.settings["offline"]))
 
     # --- what is here --------------------------------------------------------------------------------------
 
     @Slot()
     def refresh(self) -> None:
         """Look which models are here; ``changed`` follows."""
-        job = self._session.lanes.files.submit(take_stock, title="Looking for models", quiet=True)
+        job = self._workspace.lanes.files.submit(take_stock, title="Looking for models", quiet=True)
         job.finished.connect(self._on_stock)
 
     @Slot(object)
@@ -110,7 +118,7 @@ class ModelStore(QObject):
 
     def in_use(self, name: str) -> str:
         """Why the model cannot be removed now, in a sentence; empty if it can."""
-        scorer = self._session.scorer
+        scorer = self._scorer
         baselines = [Baseline.parse(text) for text in scorer.baselines]
         used = {scorer.model, *(one.model or tasks.default_of(one.kind) for one in baselines)}
         if name in used or f"llm:{name}" in used:
@@ -121,15 +129,17 @@ class ModelStore(QObject):
 
     def look_up(self, name: str) -> Job:
         """Ask what a model on the hub is; the job finishes with a `Known`. The caller shows failures."""
-        return self._session.lanes.fetch.submit(tasks.look_up, name, title=f"Asking about {name}", quiet=True)
+        return self._workspace.lanes.fetch.submit(
+            tasks.look_up, name, title=f"Asking about {name}", quiet=True
+        )
 
     def get(self, name: str, *, code: bool = False) -> Job:
         """Fetch a model; what was interrupted goes on."""
         job = self._begin(
             name,
-            self._session.lanes.fetch.submit(tasks.get_model, name, code=code, title=f"Fetching {name}"),
+            self._workspace.lanes.fetch.submit(tasks.get_model, name, code=code, title=f"Fetching {name}"),
         )
-        job.finished.connect(lambda _: self._session.tell_of_program(f"{name} is here."))
+        job.finished.connect(lambda _: self._messages.tell_of_program(f"{name} is here."))
         return job
 
     def look_into(self, folder: Path) -> Job:
@@ -141,7 +151,7 @@ class ModelStore(QObject):
         title = f"Adding {folder.name}"
         job = self._begin(folder.name, self._lane.submit(tasks.add_model, folder, code=code, title=title))
         job.finished.connect(
-            lambda entry: self._session.tell_of_program(f"{entry.name} was added to your models.")
+            lambda entry: self._messages.tell_of_program(f"{entry.name} was added to your models.")
         )
         return job
 
@@ -157,7 +167,7 @@ class ModelStore(QObject):
 
     @property
     def _lane(self) -> Lane:
-        return self._session.lanes.files
+        return self._workspace.lanes.files
 
     def _begin(self, name: str, job: Job) -> Job:
         self.jobs[name] = job
@@ -177,7 +187,7 @@ class ModelStore(QObject):
 
     def _on_failed(self, name: str, error: object) -> None:
         self.notes[name] = (str(error), False)
-        self._session.tell_of_program(str(error), "warn")
+        self._messages.tell_of_program(str(error), "warn")
 
     def _on_ended(self, name: str, job: Job) -> None:
         if self.jobs.get(name) is job:

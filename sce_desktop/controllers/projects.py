@@ -81,7 +81,9 @@ class Projects(QObject):
         if choices.append:
             if self._workspace.project is None or self._workspace.refuses_edit():
                 return None
-            job = self._workspace.submit(work.append_table, self._workspace.project, choices, title=f"Adding {choices.path.name}")
+            job = self._workspace.submit(
+                work.append_table, self._workspace.project, choices, title=f"Adding {choices.path.name}"
+            )
             job.finished.connect(lambda report: self._on_appended(report, job.warnings))
             return job
         target = choices.project_path or work.free_path(
@@ -117,7 +119,9 @@ class Projects(QObject):
         """Copy the open project to ``path``; ``replace`` what is there."""
         if self._workspace.project is None:
             return None
-        job = self._workspace.submit(work.backup, self._workspace.project, path, replace=replace, title=f"Copying to {path.name}")
+        job = self._workspace.submit(
+            work.backup, self._workspace.project, path, replace=replace, title=f"Copying to {path.name}"
+        )
         job.finished.connect(lambda _: self._messages.tell(f"The project was copied to {path}."))
         return job
 
@@ -125,10 +129,14 @@ class Projects(QObject):
         """Write all of the open project to ``path``, also when its file is lost, and go on there."""
         if self._workspace.project is None:
             return None
-        job = self._workspace.submit(work.backup, self._workspace.project, path, replace=replace, title=f"Saving {path.name}")
+        job = self._workspace.submit(
+            work.backup, self._workspace.project, path, replace=replace, title=f"Saving {path.name}"
+        )
 
         def go_on() -> None:
-            self._places.keep(path, self._navigation.query, self._navigation.current_row, self._navigation.folded)
+            self._places.keep(
+                path, self._navigation.query, self._navigation.current_row, self._navigation.folded
+            )
             self.open_project(path)
 
         job.finished.connect(go_on)
@@ -157,7 +165,9 @@ class Projects(QObject):
             if self._closing:
                 project.close()
             else:
-                self._workspace.work.stop_then(lambda: self._switch(project, job.warnings, score=score, tone=tone))
+                self._workspace.work.stop_then(
+                    lambda: self._switch(project, job.warnings, score=score, tone=tone)
+                )
 
         job.finished.connect(made)
         job.failed.connect(self._messages.tell_error)
@@ -186,13 +196,20 @@ class Projects(QObject):
         self._edits.tell_interrupted()
         self._workspace.submit(work.build_search_index, project, title="Building the search index")
         if score and not self._workspace.runs:
-            QTimer.singleShot(0, self._scorer, self._scorer.follow)  # the table says first which rows it shows
+            QTimer.singleShot(
+                0, self._scorer, self._scorer.follow
+            )  # the table says first which rows it shows
 
     def _close_now(self) -> Job | None:
         """Let go of the project, on which nothing works any more, and close its file in the files lane."""
         if self._workspace.project is None:
             return None
-        self._places.keep(self._workspace.project.path, self._navigation.query, self._navigation.current_row, self._navigation.folded)
+        self._places.keep(
+            self._workspace.project.path,
+            self._navigation.query,
+            self._navigation.current_row,
+            self._navigation.folded,
+        )
         project, self._workspace.project = self._workspace.project, None
         self._workspace.label_set = None
         self._workspace.counts = None
@@ -257,5 +274,7 @@ class Projects(QObject):
             title=f"Exporting {choices.path.name}",
         )
         job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
-        job.finished.connect(lambda rows: self._messages.tell(f"{were(rows, 'row')} written to {choices.path}."))
+        job.finished.connect(
+            lambda rows: self._messages.tell(f"{were(rows, 'row')} written to {choices.path}.")
+        )
         return job

@@ -41,7 +41,10 @@ from sce_desktop.core.runs import ModelVersion, Run
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.messages import Messages
+    from sce_desktop.controllers.navigation import Navigation
+    from sce_desktop.controllers.preferences import Preferences
+    from sce_desktop.controllers.workspace import Workspace
     from sce_desktop.core.models import Device
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
@@ -61,15 +64,18 @@ class Scorer(Baselines):
 
     _edited = Signal()
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        settings = session.settings
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, preferences: Preferences, messages: Messages
+    ) -> None:
+        super().__init__(workspace, navigation, preferences)
+        self._messages = messages
+        settings = preferences.settings
         self.model = str(settings["model"])
         self.baselines = chosen_baselines(settings)
         self.device = str(settings["device"])
         self.llm_rows = str(settings["llm_rows"])
         self.version: ModelVersion | None = None
-        self.table = WholeTable(session, self)
+        self.table = WholeTable(workspace, self)
         self.ready = False
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded
@@ -90,7 +96,7 @@ class Scorer(Baselines):
     def set_model(self, model: str) -> None:
         """Score with ``model`` (a name of the catalog or a folder) from the next scoring on."""
         if self.version is not None:
-            if self._session.refuses_edit():
+            if self._workspace.refuses_edit():
                 return
             self.use_version(None, score=model == self.model)
         if model != self.model:
@@ -109,29 +115,28 @@ class Scorer(Baselines):
 
     def use_version(self, version_id: int | None, *, score: bool = True) -> None:
         """Take scores from a version of the project, or (None) from the model as it was; undoable."""
-        session = self._session
-        if session.project is None or session.refuses_edit():
+        if self._workspace.project is None or self._workspace.refuses_edit():
             return
-        session.project.activate_version(version_id)
-        session.historyChanged.emit()
+        self._workspace.project.activate_version(version_id)
+        self._workspace.historyChanged.emit()
         self.follow_version(score=score)
 
     def follow_version(self, *, score: bool = False) -> None:
         """Look which version the project uses now; ``score``: rows that have scores get new ones from it."""
-        project = self._session.project
+        project = self._workspace.project
         self.table.follow()
         found = project.active_version() if project is not None else None
         if found == self.version:
             return
         self.version = found
-        self._session.versionsChanged.emit()
+        self._workspace.versionsChanged.emit()
         self.score_anew(score=score)
 
     def score_anew(self, *, score: bool = True) -> None:
         """Mark scores of a model that is no longer used; ``score``: rows that have some get new ones."""
         self.modelsChanged.emit()
-        self._session.scoresChanged.emit(None)
-        if score and (self._session.runs or self.job is not None) and self._session.labels:
+        self._workspace.scoresChanged.emit(None)
+        if score and (self._workspace.runs or self.job is not None) and self._workspace.labels:
             self.follow()
 
     def set_device(self, device: str) -> None:
@@ -142,11 +147,11 @@ class Scorer(Baselines):
 
     def settings_changed(self, keys: set[str]) -> None:
         """Follow the settings ``keys``, as far as they are about models."""
-        settings = self._session.settings
+        settings = self._preferences.settings
         if "baseline" in keys:
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
-                self._session.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
+                self._messages.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
         if keys & {"model", "device", "threads"}:
             self.model, self.device = str(settings["model"]), str(settings["device"])
             self.warm_up()
@@ -158,12 +163,12 @@ class Scorer(Baselines):
 
     def choice(self) -> ModelChoice:
         """What is loaded next."""
-        threads = int(self._session.settings["threads"]) or window_threads()
+        threads = int(self._preferences.settings["threads"]) or window_threads()
         few = self.llm_rows == "screen"
         return ModelChoice(self.base, self.baselines, self.device, threads, llm_on_screen=few)
 
     def _screen(self) -> IdArray:
-        return np.array(self._session.visible_rows, dtype=np.int64)
+        return np.array(self._navigation.visible_rows, dtype=np.int64)
 
     @property
     def device_text(self) -> str:
@@ -205,7 +210,7 @@ class Scorer(Baselines):
     def warm_up(self) -> None:
         """Load the model behind the window, so that it is there when it is needed."""
         self.ready = self._load_failed = False
-        job = self._session.lanes.models.submit(
+        job = self._workspace.lanes.models.submit(
             self._shelf.load, replace(self.choice(), baselines=()), title=f"Loading {self.model}"
         )
         model = self.model
@@ -216,7 +221,7 @@ class Scorer(Baselines):
     def count_tokens(self, text: str) -> Job:
         """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
         choice = replace(self.choice(), baselines=())
-        submit = self._session.lanes.models.submit
+        submit = self._workspace.lanes.models.submit
         return submit(
             work.count_tokens, self._shelf, choice, text, title="Counting tokens", quiet=True, first=True
         )
@@ -229,7 +234,7 @@ class Scorer(Baselines):
     def _on_load_failed(self, model: str, error: object) -> None:
         """Tell why, and stay with the model of before."""
         self._load_failed = True
-        self._session.tell_of_program(str(error), "warn")
+        self._messages.tell_of_program(str(error), "warn")
         self.modelsChanged.emit()
         if self._loaded and model == self.model != self._loaded:
             self.set_model(self._loaded)
@@ -238,9 +243,8 @@ class Scorer(Baselines):
 
     def why_not(self) -> str:
         """Why nothing can be scored now, in one sentence; empty if it can."""
-        session = self._session
-        unlabelled = not session.labels and self.model == DEFAULT_MODEL
-        return session.why_not() or ("First type a label at the left." if unlabelled else "")
+        unlabelled = not self._workspace.labels and self.model == DEFAULT_MODEL
+        return self._workspace.why_not() or ("First type a label at the left." if unlabelled else "")
 
     @property
     def estimating(self) -> bool:
@@ -250,22 +254,21 @@ class Scorer(Baselines):
     @Slot()
     def start(self) -> None:
         """Score as the user asked; what may take long is estimated and announced first."""
-        session = self._session
         if self.job is not None or self.estimating:
             return
         if reason := self.why_not():
-            session.tell(reason, "warn")
+            self._messages.tell(reason, "warn")
             return
-        assert session.project is not None
-        counts = session.counts
-        rows = counts.rows - counts.blank if counts else session.project.row_count()
+        assert self._workspace.project is not None
+        counts = self._workspace.counts
+        rows = counts.rows - counts.blank if counts else self._workspace.project.row_count()
         slow = bool(self.llm) or self.model.startswith("llm:")
         if rows * (1 + len(self.baselines)) <= SURELY_SHORT and not slow:
             self.score()
             return
-        job = session.submit(
+        job = self._workspace.submit(
             work.estimate,
-            session.project,
+            self._workspace.project,
             self._shelf,
             self.choice(),
             self._screen(),
@@ -285,7 +288,7 @@ class Scorer(Baselines):
                 " (with the LLM, those on the screen alone)" if self.llm and self.llm_rows == "screen" else ""
             )
             models = f" with {1 + len(self.baselines)} models" if self.baselines else ""
-            self._session.tell(
+            self._messages.tell(
                 f"Scoring {rows:,} rows{models}{few} takes about {duration(seconds)}. "
                 "Rows on the screen come first, and you can go on working; Stop keeps what is scored."
             )
@@ -308,16 +311,15 @@ class Scorer(Baselines):
         return self._submit(work.score, replace(self.choice(), llm_on_screen=True), "Scoring")
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
-        session = self._session
         self._to_follow = False
         self._rest.stop()
         self._abandon()
-        if session.project is None or session.refuses_edit():
+        if self._workspace.project is None or self._workspace.refuses_edit():
             return None
-        self._asked = session.visible_rows
-        job = session.submit(
+        self._asked = self._navigation.visible_rows
+        job = self._workspace.submit(
             fn,
-            session.project,
+            self._workspace.project,
             self._shelf,
             choice,
             self._screen(),
@@ -327,7 +329,7 @@ class Scorer(Baselines):
             tell_failure=False,
         )
         job.progressed.connect(self._on_progressed)
-        job.warned.connect(lambda sentence: session.tell(sentence, "warn"))
+        job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self.job, self._stage, self._shown = job, "", 0
@@ -346,7 +348,7 @@ class Scorer(Baselines):
     def labels_changed(self) -> None:
         """Follow an edit of the labels, if the project has been scored before."""
         self._abandon()
-        if self._session.runs and self._session.labels:
+        if self._workspace.runs and self._workspace.labels:
             self._to_follow = True
             self._edited.emit()
         self.refresh()
@@ -359,19 +361,19 @@ class Scorer(Baselines):
     def refresh(self) -> None:
         """Look up which runs of the project are shown."""
         if self._look_up():
-            self._session.scoresChanged.emit(None)
+            self._workspace.scoresChanged.emit(None)
 
     def _look_up(self) -> bool:
         """Look up which runs are shown and say whether they are other ones."""
-        project = self._session.project
+        project = self._workspace.project
         runs: list[Run] = []
         if project is not None:
             with project.snapshot():
                 for alias in (MAIN_ALIAS, *(Baseline.parse(text).alias for text in self.baselines)):
                     if (run := project.active_run(alias)) is not None:
                         runs.append(run)
-        shown = [run.id for run in self._session.runs]
-        self._session.runs = tuple(runs)
+        shown = [run.id for run in self._workspace.runs]
+        self._workspace.runs = tuple(runs)
         return shown != [run.id for run in runs]
 
     def _abandon(self) -> None:
@@ -397,21 +399,21 @@ class Scorer(Baselines):
 
     @Slot()
     def _show_scores(self) -> None:
-        if self._session.project is not None:
+        if self._workspace.project is not None:
             self._look_up()
-            self._session.scoresChanged.emit(None)
-            self._session.count_soon()
+            self._workspace.scoresChanged.emit(None)
+            self._workspace.count_soon()
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
-        self._session.tell_error(error)
+        self._messages.tell_error(error)
         self.modelsChanged.emit()
 
     @Slot()
     def _on_ended(self) -> None:
         self.job = None
         self._show.stop()
-        self._session.reload_labels()
+        self._workspace.reload_labels()
         self._show_scores()
         self.modelsChanged.emit()
         self.rows_shown()  # others may have come into sight meanwhile

@@ -22,7 +22,11 @@ from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import DEFAULT_QUEUE
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.messages import Messages
+    from sce_desktop.controllers.navigation import Navigation
+    from sce_desktop.controllers.preferences import Preferences
+    from sce_desktop.controllers.scoring import Scorer
+    from sce_desktop.controllers.workspace import Workspace
 
 START = "Start reviewing"
 READY = "All rows are scored. Start reviewing with a varied set of rows."
@@ -45,9 +49,20 @@ class StartReview(QObject):
 
     over = Signal()  # what was offered has lost its ground
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        scorer: Scorer,
+        preferences: Preferences,
+        messages: Messages,
+    ) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
+        self._preferences = preferences
+        self._messages = messages
         self._search: Job | None = None
         self._order: tuple[int, ...] = ()  # that was found, with rows that were decided since
         self._embedder = ""  # of the vectors by which it was found
@@ -55,10 +70,10 @@ class StartReview(QObject):
         self._scored_first = False  # for the first time, and it is not counted yet
         self._offered = False
         self._asked = False  # what digits mean
-        session.scorer.modelsChanged.connect(self._on_models)
-        session.countsChanged.connect(self._on_counts)
-        session.annotationsChanged.connect(self._on_annotations)
-        session.projectClosed.connect(self._forget)
+        scorer.modelsChanged.connect(self._on_models)
+        workspace.countsChanged.connect(self._on_counts)
+        workspace.annotationsChanged.connect(self._on_annotations)
+        workspace.projectClosed.connect(self._forget)
 
     @Slot()
     def begin(self) -> None:
@@ -72,20 +87,20 @@ class StartReview(QObject):
         The order stays as it was: decisions and beginning again only take rows out of it. It is made anew
         where rows came or another model made the vectors.
         """
-        session, vectors = self._session, self._session.scorer.known_vectors
-        if session.project is None:
+        vectors = self._scorer.known_vectors
+        if self._workspace.project is None:
             return None
-        if reason := session.scorer.why_no_vectors():
-            session.tell(reason, "warn")
+        if reason := self._scorer.why_no_vectors():
+            self._messages.tell(reason, "warn")
             return None
         drop(self._search)
         embedder = vectors.embedder if vectors is not None else ""
-        if is_diverse(session.query) and not self._order:  # from before a restart
-            self._order, self._embedder = session.query.given, embedder
+        if is_diverse(self._navigation.query) and not self._order:  # from before a restart
+            self._order, self._embedder = self._navigation.query.given, embedder
         known = self._order if self._embedder == embedder else ()
-        self._search = job = session.submit(
+        self._search = job = self._workspace.submit(
             review_work.diverse,
-            session.project,
+            self._workspace.project,
             vectors,
             np.array(known, np.int64),
             cut=len(known) == MOST_KEPT,
@@ -98,22 +113,21 @@ class StartReview(QObject):
 
     def show_similar(self, row_id: int | None) -> None:
         """Show the rows most like one."""
-        session = self._session
-        if session.project is None or row_id is None:
+        if self._workspace.project is None or row_id is None:
             return
-        if reason := session.scorer.why_no_vectors():
-            session.tell(reason, "warn")
+        if reason := self._scorer.why_no_vectors():
+            self._messages.tell(reason, "warn")
             return
-        job = session.submit(
+        job = self._workspace.submit(
             review_work.similar,
-            session.project,
-            session.scorer.known_vectors,
+            self._workspace.project,
+            self._scorer.known_vectors,
             row_id,
             title="Finding similar rows",
             lane="reads",
             first=True,
         )
-        job.finished.connect(session.show_ids)
+        job.finished.connect(self._navigation.show_ids)
 
     def _keep(self, ids: IdArray, embedder: str) -> None:
         found = tuple(ids.tolist())
@@ -122,43 +136,43 @@ class StartReview(QObject):
 
     def _rows(self) -> RowQuery:
         """The rows that are shown, or all where they were chosen one by one: those are no queue."""
-        query = self._session.query
+        query = self._navigation.query
         return without_filters(query) if is_selection(query) else query
 
     @Slot(object)
     def _on_diverse(self, ids: IdArray) -> None:
         if not len(ids):
-            self._session.tell(NOTHING_OPEN)
+            self._messages.tell(NOTHING_OPEN)
             return
-        session, query = self._session, diverse(self._rows(), ids)
-        if query == session.query:
-            session.set_current_row(query.given[0])
+        query = diverse(self._rows(), ids)
+        if query == self._navigation.query:
+            self._navigation.set_current_row(query.given[0])
         else:
-            session.set_query(query)
-        session.rowsFocusAsked.emit()
+            self._navigation.set_query(query)
+        self._navigation.rowsFocusAsked.emit()
         self.ask_digits()
 
     # --- which label a digit means --------------------------------------------------------------------------
 
     def ask_digits(self) -> None:
         """Ask in the first review what digits mean: by rank "2" is another label from row to row."""
-        settings = self._session.settings
+        settings = self._preferences.settings
         known = settings["digit_keys_asked"] or settings["digit_keys"] == "fixed"
-        if not self._asked and not known and len(self._session.labels) > 1:
+        if not self._asked and not known and len(self._workspace.labels) > 1:
             self._asked = True
             answers = [(DIGIT_KEYS[how], partial(self.choose_digits, how)) for how in ("rank", "fixed")]
-            self._session.ask(DIGITS_QUESTION, answers)
+            self._messages.ask(DIGITS_QUESTION, answers)
 
     def choose_digits(self, how: str) -> None:
         """Let digits choose labels by "rank", or "fixed" ones, from now on."""
-        self._session.change_setting("digit_keys_asked", True)
-        self._session.change_setting("digit_keys", how)
+        self._preferences.change_setting("digit_keys_asked", True)
+        self._preferences.change_setting("digit_keys", how)
 
     # --- offering it ---------------------------------------------------------------------------------------
 
     @Slot()
     def _on_models(self) -> None:
-        job, project = self._session.scorer.job, self._session.project
+        job, project = self._scorer.job, self._workspace.project
         if job is None or job is self._scoring or project is None:
             return
         self._scoring = job
@@ -167,18 +181,18 @@ class StartReview(QObject):
 
     @Slot()
     def _on_scored(self) -> None:
-        self._scored_first = self._session.scorer.known_vectors is not None
+        self._scored_first = self._scorer.known_vectors is not None
 
     @Slot()
     def _on_counts(self) -> None:
         """Rows are counted after a scoring: offer to begin if nobody has yet."""
-        session, counts = self._session, self._session.counts
-        if not self._scored_first or counts is None or session.scorer.job is not None:
+        counts = self._workspace.counts
+        if not self._scored_first or counts is None or self._scorer.job is not None:
             return
         self._scored_first = False
-        if not counts.labelled and not counts.states[RowState.SKIPPED] and not session.read_only:
+        if not counts.labelled and not counts.states[RowState.SKIPPED] and not self._workspace.read_only:
             self._offered = True
-            session.offer(READY, START, self.begin)
+            self._messages.offer(READY, START, self.begin)
 
     @Slot()
     def _on_annotations(self) -> None:

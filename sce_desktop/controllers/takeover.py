@@ -13,7 +13,9 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.messages import Messages
+    from sce_desktop.controllers.projects import Projects
+    from sce_desktop.controllers.workspace import Workspace
     from sce_desktop.store.project import Project
 
 LOOK_MS = 2000
@@ -24,20 +26,22 @@ TAKE = "Make changes here"
 class Takeover(QObject):
     """Looks now and then whether the open project, if it is open elsewhere, has been closed there."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(self, workspace: Workspace, projects: Projects, messages: Messages) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._projects = projects
+        self._messages = messages
         self._look: Job | None = None
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._ask)
-        session.projectOpened.connect(self._follow)
-        session.projectClosed.connect(self._follow)
+        workspace.projectOpened.connect(self._follow)
+        workspace.projectClosed.connect(self._follow)
 
     @Slot()
     def _follow(self) -> None:
         drop(self._look)
         self._look = None
-        project = self._session.project
+        project = self._workspace.project
         if project is not None and project.open_elsewhere:
             self._timer.start(LOOK_MS)
         else:
@@ -45,10 +49,10 @@ class Takeover(QObject):
 
     @Slot()
     def _ask(self) -> None:
-        project = self._session.project
+        project = self._workspace.project
         if project is None or (self._look is not None and self._look.active):
             return
-        self._look = self._session.submit(
+        self._look = self._workspace.submit(
             is_free, project, title="Looking whether it is open elsewhere", lane="reads", quiet=True
         )
         self._look.finished.connect(self._on_looked)
@@ -57,12 +61,12 @@ class Takeover(QObject):
     def _on_looked(self, free: bool) -> None:
         if free:
             self._timer.stop()
-            self._session.offer(FREE, TAKE, self._take)
+            self._messages.offer(FREE, TAKE, self._take)
 
     def _take(self) -> None:
-        project = self._session.project
+        project = self._workspace.project
         if project is not None and project.open_elsewhere:
-            self._session.open_project(project.path)
+            self._projects.open_project(project.path)
 
 
 def is_free(project: Project, *, progress: Progress) -> bool:

@@ -23,7 +23,10 @@ from sce_desktop.core.choices import TuneChoices
 from sce_desktop.core.runs import ModelVersion
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.messages import Messages
+    from sce_desktop.controllers.preferences import Preferences
+    from sce_desktop.controllers.scoring import Scorer
+    from sce_desktop.controllers.workspace import Workspace
 
 
 class Tuner(QObject):
@@ -32,9 +35,14 @@ class Tuner(QObject):
     changed = Signal()
     made = Signal(object)  # ModelVersion
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
+    def __init__(
+        self, workspace: Workspace, scorer: Scorer, preferences: Preferences, messages: Messages
+    ) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._scorer = scorer
+        self._preferences = preferences
+        self._messages = messages
         self.job: Job | None = None
         self.by_itself = False  # the job was not asked for
         self.watch = Watch()
@@ -46,18 +54,17 @@ class Tuner(QObject):
         self._looking: Job | None = None
         self._look_again = False
         self._mark: int | None = None  # rows to learn from at the last fine-tune; None: not known yet
-        session.projectOpened.connect(self._on_opened)
-        session.projectClosed.connect(self._on_closed)
-        session.versionsChanged.connect(self._load)
-        session.countsChanged.connect(self._go_by_itself)
-        session.scorer.modelsChanged.connect(self._make_way)
+        workspace.projectOpened.connect(self._on_opened)
+        workspace.projectClosed.connect(self._on_closed)
+        workspace.versionsChanged.connect(self._load)
+        workspace.countsChanged.connect(self._go_by_itself)
+        scorer.modelsChanged.connect(self._make_way)
 
     # --- fine-tuning ---------------------------------------------------------------------------------------
 
     def start(self, choices: TuneChoices) -> Job | None:
         """Make a version from the project's annotations, in place of one that is made by itself."""
-        session = self._session
-        if session.project is None or session.refuses_edit():
+        if self._workspace.project is None or self._workspace.refuses_edit():
             return None
         if self.job is not None:
             if not self.by_itself:
@@ -67,11 +74,11 @@ class Tuner(QObject):
             self.job.cancel()
         self.watch = Watch()
         self.by_itself = False
-        job = session.submit(
+        job = self._workspace.submit(
             tuning_work.finetune,
-            session.project,
-            session.scorer.shelf,
-            replace(session.scorer.choice(), baselines=()),
+            self._workspace.project,
+            self._scorer.shelf,
+            replace(self._scorer.choice(), baselines=()),
             choices,
             self.watch,
             title="Fine-tuning",
@@ -105,13 +112,13 @@ class Tuner(QObject):
 
     @Slot(object)
     def _tell_warning(self, sentence: str) -> None:
-        self._session.tell(sentence, "warn")
+        self._messages.tell(sentence, "warn")
 
     @Slot(object)
     def _on_made(self, version: ModelVersion) -> None:
         self._mark = None  # how many rows are new to it is looked up
         self.versions = (*self.versions, version)
-        self._session.versionsChanged.emit()
+        self._workspace.versionsChanged.emit()
         self.made.emit(version)
 
     def _on_ended(self, job: Job) -> None:
@@ -131,24 +138,27 @@ class Tuner(QObject):
     @Slot()
     def _go_by_itself(self) -> None:
         """Fine-tune behind the window once enough rows have been labelled since the last time."""
-        session = self._session
-        if session.why_not() or (self._mark is not None and not self._may_go()):
+        if self._workspace.why_not() or (self._mark is not None and not self._may_go()):
             return
         if self._looking is not None:
             self._look_again = True
             return
-        assert session.project is not None
-        job = session.submit(
-            tuning_work.learnable, session.project, title="Counting new labels", lane="reads", quiet=True
+        assert self._workspace.project is not None
+        job = self._workspace.submit(
+            tuning_work.learnable,
+            self._workspace.project,
+            title="Counting new labels",
+            lane="reads",
+            quiet=True,
         )
         job.finished.connect(self._on_looked)
         job.ended.connect(self._on_look_ended)
         self._looking = job
 
     def _may_go(self) -> bool:
-        scorer = self._session.scorer
+        scorer = self._scorer
         idle = self.job is None and scorer.job is None and not scorer.estimating
-        return bool(self._session.settings["auto_finetune"]) and idle and scorer.ready
+        return bool(self._preferences.settings["auto_finetune"]) and idle and scorer.ready
 
     @Slot()
     def _on_look_ended(self) -> None:
@@ -159,24 +169,23 @@ class Tuner(QObject):
 
     @Slot(object)
     def _on_looked(self, found: tuple[int, int]) -> None:
-        session = self._session
         now, learned = found
         if self._mark is None:
             self._mark = learned
         if (
-            session.why_not()
+            self._workspace.why_not()
             or not self._may_go()
-            or now - self._mark < int(session.settings["auto_finetune"])
+            or now - self._mark < int(self._preferences.settings["auto_finetune"])
         ):
             return
         before, self._mark = self._mark, now
-        assert session.project is not None
+        assert self._workspace.project is not None
         self.by_itself = True
-        job = session.submit(
+        job = self._workspace.submit(
             tuning_work.improve,
-            session.project,
-            session.scorer.shelf,
-            replace(session.scorer.choice(), baselines=()),
+            self._workspace.project,
+            self._scorer.shelf,
+            replace(self._scorer.choice(), baselines=()),
             title="Fine-tuning by itself",
             lane="models",
             tell_failure=False,
@@ -191,55 +200,52 @@ class Tuner(QObject):
     @Slot()
     def _make_way(self) -> None:
         """Let a scoring, which somebody waits for, go before what nobody asked for."""
-        if self.job is not None and self.by_itself and self._session.scorer.job is not None:
+        if self.job is not None and self.by_itself and self._scorer.job is not None:
             self.job.cancel()
 
     @Slot(object)
     def _on_improved(self, found: tuple[str, ModelVersion | None]) -> None:
         sentence, version = found
-        session = self._session
         if version is None:
-            session.tell(f"Fine-tuned by itself, and not used. {sentence}")
+            self._messages.tell(f"Fine-tuned by itself, and not used. {sentence}")
             return
-        before = session.scorer.version
-        session.scorer.follow_version(score=True)
-        session.historyChanged.emit()
-        session.offer(
+        before = self._scorer.version
+        self._scorer.follow_version(score=True)
+        self._workspace.historyChanged.emit()
+        self._messages.offer(
             f"Fine-tuned by itself: {version.name} is in use now. {sentence}",
             f"Go back to {before.name if before else 'the model as it was'}",
-            lambda: session.scorer.use_version(before.id if before else None),
+            lambda: self._scorer.use_version(before.id if before else None),
         )
 
     # --- versions ------------------------------------------------------------------------------------------
 
     def delete(self, version: ModelVersion) -> None:
         """Remove a version for good; if it was in use, the model as it was comes back."""
-        session = self._session
-        if session.project is None or session.refuses_edit():
+        if self._workspace.project is None or self._workspace.refuses_edit():
             return
-        if self.versions and session.scorer.version is not None and session.scorer.version.id == version.id:
-            session.scorer.use_version(None)
-        session.project.delete_version(version.id)
-        session.versionsChanged.emit()
-        session.historyChanged.emit()  # what led to it leads nowhere now
+        if self.versions and self._scorer.version is not None and self._scorer.version.id == version.id:
+            self._scorer.use_version(None)
+        self._workspace.project.delete_version(version.id)
+        self._workspace.versionsChanged.emit()
+        self._workspace.historyChanged.emit()  # what led to it leads nowhere now
 
     def export(self, version: ModelVersion, folder: Path, replace_it: bool = False) -> Job | None:
         """Write the model of a version as a model folder; ``replace_it``: in the place of another one."""
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return None
-        job = session.submit(
+        job = self._workspace.submit(
             tuning_work.export,
-            session.project,
-            session.scorer.shelf,
-            replace(session.scorer.choice(), model=version.base, baselines=()),
+            self._workspace.project,
+            self._scorer.shelf,
+            replace(self._scorer.choice(), model=version.base, baselines=()),
             version,
             folder,
             force=replace_it,
             title=f"Exporting {version.name}",
             lane="models",
         )
-        job.finished.connect(lambda _: session.tell(f"{version.name} was written to {folder}."))
+        job.finished.connect(lambda _: self._messages.tell(f"{version.name} was written to {folder}."))
         return job
 
     @Slot()
@@ -255,12 +261,15 @@ class Tuner(QObject):
 
     @Slot()
     def _load(self) -> None:
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return
         drop(self._loading)
-        job = session.submit(
-            tuning_work.versions, session.project, title="Reading the versions", lane="reads", quiet=True
+        job = self._workspace.submit(
+            tuning_work.versions,
+            self._workspace.project,
+            title="Reading the versions",
+            lane="reads",
+            quiet=True,
         )
         job.finished.connect(self._on_loaded)
         self._loading = job

@@ -19,7 +19,7 @@ from sce_desktop.core.runs import ModelKind
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.scoring import Scorer
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.workspace import Workspace
 
 TITLE = "Use the &whole table"
 TIP = (
@@ -31,26 +31,26 @@ TIP = (
 class WholeTable(QObject):
     """Belongs to the scorer."""
 
-    def __init__(self, session: Session, scorer: Scorer) -> None:
+    def __init__(self, workspace: Workspace, scorer: Scorer) -> None:
         super().__init__(scorer)
-        self._session = session
+        self._workspace = workspace
         self.scorer = scorer
         self.on = False
 
     def follow(self) -> None:
         """Look what the project says, which has just been opened or closed."""
-        project = self._session.project
+        project = self._workspace.project
         self.on = project is not None and project.whole_table()
 
     def _why_alone(self) -> str:
         """Why rows cannot help each other here, in a sentence; empty if they can."""
-        several = self._session.label_set is not None and self._session.label_set.multi_label
+        several = self._workspace.label_set is not None and self._workspace.label_set.multi_label
         kind: ModelKind = "llm" if self.scorer.base.startswith("llm:") else "sce"
-        return why_alone(self._session.labels, multi_label=several, kind=kind)
+        return why_alone(self._workspace.labels, multi_label=several, kind=kind)
 
     def why_not(self) -> str:
         """Why the switch cannot be turned, in a sentence; empty if it can."""
-        return self._session.why_not() or self._why_alone()
+        return self._workspace.why_not() or self._why_alone()
 
     @property
     def used(self) -> bool:
@@ -59,10 +59,9 @@ class WholeTable(QObject):
 
     def switch(self, on: bool) -> None:
         """Count the other rows in, or no longer; rows that have scores get new ones, or those of before."""
-        session = self._session
-        if session.project is None or on == self.on or session.refuses_edit():
+        if self._workspace.project is None or on == self.on or self._workspace.refuses_edit():
             return
-        session.project.use_whole_table(on)
+        self._workspace.project.use_whole_table(on)
         self.on = on
         self.scorer.score_anew()
 
@@ -70,20 +69,20 @@ class WholeTable(QObject):
         """An entry for a menu, which follows what is chosen and what can be."""
         action = QAction(TITLE, parent, checkable=True)
         action.setStatusTip(TIP)
-        _Entry(action, self._session, self)
+        _Entry(action, self._workspace, self)
         return action
 
 
 class _Entry(QObject):
     """Keeps an entry of a menu up to date, for as long as there is one."""
 
-    def __init__(self, action: QAction, session: Session, table: WholeTable) -> None:
+    def __init__(self, action: QAction, workspace: Workspace, table: WholeTable) -> None:
         super().__init__(action)
         self._action, self._table = action, table
         action.triggered.connect(self._switch)
-        session.projectOpened.connect(self.show)
-        session.projectClosed.connect(self.show)
-        session.labelsChanged.connect(self.show)
+        workspace.projectOpened.connect(self.show)
+        workspace.projectClosed.connect(self.show)
+        workspace.labelsChanged.connect(self.show)
         table.scorer.modelsChanged.connect(self.show)
         self.show()
 

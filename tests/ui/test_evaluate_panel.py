@@ -11,10 +11,10 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from pytestqt.qtbot import QtBot
+from sce_desktop.controllers.session import Session
 
 from sce_desktop.controllers import evaluate_work
 from sce_desktop.controllers.evaluate_work import Evaluation
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import AUDIT, RowQuery

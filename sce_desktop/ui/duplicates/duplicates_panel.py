@@ -29,9 +29,11 @@ from sce_desktop.controllers import duplicates_work
 from sce_desktop.controllers.bulk_work import submit_bulk
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.rows_text import label_of
-from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import menu_text, step_text
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import NO_LABEL
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.words import plural
@@ -64,9 +66,13 @@ _FIRST = "Looks for rows that say the same, to decide them once for all. Many ro
 class DuplicatesPanel(QWidget):
     """Finds groups when it is asked to, keeps them, and follows what is decided about them."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, messages: Messages, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._messages = messages
         self._search: Job | None = None
         self._looked_at: list[CopyGroup] = []
         self.setAccessibleName("Duplicates")
@@ -94,11 +100,11 @@ class DuplicatesPanel(QWidget):
         self._build()
         self.looking = Looking(self, _SOON_MS)
         self.looking.due.connect(self._read_answers)
-        session.projectOpened.connect(self._start_over)
-        session.projectClosed.connect(self._start_over)
-        session.rowsChanged.connect(self._on_rows)
-        session.annotationsChanged.connect(self._on_answers)
-        session.labelsChanged.connect(self._on_answers)
+        workspace.projectOpened.connect(self._start_over)
+        workspace.projectClosed.connect(self._start_over)
+        workspace.rowsChanged.connect(self._on_rows)
+        workspace.annotationsChanged.connect(self._on_answers)
+        workspace.labelsChanged.connect(self._on_answers)
         self._start_over()
 
     def _button(self, text: str, do: Callable[[], object]) -> QPushButton:
@@ -161,14 +167,16 @@ class DuplicatesPanel(QWidget):
 
     @Slot()
     def _find_or_stop(self) -> None:
-        session = self._session
         if self._search is not None:
             self._search.cancel()
             return
-        if session.project is None:
+        if self._workspace.project is None:
             return
-        self._search = session.submit(
-            duplicates_work.find, session.project, self.similarity.value() / 100, title="Finding duplicates"
+        self._search = self._workspace.submit(
+            duplicates_work.find,
+            self._workspace.project,
+            self.similarity.value() / 100,
+            title="Finding duplicates",
         )
         self._search.progressed.connect(self._on_progress)
         self._search.finished.connect(self._on_found)
@@ -184,7 +192,7 @@ class DuplicatesPanel(QWidget):
     @Slot(object)
     def _on_found(self, found: tuple[list[CopyGroup], list[GroupAnswers]]) -> None:
         self._search = None
-        self.model.set_groups(*found, self._session.labels)
+        self.model.set_groups(*found, self._workspace.labels)
         if self.model.rowCount():
             self.table.selectRow(0)
 
@@ -223,12 +231,12 @@ class DuplicatesPanel(QWidget):
 
     @Slot()
     def _read_answers(self) -> None:
-        session, groups = self._session, self.model.groups
-        if session.project is None or not groups:
+        groups = self.model.groups
+        if self._workspace.project is None or not groups:
             return
-        job = session.submit(
+        job = self._workspace.submit(
             duplicates_work.answers,
-            session.project,
+            self._workspace.project,
             groups,
             title="Looking at duplicates",
             lane="reads",
@@ -241,7 +249,7 @@ class DuplicatesPanel(QWidget):
     @Slot(object)
     def _on_looked(self, answers: list[GroupAnswers]) -> None:
         if self._looked_at is self.model.groups:
-            self.model.set_answers(answers, self._session.labels)
+            self.model.set_answers(answers, self._workspace.labels)
             self._say_facts()
             self._show_state()
 
@@ -259,25 +267,29 @@ class DuplicatesPanel(QWidget):
         self._show_state()
 
     def _show_state(self) -> None:
-        session, some = self._session, self._chosen_rows()
+        some = self._chosen_rows()
         found = [(self.model.group_at(row), self.model.answers_at(row)) for row in some]
         rest = any(len(a.answers) == 1 and a.decided < len(group.row_ids) for group, a in found)
         self.find_button.setText("Stop" if self._search is not None else "Find")
-        self.find_button.setEnabled(session.project is not None)
+        self.find_button.setEnabled(self._workspace.project is not None)
         self.similarity.setEnabled(self._search is None)
         self.only.setEnabled(bool(self.model.groups))
         self.show_button.setEnabled(bool(some))
-        self.rest_button.setEnabled(rest and not session.read_only)
-        self.all_button.setEnabled(bool(some) and bool(session.labels) and not session.read_only)
+        self.rest_button.setEnabled(rest and not self._workspace.read_only)
+        self.all_button.setEnabled(
+            bool(some) and bool(self._workspace.labels) and not self._workspace.read_only
+        )
 
     @Slot()
     def _show_rows(self) -> None:
         if groups := self.chosen():
-            self._session.show_ids(np.concatenate([group.row_ids for group in groups]).tolist())
+            self._navigation.show_ids(np.concatenate([group.row_ids for group in groups]).tolist())
 
     @Slot()
     def _decide_rest(self) -> None:
-        submit_bulk(self._session, duplicates_work.decide_rest, self.chosen())
+        submit_bulk(
+            self._workspace, self._navigation, self._messages, duplicates_work.decide_rest, self.chosen()
+        )
 
     @Slot()
     def _ask_label(self) -> None:
@@ -285,7 +297,7 @@ class DuplicatesPanel(QWidget):
 
     def label_menu(self) -> QMenu:
         """The answers that all rows of the selected groups can get: those that some have come first."""
-        labels, groups = self._session.labels, self.chosen()
+        labels, groups = self._workspace.labels, self.chosen()
         given = [answer for row in self._chosen_rows() for answer, _ in self.model.answers_at(row).answers]
         others = [(label.id,) for label in labels if label.id is not None]
         menu = QMenu(self)
@@ -296,13 +308,13 @@ class DuplicatesPanel(QWidget):
         if len(offered) > MOST_IN_MENU:
             give = partial(self._give_all, groups)
             menu.addAction(ANOTHER_LABEL).triggered.connect(
-                lambda _=False: ask_labels(self._session, "Give all the same label", give, self.window())
+                lambda _=False: ask_labels(self._workspace, "Give all the same label", give, self.window())
             )
         self._add_answer(menu, groups, _NONE)
         return menu
 
     def _add_answer(self, menu: QMenu, groups: list[CopyGroup], answer: Answer) -> None:
-        labels = self._session.labels
+        labels = self._workspace.labels
         action = QAction(menu_text(answer_name(answer, labels)), menu)
         if answer != _NONE:
             action.setIcon(label_icon(colour_of(label_of(answer[0], labels))))
@@ -310,4 +322,6 @@ class DuplicatesPanel(QWidget):
         menu.addAction(action)
 
     def _give_all(self, groups: list[CopyGroup], answer: Answer) -> None:
-        submit_bulk(self._session, duplicates_work.give_all, groups, answer)
+        submit_bulk(
+            self._workspace, self._navigation, self._messages, duplicates_work.give_all, groups, answer
+        )

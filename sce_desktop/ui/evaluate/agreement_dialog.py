@@ -8,7 +8,9 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QLabel, QPushButton, QTreeWidgetItem, QWidget
 
 from sce_desktop.controllers import review_work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.ui.kit.dialog_parts import dialog_column, flat_list
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role
@@ -28,8 +30,12 @@ class AgreementDialog(ProjectDialog):
     Rows that the user decided by hand, in bulk and by import have a line each, where there are such rows.
     """
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Agreement with others", parent)
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, edits: Edits, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(workspace, "Agreement with others", parent)
+        self._navigation = navigation
+        self._edits = edits
         hint = QLabel(
             "Kappa and alpha: 1 is full agreement, 0 what chance would give. The row panel says what others "
             "answered; decide a row anew to settle it. What was decided in bulk was not looked at row by row "
@@ -67,8 +73,12 @@ class AgreementDialog(ProjectDialog):
     def _load(self) -> None:
         for button in (self.show_button, self.remove_button):
             button.setEnabled(False)
-        job = self._session.submit(
-            review_work.agreements, self._session.project, title="Comparing answers", lane="reads", quiet=True
+        job = self._workspace.submit(
+            review_work.agreements,
+            self._workspace.project,
+            title="Comparing answers",
+            lane="reads",
+            quiet=True,
         )
         self._watch(job).finished.connect(self._on_found)
 
@@ -105,18 +115,18 @@ class AgreementDialog(ProjectDialog):
     def _on_current(self) -> None:
         item = self.list.currentItem()
         self.show_button.setEnabled(item is not None)
-        self.remove_button.setEnabled(item is not None and not self._session.read_only)
+        self.remove_button.setEnabled(item is not None and not self._workspace.read_only)
         if item is not None:
             self.sentence.setText(item.data(0, _SENTENCE))
 
     @Slot()
     def _show_rows(self) -> None:
         if (item := self.list.currentItem()) is not None:
-            self._session.show_disagreements(item.data(0, _CODER))
+            self._navigation.show_disagreements(item.data(0, _CODER))
             self.accept()
 
     @Slot()
     def _remove(self) -> None:
         item = self.list.currentItem()
-        if item is not None and self._session.remove_coder(item.data(0, _CODER)):
+        if item is not None and self._edits.remove_coder(item.data(0, _CODER)):
             self._load()

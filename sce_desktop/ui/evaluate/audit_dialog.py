@@ -8,8 +8,9 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFormLayout, QLabel, QSpinBox, QWidget
 
 from sce_desktop.controllers import audit_work
+from sce_desktop.controllers.audit_review import AuditReview
 from sce_desktop.controllers.label_edits import rows
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.estimates import wilson_interval
 from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number, ok_and_cancel
 from sce_desktop.ui.kit.fields import SpinBox
@@ -26,8 +27,9 @@ _MOST_POINTS = 25
 class AuditDialog(ProjectDialog):
     """OK draws the sample and shows its rows."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Draw an audit sample", parent)
+    def __init__(self, workspace: Workspace, audit: AuditReview, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, "Draw an audit sample", parent)
+        self._audit = audit
         self.plan: AuditPlan | None = None
         self._drawing = False
         intro = QLabel(
@@ -62,11 +64,11 @@ class AuditDialog(ProjectDialog):
         self.points.valueChanged.connect(self._suggest)
         self.size_box.valueChanged.connect(self._show_facts)
         self._show_facts()
-        if session.project is not None:
+        if workspace.project is not None:
             job = self._watch(
-                session.submit(
+                workspace.submit(
                     audit_work.plan,
-                    session.project,
+                    workspace.project,
                     title="Looking what a sample can be drawn from",
                     lane="reads",
                     quiet=True,
@@ -131,7 +133,7 @@ class AuditDialog(ProjectDialog):
         """Draw the sample, and close when its rows are there."""
         if not self._ok.isEnabled():
             return
-        job = self._session.audit.draw(self.size_box.value(), blind=self.blind.isChecked())
+        job = self._audit.draw(self.size_box.value(), blind=self.blind.isChecked())
         if job is None:
             self.reject()
             return

@@ -14,7 +14,10 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers import review_work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.projects import Projects
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Coder
 from sce_desktop.core.tables import TablePreview
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
@@ -26,12 +29,22 @@ from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 class CoderDialog(ProjectDialog):
     """OK adds the answers beside the user's own; then the rows on which both differ are shown."""
 
-    def __init__(self, session: Session, path: Path, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Answers of another person", parent)
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        projects: Projects,
+        messages: Messages,
+        path: Path,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(workspace, "Answers of another person", parent)
+        self._messages = messages
+        self._navigation = navigation
         self._path = path
         self.name = QLineEdit(path.stem)
         self.our_key, self.their_key, self.their_label = ComboBox(), ComboBox(), ComboBox()
-        columns = session.project.columns if session.project is not None else ()
+        columns = workspace.project.columns if workspace.project is not None else ()
         self.our_key.addItems(columns)
         form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_M))
@@ -59,7 +72,7 @@ class CoderDialog(ProjectDialog):
         layout.addWidget(self.problem)
         layout.addWidget(self.buttons)
         self.resize(px(480), self.sizeHint().height())
-        job = self._watch(session.preview(path))
+        job = self._watch(projects.preview(path))
         job.finished.connect(self._on_preview)
         job.failed.connect(self._on_failed)
 
@@ -85,13 +98,12 @@ class CoderDialog(ProjectDialog):
 
     def accept(self) -> None:
         """Join and keep the answers; stay open with a sentence if that fails."""
-        session = self._session
-        if session.project is None or session.refuses_edit():
+        if self._workspace.project is None or self._workspace.refuses_edit():
             return
         self.setEnabled(False)
-        job = session.submit(
+        job = self._workspace.submit(
             review_work.add_coder,
-            session.project,
+            self._workspace.project,
             review_work.CoderChoices(
                 self.name.text().strip(),
                 self._path,
@@ -108,8 +120,8 @@ class CoderDialog(ProjectDialog):
     @Slot(object)
     def _on_added(self, added: tuple[Coder, str]) -> None:
         coder, sentence = added
-        self._session.tell(sentence)
-        self._session.historyChanged.emit()
-        self._session.annotationsChanged.emit([])
+        self._messages.tell(sentence)
+        self._workspace.historyChanged.emit()
+        self._workspace.annotationsChanged.emit([])
         super().accept()
-        self._session.show_disagreements(coder.id)
+        self._navigation.show_disagreements(coder.id)

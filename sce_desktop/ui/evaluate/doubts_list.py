@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from sce_desktop.controllers import evaluate_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import quoted, rows
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.colours import colour_of
 from sce_desktop.ui.kit.figures_table import FiguresTable, Heading, Kind
 from sce_desktop.ui.kit.icons import label_icon
@@ -30,9 +32,11 @@ _INVITATION = (
 class DoubtsList(QWidget):
     """A button, what it found, and a list from which one goes to the rows."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, workspace: Workspace, navigation: Navigation, scorer: Scorer) -> None:
         super().__init__()
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
         self._job: Job | None = None
         self.found: Doubts | None = None
         self._embedder = ""  # whose vectors they were looked for by
@@ -59,27 +63,26 @@ class DoubtsList(QWidget):
         layout.setSpacing(0)
         layout.addLayout(line)
         layout.addWidget(self.table, 1)
-        session.projectClosed.connect(self.clear)
-        session.projectOpened.connect(self.clear)
-        session.labelsChanged.connect(self.clear)
-        session.annotationsChanged.connect(self._age)
-        session.scorer.modelsChanged.connect(self._on_models)
+        workspace.projectClosed.connect(self.clear)
+        workspace.projectOpened.connect(self.clear)
+        workspace.labelsChanged.connect(self.clear)
+        workspace.annotationsChanged.connect(self._age)
+        scorer.modelsChanged.connect(self._on_models)
         self.clear()
 
     @Slot()
     def look(self) -> None:
         """Look for them, in the lane of files: it may take longer than the table can wait."""
-        session = self._session
-        if session.project is None or self._job is not None:
+        if self._workspace.project is None or self._job is not None:
             return
-        known = session.scorer.known_vectors
+        known = self._scorer.known_vectors
         self._embedder = known.embedder if known is not None else ""
-        if reason := session.scorer.why_no_vectors():
+        if reason := self._scorer.why_no_vectors():
             self._on_failed(reason)
             return
-        job = session.submit(
+        job = self._workspace.submit(
             evaluate_work.doubts,
-            session.project,
+            self._workspace.project,
             known,
             title="Looking for labels that are probably wrong",
             tell_failure=False,
@@ -124,7 +127,7 @@ class DoubtsList(QWidget):
     @Slot()
     def _on_models(self) -> None:
         """By the vectors of another model other rows are probably wrong."""
-        known = self._session.scorer.known_vectors
+        known = self._scorer.known_vectors
         if known is not None and known.embedder != self._embedder:
             self._embedder = known.embedder
             self.clear()
@@ -162,12 +165,12 @@ class DoubtsList(QWidget):
     @Slot(object)
     def _go_to(self, number: int) -> None:
         if self.found is not None:
-            self._session.rowAsked.emit(self.found.rows[number].row_id)
+            self._navigation.rowAsked.emit(self.found.rows[number].row_id)
 
     @Slot()
     def _show_all(self) -> None:
         if self.found is not None:
-            self._session.show_ids((one.row_id for one in self.found.rows), name=NAME)
+            self._navigation.show_ids((one.row_id for one in self.found.rows), name=NAME)
 
 
 def _in_words(found: Doubts) -> str:

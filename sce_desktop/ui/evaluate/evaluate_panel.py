@@ -22,7 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers import evaluate_work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.audit_review import AuditReview
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 from sce_desktop.ui.evaluate.confusion_view import ConfusionView
 from sce_desktop.ui.evaluate.doubts_list import DoubtsList
@@ -62,9 +67,22 @@ CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is ke
 class EvaluatePanel(QWidget):
     """Follows the session while it is seen."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        scorer: Scorer,
+        audit: AuditReview,
+        preferences: Preferences,
+        messages: Messages,
+    ) -> None:
         super().__init__()
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
+        self._audit = audit
+        self._preferences = preferences
+        self._messages = messages
         self._stale = True  # the figures are not those of the project as it is
         self._source: int | None = None  # chosen by the user
         self.found: Evaluation | None = None
@@ -87,7 +105,7 @@ class EvaluatePanel(QWidget):
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.labels = FiguresTable("Figures of every label")
         self.confusions = ConfusionView()
-        self.doubts = DoubtsList(session)
+        self.doubts = DoubtsList(workspace, navigation, scorer)
         self.charts = Charts()
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Figures")
@@ -139,20 +157,20 @@ class EvaluatePanel(QWidget):
         layout.addWidget(self.pages, 1)
 
     def _connect(self) -> None:
-        session, bar = self._session, self.bar
-        session.annotationsChanged.connect(self.refresh_soon)
-        session.scoresChanged.connect(self.refresh_soon)
-        session.rowsChanged.connect(self.refresh_soon)
-        session.labelsChanged.connect(self._start_over)
-        session.projectOpened.connect(self._start_over)
-        session.projectClosed.connect(self._start_over)
-        session.scorer.modelsChanged.connect(self._on_models)
-        session.settingsChanged.connect(self._on_settings)
-        session.thresholdChanged.connect(self._on_threshold)
-        session.audit.stateChanged.connect(self._show_audit)
-        session.queryChanged.connect(self._show_audit)
+        bar = self.bar
+        self._workspace.annotationsChanged.connect(self.refresh_soon)
+        self._workspace.scoresChanged.connect(self.refresh_soon)
+        self._workspace.rowsChanged.connect(self.refresh_soon)
+        self._workspace.labelsChanged.connect(self._start_over)
+        self._workspace.projectOpened.connect(self._start_over)
+        self._workspace.projectClosed.connect(self._start_over)
+        self._scorer.modelsChanged.connect(self._on_models)
+        self._preferences.settingsChanged.connect(self._on_settings)
+        self._workspace.thresholdChanged.connect(self._on_threshold)
+        self._audit.stateChanged.connect(self._show_audit)
+        self._navigation.queryChanged.connect(self._show_audit)
         bar.drawAsked.connect(self.ask_sample)
-        bar.goOnAsked.connect(session.audit.go_on)
+        bar.goOnAsked.connect(self._audit.go_on)
         bar.copyAsked.connect(self.copy)
         bar.sourceChosen.connect(self._choose_source)
         bar.rolledUp.connect(self._start_over)
@@ -201,22 +219,26 @@ class EvaluatePanel(QWidget):
 
     @Slot()
     def _on_threshold(self) -> None:
-        if not self._session.blind:
+        if not self._navigation.blind:
             self._show_charts()
 
     @Slot()
     def _measure(self) -> None:
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return
-        if not session.runs or not session.labels or session.scorer.job is not None or session.blind:
+        if (
+            not self._workspace.runs
+            or not self._workspace.labels
+            or self._scorer.job is not None
+            or self._navigation.blind
+        ):
             self._show()
             return
         self._stale = False
-        job = session.submit(
+        job = self._workspace.submit(
             evaluate_work.evaluate,
-            session.project,
-            [run.alias for run in session.runs],
+            self._workspace.project,
+            [run.alias for run in self._workspace.runs],
             self.bar.rolled.isChecked(),
             title="Measuring the models",
             lane="reads",
@@ -244,7 +266,7 @@ class EvaluatePanel(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        blind = self._session.blind  # even the counts of rows that a model gets wrong would tell of it
+        blind = self._navigation.blind  # even the counts of rows that a model gets wrong would tell of it
         found, part = (None, None) if blind else (self.found, self.part)
         self.bar.show_parts(found, part)
         self._show_audit()
@@ -260,7 +282,7 @@ class EvaluatePanel(QWidget):
         self.models.selectRow(min(row, len(part.models) - 1))
         self.models.setFixedHeight(px(34) + px(ROW_HEIGHT) * min(4, len(part.models)))
         # No method of the panel: a widget that only the garbage collector can destroy crashes Qt.
-        colours = colours_of_names(found.quality.labels, self._session.labels)
+        colours = colours_of_names(found.quality.labels, self._workspace.labels)
         icon = partial(_icon_of, colours)
         self.labels.show_rows(*label_rows(found.quality.labels, part), icon)
         self._show_confusions()
@@ -270,23 +292,22 @@ class EvaluatePanel(QWidget):
     def _say_basis(self) -> None:
         """Say what the figures rest on, and that other ones are on their way where that takes a while."""
         found, part = self.found, self.part
-        if found is None or part is None or not part.models or self._session.blind:
+        if found is None or part is None or not part.models or self._navigation.blind:
             return
         said = basis(found.quality, part, multi_label=found.multi_label)
         late = self._stale and self.looking.wait > _TOLD_MS
         self.bar.basis.setText(f"{_ANEW} {said}" if late else said)
 
     def _why_empty(self, part: Part | None) -> str:
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return ""
-        if not session.labels:
+        if not self._workspace.labels:
             return "No labels yet: type them at the left, then press Score."
-        if session.blind:
-            return BLIND_AUDIT if session.audit.shown else BLIND
-        if session.scorer.job is not None and self.found is None:
+        if self._navigation.blind:
+            return BLIND_AUDIT if self._audit.shown else BLIND
+        if self._scorer.job is not None and self.found is None:
             return "The rows are being scored. What the models are worth is measured afterwards."
-        if not session.runs:
+        if not self._workspace.runs:
             return "Nothing is scored yet: press Score, then decide some rows to see how good the models are."
         if self.found is None:
             return "Measuring…"
@@ -299,8 +320,8 @@ class EvaluatePanel(QWidget):
 
     @Slot()
     def _show_audit(self) -> None:
-        audit = self._session.audit
-        ready = self._session.project is not None and bool(self._session.labels)
+        audit = self._audit
+        ready = self._workspace.project is not None and bool(self._workspace.labels)
         self.bar.show_audit(audit.state, ready=ready, shown=audit.shown)
 
     @Slot()
@@ -318,7 +339,7 @@ class EvaluatePanel(QWidget):
         part = self.part
         if part is None or not part.models:
             return
-        covered = coverage(part, self._session.threshold)
+        covered = coverage(part, self._workspace.threshold)
         assert self.found is not None
         said = (notes(self.found.quality, part), comparisons(part), covered)
         self.summary.setText("\n".join(line for line in said if line))
@@ -346,19 +367,19 @@ class EvaluatePanel(QWidget):
 
     def _show_rows(self, ids: list[int]) -> None:
         if ids:
-            self._session.show_ids(ids, name=CONFUSIONS)
+            self._navigation.show_ids(ids, name=CONFUSIONS)
 
     @Slot()
     def ask_sample(self) -> None:
         """Offer to draw the random sample, or more rows for it."""
-        if not self._session.refuses_edit():
-            open_dialog(AuditDialog(self._session, self.window()))
+        if not self._workspace.refuses_edit():
+            open_dialog(AuditDialog(self._workspace, self._audit, self.window()))
 
     @Slot()
     def copy(self) -> None:
         """Put the figures of the models and of the open tab on the clipboard, for a spreadsheet."""
         part = self.part
-        if self.found is None or part is None or not part.models or self._session.blind:
+        if self.found is None or part is None or not part.models or self._navigation.blind:
             return
         page = self.tabs.currentWidget()
         shown = self.labels.figures.tsv()
@@ -366,7 +387,7 @@ class EvaluatePanel(QWidget):
             shown = page.tsv()
         said = " ".join(f"{self.bar.basis.text()} {notes(self.found.quality, part)}".split())
         QGuiApplication.clipboard().setText(f"{said}\n{self.models.figures.tsv()}\n{shown}")
-        self._session.tell("The figures were copied.")
+        self._messages.tell("The figures were copied.")
 
 
 def _icon_of(colours: Sequence[str], number: int) -> QIcon:

@@ -11,16 +11,18 @@ from PySide6.QtWidgets import QWidget
 
 from sce_desktop.controllers import findings_work
 from sce_desktop.controllers.findings_work import Answer
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.ui.kit.dialog_parts import ask_save
 
 
 class FindingsExports(QObject):
     """Copies and writes the ``answer`` that the panel shows. Belongs to the panel."""
 
-    def __init__(self, session: Session, panel: QWidget) -> None:
+    def __init__(self, workspace: Workspace, messages: Messages, panel: QWidget) -> None:
         super().__init__(panel)
-        self._session = session
+        self._workspace = workspace
+        self._messages = messages
         self._panel = panel
         self.answer: Answer | None = None
 
@@ -28,7 +30,7 @@ class FindingsExports(QObject):
         """Copy the figures, as cells to paste, the labels in ``order``."""
         if self.answer is None:
             return
-        job = self._session.submit(
+        job = self._workspace.submit(
             findings_work.as_text,
             self.answer,
             order,
@@ -42,7 +44,7 @@ class FindingsExports(QObject):
     @Slot(object)
     def _on_copied(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self._session.tell("The figures were copied: paste them into a spreadsheet.")
+        self._messages.tell("The figures were copied: paste them into a spreadsheet.")
 
     @Slot()
     def ask_workbook(self) -> None:
@@ -55,7 +57,7 @@ class FindingsExports(QObject):
         self._choose("Save as one page", "Web page (*.html)", ".html")
 
     def _choose(self, title: str, filters: str, ending: str) -> None:
-        project = self._session.project
+        project = self._workspace.project
         if project is None or self.answer is None:
             return
         suggested = project.path.with_name(f"{project.path.stem} findings{ending}")
@@ -63,15 +65,14 @@ class FindingsExports(QObject):
 
     def save_to(self, path: Path, replace: bool = False) -> None:
         """Write the figures to a workbook or a page, by the ending of ``path``."""
-        session = self._session
-        if session.project is None or self.answer is None:
+        if self._workspace.project is None or self.answer is None:
             return
-        job = session.submit(
+        job = self._workspace.submit(
             findings_work.write,
-            session.project,
+            self._workspace.project,
             self.answer,
             path,
             replace=replace,
             title=f"Writing {path.name}",
         )
-        job.finished.connect(lambda path: session.tell(f"The findings were written to {path}."))
+        job.finished.connect(lambda path: self._messages.tell(f"The findings were written to {path}."))

@@ -22,7 +22,11 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers import findings_work
 from sce_desktop.controllers.findings_work import Answer, CellRows
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.labels import parent_of
 from sce_desktop.ui.findings.findings_bar import FindingsBar
 from sce_desktop.ui.findings.findings_examples import Examples
@@ -50,9 +54,19 @@ _WORKING = "Working out the figures…"
 class FindingsPanel(QWidget):
     """The panel "Findings" below."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        scorer: Scorer,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
         self.answer: Answer | None = None
         self._cell_job: Job | None = None
         self._cell_title = ""
@@ -65,7 +79,7 @@ class FindingsPanel(QWidget):
 
         self.bar = FindingsBar()
         self.bar.changed.connect(self._on_asked)
-        self.exports = FindingsExports(session, self)
+        self.exports = FindingsExports(workspace, messages, self)
         self.bar.copyAsked.connect(self.copy)
         self.bar.workbookAsked.connect(self.exports.ask_workbook)
         self.bar.pageAsked.connect(self.exports.ask_page)
@@ -76,7 +90,7 @@ class FindingsPanel(QWidget):
         self.sample = QPushButton("Draw a random sample…")
         self.sample.setAccessibleName("Draw a random sample in Evaluate")
         self.sample.setToolTip("Rows drawn at random and decided by you give the shares intervals that hold")
-        self.sample.clicked.connect(lambda: session.panelAsked.emit("Evaluate"))
+        self.sample.clicked.connect(lambda: navigation.panelAsked.emit("Evaluate"))
         line = QHBoxLayout()
         line.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), 0)
         line.setSpacing(px(SPACE_M))
@@ -96,7 +110,7 @@ class FindingsPanel(QWidget):
         set_role(self.empty, "muted")
         self.score = QPushButton("Score")
         self.score.setAccessibleName("Score the rows")
-        self.score.clicked.connect(session.scorer.start)
+        self.score.clicked.connect(scorer.start)
         blank = QWidget()
         middle = QVBoxLayout(blank)
         middle.addStretch()
@@ -109,7 +123,7 @@ class FindingsPanel(QWidget):
             self.pages.addWidget(page)
         self.examples = Examples()
         self.examples.rowsAsked.connect(self._show_rows)
-        self.examples.rowAsked.connect(session.rowAsked)
+        self.examples.rowAsked.connect(navigation.rowAsked)
         for table in (self.shares, self.parts):
             table.rowsAsked.connect(self.examples.ask_rows)
             table.copyAsked.connect(self.copy)
@@ -128,14 +142,14 @@ class FindingsPanel(QWidget):
 
         self.looking = Looking(self, PAUSE_MS, rest=_REST)
         self.looking.due.connect(self._look)
-        for changed in (session.annotationsChanged, session.historyChanged, session.rowsChanged):
+        for changed in (workspace.annotationsChanged, workspace.historyChanged, workspace.rowsChanged):
             changed.connect(self._on_changed)
-        session.scoresChanged.connect(self._on_scores)
-        session.labelsChanged.connect(self._on_labels)
-        session.settingsChanged.connect(self._on_settings)
-        session.projectOpened.connect(self._begin)
-        session.projectClosed.connect(self._end)
-        session.lanes.reads.jobSubmitted.connect(self._on_other_job)
+        workspace.scoresChanged.connect(self._on_scores)
+        workspace.labelsChanged.connect(self._on_labels)
+        preferences.settingsChanged.connect(self._on_settings)
+        workspace.projectOpened.connect(self._begin)
+        workspace.projectClosed.connect(self._end)
+        workspace.lanes.reads.jobSubmitted.connect(self._on_other_job)
         self._begin()
 
     # --- when to look --------------------------------------------------------------------------------------
@@ -161,14 +175,13 @@ class FindingsPanel(QWidget):
         self.looking.within(0)
 
     def _show_choices(self) -> None:
-        session = self._session
-        parents = any(parent_of(label.name) for label in session.labels)
-        self.bar.set_runs(session.runs, blind=session.blind, parents=parents)
+        parents = any(parent_of(label.name) for label in self._workspace.labels)
+        self.bar.set_runs(self._workspace.runs, blind=self._navigation.blind, parents=parents)
 
     @Slot()
     def _on_changed(self) -> None:
         self._dirty = True
-        if self._session.scorer.job is not None and self.answer is not None:
+        if self._scorer.job is not None and self.answer is not None:
             self.looking.within(SCORING_MS)
         else:
             self.looking.soon()
@@ -187,7 +200,7 @@ class FindingsPanel(QWidget):
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
         if "blind" in keys:
-            if self._session.blind:  # what is shown, and what is on its way, was made with a model's help
+            if self._navigation.blind:  # what is shown, and what is on its way, was made with a model's help
                 self._end()
             self._show_choices()
             self._on_asked()
@@ -217,7 +230,7 @@ class FindingsPanel(QWidget):
     def _submit(self, fn: object, *args: object, title: str, **keywords: object) -> Job:
         self._submitting = True
         try:
-            return self._session.submit(
+            return self._workspace.submit(
                 fn,  # type: ignore[arg-type]
                 *args,
                 title=title,
@@ -233,10 +246,9 @@ class FindingsPanel(QWidget):
 
     @Slot()
     def _look(self) -> None:
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return
-        if not session.labels:
+        if not self._workspace.labels:
             self._dirty = False
             self._show(None)
             self._say(_NO_LABELS)
@@ -245,7 +257,7 @@ class FindingsPanel(QWidget):
         anew, self._dirty = self._dirty, False
         job = self._submit(
             findings_work.look,
-            session.project,
+            self._workspace.project,
             self.bar.wanted,
             read,
             anew=anew,
@@ -276,7 +288,7 @@ class FindingsPanel(QWidget):
     def _show(self, answer: Answer | None) -> None:
         """Show the figures, those of before where they are about the same."""
         self.answer = self.exports.answer = answer
-        colours = [] if answer is None else colours_of_names(answer.evidence.names, self._session.labels)
+        colours = [] if answer is None else colours_of_names(answer.evidence.names, self._workspace.labels)
         view = answer.wanted.view if answer else "shares"
         in_chart = view == "time" and not self.bar.table.isChecked()
         self.shares_model.show_answer(answer if view == "shares" else None, colours)
@@ -289,11 +301,11 @@ class FindingsPanel(QWidget):
         if answer is None:
             self.examples.show_rows("", None)
             return
-        assert self._session.project is not None
-        self.bar.show_answer(answer, self._session.project.columns)
+        assert self._workspace.project is not None
+        self.bar.show_answer(answer, self._workspace.project.columns)
         self.basis.setText(" ".join((*answer.sentences, *answer.notes)))
         if answer.nothing:
-            self._say(_NOTHING, score=not self._session.read_only)
+            self._say(_NOTHING, score=not self._workspace.read_only)
             return
         if view != "shares" and not answer.findings.groups:
             self._say(_NO_DATES if answer.read.columns.places else _NO_COLUMN)
@@ -320,7 +332,7 @@ class FindingsPanel(QWidget):
     @Slot(object, object)
     def show_cell(self, place: int, part: int) -> None:
         """Show rows with the answer at ``place`` in ``part`` (-1: in the whole table)."""
-        answer, project = self.answer, self._session.project
+        answer, project = self.answer, self._workspace.project
         if answer is None or project is None:
             return
         found = answer.findings
@@ -339,7 +351,7 @@ class FindingsPanel(QWidget):
 
     @Slot(object)
     def _show_rows(self, found: CellRows) -> None:
-        self._session.show_ids(found.ids)
+        self._navigation.show_ids(found.ids)
 
     @Slot()
     def copy(self) -> None:

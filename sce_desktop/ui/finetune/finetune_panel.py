@@ -10,8 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from sce_desktop.controllers import tuning_work
 from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.rows_data import is_stale
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.tuning import Tuner
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
@@ -30,14 +35,27 @@ _NO_PACE = "How long adapting takes was not found out: fold the settings away an
 class FineTunePanel(QWidget):
     """Puts the three parts together and keeps them in step with the session's tuner."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        scorer: Scorer,
+        tuner: Tuner,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
+        self._tuner = tuner
+        self._messages = messages
         self.setAccessibleName("Fine-tune")
         self._differing = ""  # whose rows are looked for
-        self.start = StartPane(session)
+        self.start = StartPane(workspace, scorer, tuner, preferences)
         self.result = ResultPane()
-        self.versions = VersionsPane(session)
+        self.versions = VersionsPane(workspace, scorer, tuner)
         split = QSplitter(Qt.Orientation.Horizontal)
         for place, pane in enumerate((self.start, self.result, self.versions)):
             split.addWidget(pane)
@@ -58,23 +76,23 @@ class FineTunePanel(QWidget):
         self.start.choicesChanged.connect(self.looking.soon)
         self.start.settings_button.toggled.connect(self._try_pace_again)
         self.start.adapt.toggled.connect(self._try_pace)
-        session.scorer.modelsChanged.connect(self._try_pace)
+        scorer.modelsChanged.connect(self._try_pace)
         self.versions.chosen.connect(self.result.show_versions)
         self.versions.baseChosen.connect(self._show_base)
-        self.result.rowAsked.connect(session.rowAsked)
-        self.result.useAsked.connect(lambda version: session.scorer.use_version(version.id))
+        self.result.rowAsked.connect(navigation.rowAsked)
+        self.result.useAsked.connect(lambda version: scorer.use_version(version.id))
         self.result.differencesAsked.connect(self._show_differences)
         self.result.textsAsked.connect(self._fetch_texts)
-        session.projectOpened.connect(self._on_opened)
-        session.projectClosed.connect(self._on_closed)
-        session.countsChanged.connect(self.looking.soon)
-        session.labelsChanged.connect(self.looking.soon)
-        session.labelsChanged.connect(self._try_pace)
-        session.rowsChanged.connect(self._try_pace)
-        session.versionsChanged.connect(self.looking.soon)
-        session.tuner.changed.connect(self._follow)
-        session.tuner.made.connect(self._on_made)
-        session.settingsChanged.connect(self._follow_blind)
+        workspace.projectOpened.connect(self._on_opened)
+        workspace.projectClosed.connect(self._on_closed)
+        workspace.countsChanged.connect(self.looking.soon)
+        workspace.labelsChanged.connect(self.looking.soon)
+        workspace.labelsChanged.connect(self._try_pace)
+        workspace.rowsChanged.connect(self._try_pace)
+        workspace.versionsChanged.connect(self.looking.soon)
+        tuner.changed.connect(self._follow)
+        tuner.made.connect(self._on_made)
+        preferences.settingsChanged.connect(self._follow_blind)
         self._follow_blind()
         self._follow()
         self.looking.within(0)
@@ -85,20 +103,19 @@ class FineTunePanel(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        self.result.set_blind(self._session.blind)
+        self.result.set_blind(self._navigation.blind)
 
     # --- the plan ------------------------------------------------------------------------------------------
 
     @Slot()
     def _plan(self) -> None:
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return
-        job = session.submit(
+        job = self._workspace.submit(
             tuning_work.plan,
-            session.project,
+            self._workspace.project,
             self.start.choices.origins,
-            session.scorer.base_vectors,
+            self._scorer.base_vectors,
             self.start.pace,
             epochs=self.start.epochs.value(),
             title="Counting examples",
@@ -111,10 +128,9 @@ class FineTunePanel(QWidget):
     @Slot()
     def _try_pace(self) -> None:
         """Find out how long adapting the text embedder would take, once that is seen or chosen."""
-        session = self._session
-        scorer, project = session.scorer, session.project
+        scorer, project = self._scorer, self._workspace.project
         rows = project.row_count() if project is not None else 0
-        subject = (project, scorer.base, scorer.device, len(session.labels), rows)
+        subject = (project, scorer.base, scorer.device, len(self._workspace.labels), rows)
         if subject != self._tried and self._tried is not None:
             drop(self._trying)
             self._trying = self._tried = None
@@ -123,7 +139,7 @@ class FineTunePanel(QWidget):
         if project is None or not asked or self._tried is not None or not scorer.ready:
             return
         self._tried = subject
-        job = session.submit(
+        job = self._workspace.submit(
             tuning_work.adapter_pace,
             project,
             scorer.shelf,
@@ -160,7 +176,7 @@ class FineTunePanel(QWidget):
     def _on_plan(self, plan: Plan) -> None:
         self.start.show_plan(plan)
         self.result.show_plan(plan)
-        if not self._session.tuner.versions and not self.result.versions and plan.rows is not None:
+        if not self._tuner.versions and not self.result.versions and plan.rows is not None:
             self.result.tabs.setCurrentWidget(self.result.page)
 
     # --- what runs and what was made -----------------------------------------------------------------------
@@ -175,7 +191,7 @@ class FineTunePanel(QWidget):
 
     @Slot()
     def _follow(self) -> None:
-        tuner = self._session.tuner
+        tuner = self._tuner
         asked = tuner.job is not None and not tuner.by_itself
         if asked and self.looking.seen:
             self._draw.start()
@@ -202,13 +218,12 @@ class FineTunePanel(QWidget):
 
     @Slot()
     def _show_base(self) -> None:
-        session = self._session
-        self.result.show_base(Path(session.scorer.base).name, session.tuner.versions)
+        self.result.show_base(Path(self._scorer.base).name, self._tuner.versions)
 
     @Slot()
     def _show_running(self) -> None:
         self.start.show_state()
-        self.result.show_running(self._session.tuner.watch)
+        self.result.show_running(self._tuner.watch)
 
     @Slot(object)
     def _on_made(self, version: ModelVersion) -> None:
@@ -218,32 +233,34 @@ class FineTunePanel(QWidget):
 
     @Slot(object)
     def _fetch_texts(self, ids: list[int]) -> None:
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return
-        job = session.submit(
-            tuning_work.texts, session.project, ids, title="Reading texts", lane="reads", quiet=True
+        job = self._workspace.submit(
+            tuning_work.texts, self._workspace.project, ids, title="Reading texts", lane="reads", quiet=True
         )
         job.finished.connect(self.result.show_texts)
 
     @Slot(object)
     def _show_differences(self, versions: tuple[ModelVersion, ...]) -> None:
         """Show in the table on which rows two versions, or one and its base, differ by the labels of now."""
-        session = self._session
-        if session.project is None:
+        if self._workspace.project is None:
             return
-        every = [run for run in session.project.runs() if run.alias == MAIN_ALIAS]
-        runs = [run for run in every if not is_stale(run, session.labels)]
+        every = [run for run in self._workspace.project.runs() if run.alias == MAIN_ALIAS]
+        runs = [run for run in every if not is_stale(run, self._workspace.labels)]
         names = {version.title: version.name for version in sorted(versions, key=lambda one: one.id)}
         if len(versions) == 1:
             names = {versions[0].base: "The model as it was"} | names
-        on = session.scorer.table.on
+        on = self._scorer.table.on
         for whole in (on, not on):  # like is compared with like
             latest = {run.model: run.id for run in runs if run.whole_table == whole}
             if latest.keys() >= names.keys():
                 ours, theirs = (latest[model] for model in names)
-                job = session.submit(
-                    tuning_work.differing, session.project, ours, theirs, title="Looking for rows that differ"
+                job = self._workspace.submit(
+                    tuning_work.differing,
+                    self._workspace.project,
+                    ours,
+                    theirs,
+                    title="Looking for rows that differ",
                 )
                 self._differing = " and ".join(names.values())
                 if whole != on:
@@ -252,14 +269,14 @@ class FineTunePanel(QWidget):
                 return
         scored = {run.model for run in runs if run.whole_table == on}
         missing = next(name for model, name in names.items() if model not in scored)
-        session.tell(f"{missing} has scored no rows yet: use it once, and they can be compared.")
+        self._messages.tell(f"{missing} has scored no rows yet: use it once, and they can be compared.")
 
     @Slot(object)
     def _on_differing(self, ids: IdArray) -> None:
         if len(ids):
-            self._session.show_ids(ids, name=f"{self._differing} differ")
+            self._navigation.show_ids(ids, name=f"{self._differing} differ")
         else:
-            self._session.tell(f"{self._differing} give every row the same label.")
+            self._messages.tell(f"{self._differing} give every row the same label.")
 
     @Slot()
     def _on_opened(self) -> None:

@@ -16,8 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.words import duration
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.choices import TuneChoices
 from sce_desktop.core.words import gigabytes
@@ -47,10 +50,19 @@ class StartPane(QWidget):
 
     choicesChanged = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        scorer: Scorer,
+        tuner: Tuner,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
-        self._tuner = session.tuner
+        self._workspace = workspace
+        self._scorer = scorer
+        self._preferences = preferences
+        self._tuner = tuner
         self.plan: Plan | None = None
         self.pace: AdapterPace | None = None  # of adapting the text embedder; None: not known
         self._cannot_adapt = ""
@@ -134,8 +146,8 @@ class StartPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scroll)
         self._tuner.changed.connect(self.show_state)
-        session.settingsChanged.connect(self._follow_settings)
-        session.scorer.modelsChanged.connect(self.show_state)
+        preferences.settingsChanged.connect(self._follow_settings)
+        scorer.modelsChanged.connect(self.show_state)
         self._fold(False)
         self.show_plan(None)
 
@@ -148,7 +160,7 @@ class StartPane(QWidget):
         self.balanced.setChecked(True)
         self.auto = SpinBox(minimum=0, maximum=100_000, singleStep=10, suffix=" new rows")
         self.auto.setSpecialValueText("Never")
-        self.auto.setValue(int(self._session.settings["auto_finetune"]))
+        self.auto.setValue(int(self._preferences.settings["auto_finetune"]))
         self.auto.valueChanged.connect(self._choose_auto)
         tips = (
             (
@@ -277,11 +289,11 @@ class StartPane(QWidget):
         tuner, plan = self._tuner, self.plan
         job = tuner.job
         asked = job is not None and not tuner.by_itself
-        self.base.setText(self._session.scorer.base)
+        self.base.setText(self._scorer.base)
         too_large = self.cost.too_large if self.cost is not None else ""
         no_pace = _PACE_COMES if self.adapts and self.slower is None else ""
         in_plan = plan.problem if plan is not None else ""
-        problem = self._session.why_not() or in_plan or too_large or no_pace
+        problem = self._workspace.why_not() or in_plan or too_large or no_pace
         told = problem or (plan.hint if plan is not None else "")
         if job is not None:
             stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"
@@ -353,13 +365,13 @@ class StartPane(QWidget):
 
     @Slot(int)
     def _choose_auto(self, every: int) -> None:
-        if every != self._session.settings["auto_finetune"]:
-            self._session.change_setting("auto_finetune", every)
+        if every != self._preferences.settings["auto_finetune"]:
+            self._preferences.change_setting("auto_finetune", every)
 
     @Slot(object)
     def _follow_settings(self, keys: set[str]) -> None:
         if "auto_finetune" in keys:
-            self.auto.setValue(int(self._session.settings["auto_finetune"]))
+            self.auto.setValue(int(self._preferences.settings["auto_finetune"]))
 
 
 def _fact() -> QLabel:

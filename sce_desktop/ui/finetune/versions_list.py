@@ -17,7 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.tuning import Tuner
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.comparison import recorded
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
@@ -48,9 +50,13 @@ class VersionsPane(QWidget):
     chosen = Signal(object)  # versions
     baseChosen = Signal()  # the base model alone, though there are versions
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, scorer: Scorer, tuner: Tuner, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._scorer = scorer
+        self._tuner = tuner
         self.list = flat_list("Model versions", ("Version", "Made", "Rows", "Points"))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.header().setStretchLastSection(False)
@@ -86,9 +92,9 @@ class VersionsPane(QWidget):
         layout.addLayout(buttons)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
-        session.tuner.changed.connect(self.show_versions)
-        session.versionsChanged.connect(self.show_versions)
-        session.scorer.modelsChanged.connect(self.show_versions)
+        tuner.changed.connect(self.show_versions)
+        workspace.versionsChanged.connect(self.show_versions)
+        scorer.modelsChanged.connect(self.show_versions)
         self.show_versions()
 
     # --- what is shown -------------------------------------------------------------------------------------
@@ -97,13 +103,13 @@ class VersionsPane(QWidget):
     def selected(self) -> tuple[ModelVersion, ...]:
         """The versions that are selected, without the model as it was."""
         found = (item.data(0, _VERSION) for item in self.list.selectedItems())
-        by_id = {version.id: version for version in self._session.tuner.versions}
+        by_id = {version.id: version for version in self._tuner.versions}
         return tuple(by_id[id_] for id_ in found if id_ in by_id)
 
     @Slot()
     def show_versions(self) -> None:
         """Show the versions that there are, the newest first, the model as it was last."""
-        scorer, versions = self._session.scorer, self._session.tuner.versions
+        scorer, versions = self._scorer, self._tuner.versions
         kept = {item.data(0, _VERSION) for item in self.list.selectedItems()}
         used = scorer.version.id if scorer.version is not None else 0
         self.list.blockSignals(True)
@@ -144,9 +150,9 @@ class VersionsPane(QWidget):
 
     def _show_buttons(self) -> None:
         items = self.list.selectedItems()
-        can = not self._session.read_only
+        can = not self._workspace.read_only
         one = items[0].data(0, _VERSION) if len(items) == 1 else None
-        scorer = self._session.scorer
+        scorer = self._scorer
         used = scorer.version.id if scorer.version is not None else 0
         self.use_button.setText("Use" if one != 0 else "Go back to it")
         self.use_button.setEnabled(can and one is not None and one != used)
@@ -156,7 +162,7 @@ class VersionsPane(QWidget):
     @Slot()
     def _on_selected(self) -> None:
         self._show_buttons()
-        if self.list.selectedItems() and not self.selected and self._session.tuner.versions:
+        if self.list.selectedItems() and not self.selected and self._tuner.versions:
             self.baseChosen.emit()
         elif len(self.selected) <= 2:
             self.chosen.emit(self.selected)
@@ -173,7 +179,7 @@ class VersionsPane(QWidget):
         """Score with what is selected from now on."""
         items = self.list.selectedItems()
         if len(items) == 1:
-            self._session.scorer.use_version(items[0].data(0, _VERSION) or None)
+            self._scorer.use_version(items[0].data(0, _VERSION) or None)
 
     @Slot()
     def ask_export(self) -> None:
@@ -181,7 +187,7 @@ class VersionsPane(QWidget):
         if len(self.selected) != 1:
             return
         (version,) = self.selected
-        export, name = self._session.tuner.export, version.title.replace(" ", "-")
+        export, name = self._tuner.export, version.title.replace(" ", "-")
 
         def chosen(folder: str) -> None:
             ask_replace(
@@ -208,5 +214,5 @@ class VersionsPane(QWidget):
         yes = box.button(QMessageBox.StandardButton.Yes)
         yes.setText("Delete")
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        box.accepted.connect(lambda: self._session.tuner.delete(version))
+        box.accepted.connect(lambda: self._tuner.delete(version))
         open_dialog(box)

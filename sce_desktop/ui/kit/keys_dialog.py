@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.keymap import COMMANDS, SETTING, plain_key, shown_key
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
@@ -54,10 +55,11 @@ class KeyField(QLineEdit):
 class KeysDialog(QDialog):
     """F1: what every key does. OK writes the changed ones to the settings file."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, preferences: Preferences, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session = session
-        keymap = session.keymap
+        self._workspace = workspace
+        self._preferences = preferences
+        keymap = preferences.keymap
         self.setWindowTitle("Keys")
         self.setAccessibleName("Keys")
         self.fields: dict[str, KeyField] = {}
@@ -68,10 +70,10 @@ class KeysDialog(QDialog):
             field.textChanged.connect(self._check)
             deciding.addRow(command.words, field)
             self.fields[command.name] = field
-        if keymap.digits(session.labels) is None:
+        if keymap.digits(workspace.labels) is None:
             deciding.addRow("The label of that rank", _key("1 … 9"))
-        for label_id, label_keys in keymap.all_label_keys(session.labels).items():
-            name = next(label.name for label in session.labels if label.id == label_id)
+        for label_id, label_keys in keymap.all_label_keys(workspace.labels).items():
+            name = next(label.name for label in workspace.labels if label.id == label_id)
             deciding.addRow(_words(f"Label “{name}”"), _key(", ".join(label_keys)))
         menus = _form()
         for key, words in keymap.menu_keys.items():
@@ -118,7 +120,7 @@ class KeysDialog(QDialog):
             if key in seen:
                 return f"{shown_key(key)} is the key of “{seen[key]}” already: choose another."
             seen[key] = command.words
-            if owner := self._session.keymap.fixed_owner(key, self._session.labels):
+            if owner := self._preferences.keymap.fixed_owner(key, self._workspace.labels):
                 return f"{shown_key(key)} is the key of {owner}: choose another."
         return ""
 
@@ -127,7 +129,7 @@ class KeysDialog(QDialog):
         if self._problem():
             return
         keys = {name: field.key for name, field in self.fields.items()}
-        self._session.change_setting(SETTING, self._session.keymap.changed(keys))
+        self._preferences.change_setting(SETTING, self._preferences.keymap.changed(keys))
         super().accept()
 
 

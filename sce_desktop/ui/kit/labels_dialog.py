@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from PySide6.QtWidgets import QWidget
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.colours import colour_of
 from sce_desktop.ui.kit.checked_list import CheckedList
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, open_dialog
@@ -19,10 +19,10 @@ ANOTHER_LABEL = "Another label…"
 
 
 def ask_labels(
-    session: Session, title: str, choose: Callable[[tuple[int, ...]], None], parent: QWidget
+    workspace: Workspace, title: str, choose: Callable[[tuple[int, ...]], None], parent: QWidget
 ) -> None:
     """Offer all labels as an answer, to be found by typing: one, or several where a row may have several."""
-    counts, label_set = session.counts, session.label_set
+    counts, label_set = workspace.counts, workspace.label_set
     several = label_set is not None and label_set.multi_label
 
     def answer(ids: tuple[int, ...]) -> None:
@@ -30,7 +30,7 @@ def ask_labels(
             choose(ids)
 
     numbers = counts.labels if counts else {}
-    open_dialog(LabelsDialog(session, title, numbers, (), answer, parent, one=not several))
+    open_dialog(LabelsDialog(workspace, title, numbers, (), answer, parent, one=not several))
 
 
 class LabelsDialog(ProjectDialog):
@@ -48,7 +48,7 @@ class LabelsDialog(ProjectDialog):
 
     def __init__(
         self,
-        session: Session,
+        workspace: Workspace,
         title: str,
         numbers: Mapping[int, int],
         chosen: Collection[int],
@@ -57,11 +57,11 @@ class LabelsDialog(ProjectDialog):
         *,
         one: bool = False,
     ) -> None:
-        super().__init__(session, title, parent)
+        super().__init__(workspace, title, parent)
         self._choose = choose
         self.labels = CheckedList("label", one=one)
         self.labels.taken.connect(self.accept)
-        for label in session.labels:
+        for label in workspace.labels:
             rows = numbers.get(label.id or 0)
             icon = label_icon(colour_of(label))
             self.labels.add(label.name, rows, label.id, checked=label.id in chosen, icon=icon)

@@ -9,22 +9,24 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QDialog, QWidget
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 
-PanelMaker = Callable[[Session], QWidget]
+PanelMaker = Callable[[Controllers], QWidget]
 
 
 class ImportDialogMaker(Protocol):
-    """Makes the dialog that shows a table before it is imported; on OK it calls `Session.import_table`."""
+    """Makes the dialog that shows a table before it is imported; on OK it calls `Projects.import_table`."""
 
-    def __call__(self, session: Session, path: Path, *, append: bool, told: str, parent: QWidget) -> QDialog:
+    def __call__(
+        self, controllers: Controllers, path: Path, *, append: bool, told: str, parent: QWidget
+    ) -> QDialog:
         """``append``: begin with adding the rows to the open project; ``told``: a sentence to show."""
 
 
 class ExportDialogMaker(Protocol):
-    """Makes the dialog that asks what to export; on OK it calls `Session.export_table`."""
+    """Makes the dialog that asks what to export; on OK it calls `Projects.export_table`."""
 
-    def __call__(self, session: Session, *, parent: QWidget) -> QDialog:
+    def __call__(self, controllers: Controllers, *, parent: QWidget) -> QDialog:
         """A dialog for the open project."""
 
 
@@ -40,7 +42,7 @@ class DockPart:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Makers of the panels and dialogs that know the session and nothing of the window."""
+    """Makers of the panels and dialogs that know the controllers and nothing of the window."""
 
     labels_panel: PanelMaker
     filter_bar: PanelMaker

@@ -6,20 +6,20 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QDialog, QWidget
 
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.workspace import Workspace
 
 
 class ProjectDialog(QDialog):
     """The base of dialogs that must not outlive the project they were opened for."""
 
-    def __init__(self, session: Session, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
         self._follows = True
         self._job: Job | None = None
         self.setWindowTitle(title)
         self.setAccessibleName(title)
-        session.projectClosed.connect(self._on_project_closed)
+        workspace.projectClosed.connect(self._on_project_closed)
 
     def _watch(self, job: Job) -> Job:
         """Let ``job`` take the place of the one before; whichever runs when the dialog is done is stopped."""
@@ -36,7 +36,7 @@ class ProjectDialog(QDialog):
         self._drop_job()
         if self._follows:
             self._follows = False
-            self._session.projectClosed.disconnect(self._on_project_closed)
+            self._workspace.projectClosed.disconnect(self._on_project_closed)
         super().done(result)
 
     @Slot()

@@ -16,10 +16,11 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers import label_edits, table_work
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.label_edits import rows
-from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import step_text
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.fields import ComboBox
@@ -41,9 +42,16 @@ class AddLabelsDialog(ProjectDialog):
     """
 
     def __init__(
-        self, session: Session, title: str, *, checked: bool = True, parent: QWidget | None = None
+        self,
+        workspace: Workspace,
+        edits: Edits,
+        title: str,
+        *,
+        checked: bool = True,
+        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(session, title, parent)
+        super().__init__(workspace, title, parent)
+        self._edits = edits
         self._checked = checked
         self.column = ComboBox()
         self.column.setAccessibleName("Column")
@@ -78,7 +86,7 @@ class AddLabelsDialog(ProjectDialog):
 
     def of_columns(self) -> None:
         """Let the user choose a column and show its values."""
-        project = self._session.project
+        project = self._workspace.project
         if project is None:
             return
         for place, name in enumerate(project.columns):
@@ -89,10 +97,10 @@ class AddLabelsDialog(ProjectDialog):
 
     @Slot()
     def _read_column(self) -> None:
-        project = self._session.project
+        project = self._workspace.project
         if project is not None:
             self.follow(
-                self._session.submit(
+                self._workspace.submit(
                     table_work.column_labels,
                     project,
                     self.column.currentData(),
@@ -126,7 +134,7 @@ class AddLabelsDialog(ProjectDialog):
     @Slot(object)
     def show_found(self, found: Found) -> None:
         """Show labels; those that are there already cannot be added again."""
-        there = {label.name.strip() for label in self._session.labels}
+        there = {label.name.strip() for label in self._workspace.labels}
         checked = self._checked and len(found) <= MANY
         self.list.blockSignals(True)
         for label, count in found:
@@ -167,7 +175,7 @@ class AddLabelsDialog(ProjectDialog):
 
     def accept(self) -> None:
         """Add the checked labels."""
-        if self.chosen and label_edits.add(self._session, self.chosen):
+        if self.chosen and label_edits.add(self._workspace, self._edits, self.chosen):
             super().accept()
 
 

@@ -19,9 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.keymap import plain_key, shown_key
 from sce_desktop.controllers.label_edits import submit_rename_effect
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label, LabelEffect
 from sce_desktop.core.colours import label_colours
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
@@ -37,8 +39,17 @@ _IN_ROW = 9
 class LabelEditor(ProjectDialog):
     """Edits one label; OK gives the session the changed label set."""
 
-    def __init__(self, session: Session, label: Label, parent: QWidget | None = None) -> None:
-        super().__init__(session, f"Label “{label.name}”", parent)
+    def __init__(
+        self,
+        workspace: Workspace,
+        edits: Edits,
+        preferences: Preferences,
+        label: Label,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(workspace, f"Label “{label.name}”", parent)
+        self._preferences = preferences
+        self._edits = edits
         self._label = label
         self.colour = label.colour
         self.name = QLineEdit(label.name)
@@ -81,7 +92,7 @@ class LabelEditor(ProjectDialog):
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(460), self.sizeHint().height())
         if label.id is not None:
-            job = self._watch(submit_rename_effect(session, label.id))
+            job = self._watch(submit_rename_effect(workspace, label.id))
             job.finished.connect(self._show_touched)
 
     def _key_row(self) -> QWidget:
@@ -90,7 +101,7 @@ class LabelEditor(ProjectDialog):
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.shortcut)
-        digits = self._session.keymap.digits(self._session.labels) or {}
+        digits = self._preferences.keymap.digits(self._workspace.labels) or {}
         self.digit = QLabel(f"and {digits[self._label.id]}" if self._label.id in digits else "")
         self.digit.setAccessibleName("Fixed digit")
         self.digit.setToolTip("The digit that this label keeps, by its place in the list")
@@ -159,7 +170,7 @@ class LabelEditor(ProjectDialog):
     def accept(self) -> None:
         """Give the session the changed label; stay open with a sentence if it cannot be."""
         name = self.name.text().strip()
-        others = {label.name.strip() for label in self._session.labels if label.id != self._label.id}
+        others = {label.name.strip() for label in self._workspace.labels if label.id != self._label.id}
         if not name or name in others:
             self.problem.setText(
                 "Give the label a name." if not name else "There is a label of that name already."
@@ -167,8 +178,8 @@ class LabelEditor(ProjectDialog):
             self.problem.show()
             return
         key = self.shortcut.key
-        labels_of_project = self._session.labels
-        owner = self._session.keymap.owner(key, labels_of_project, label_id=self._label.id) if key else ""
+        labels_of_project = self._workspace.labels
+        owner = self._preferences.keymap.owner(key, labels_of_project, label_id=self._label.id) if key else ""
         if owner:
             self.problem.setText(f"{shown_key(key)} is the key of {owner}: choose another.")
             self.problem.show()
@@ -182,8 +193,8 @@ class LabelEditor(ProjectDialog):
             colour=self.colour,
             shortcut=key,
         )
-        labels = [changed if label.id == changed.id else label for label in self._session.labels]
-        if self._session.set_labels(labels):
+        labels = [changed if label.id == changed.id else label for label in self._workspace.labels]
+        if self._edits.set_labels(labels):
             super().accept()
 
 

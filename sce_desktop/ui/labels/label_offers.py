@@ -8,7 +8,10 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from sce_desktop.controllers import table_work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
 
@@ -19,13 +22,20 @@ _SAVED = "CSV (*.csv);;JSON (*.json);;Names only (*.txt)"
 class LabelOffers(QObject):
     """Offers labels of a column, a file, a template or the rows themselves, in a dialog over ``parent``."""
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(
+        self, workspace: Workspace, edits: Edits, scorer: Scorer, messages: Messages, parent: QWidget
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._edits = edits
+        self._scorer = scorer
+        self._messages = messages
         self._parent = parent
 
     def _dialog(self, title: str, *, checked: bool = True) -> AddLabelsDialog:
-        dialog = AddLabelsDialog(self._session, title, checked=checked, parent=self._parent.window())
+        dialog = AddLabelsDialog(
+            self._workspace, self._edits, title, checked=checked, parent=self._parent.window()
+        )
         return open_dialog(dialog)
 
     @Slot()
@@ -48,7 +58,7 @@ class LabelOffers(QObject):
         """Offer the labels of a file or a template."""
         dialog = self._dialog(f"Labels from {path.stem.replace('_', ' ')}")
         dialog.follow(
-            self._session.submit(
+            self._workspace.submit(
                 table_work.read_labels,
                 path,
                 title=f"Reading {path.name}",
@@ -62,15 +72,15 @@ class LabelOffers(QObject):
     @Slot()
     def suggest(self) -> AddLabelsDialog | None:
         """Offer labels for the rows that no label fits well."""
-        if self._session.project is None:
+        if self._workspace.project is None:
             return None
         dialog = self._dialog("Suggested labels", checked=False)
         dialog.follow(
-            self._session.submit(
+            self._workspace.submit(
                 table_work.suggest_labels,
-                self._session.project,
-                self._session.runs[:1],
-                self._session.scorer.known_vectors,
+                self._workspace.project,
+                self._workspace.runs[:1],
+                self._scorer.known_vectors,
                 title="Suggesting labels",
                 quiet=True,
                 tell_failure=False,
@@ -85,11 +95,11 @@ class LabelOffers(QObject):
 
     def save_to(self, path: Path, replace: bool = False) -> None:
         """Write the labels to a file."""
-        job = self._session.submit(
+        job = self._workspace.submit(
             table_work.write_labels,
             path,
-            self._session.labels,
+            self._workspace.labels,
             replace=replace,
             title=f"Writing {path.name}",
         )
-        job.finished.connect(lambda _: self._session.tell(f"The labels were written to {path}."))
+        job.finished.connect(lambda _: self._messages.tell(f"The labels were written to {path}."))

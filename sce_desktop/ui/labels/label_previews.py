@@ -9,9 +9,12 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from sce_desktop.controllers import label_edits, review_work
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import quoted, rows
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label, LabelEffect
 from sce_desktop.core.query import RowQuery
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
@@ -55,13 +58,15 @@ class LabelQuestions(QObject):
     counted too: nothing that a person answered goes without a question.
     """
 
-    def __init__(self, session: Session, panel: QWidget) -> None:
+    def __init__(self, workspace: Workspace, edits: Edits, messages: Messages, panel: QWidget) -> None:
         super().__init__(panel)
-        self._session = session
+        self._workspace = workspace
+        self._edits = edits
+        self._messages = messages
         self._wish: _Wish | None = None
         self._job: Job | None = None
-        session.annotationsChanged.connect(self._count)
-        session.projectClosed.connect(self._forget)
+        workspace.annotationsChanged.connect(self._count)
+        workspace.projectClosed.connect(self._forget)
 
     def merge(self, labels: Sequence[Label], into: Label) -> None:
         """Offer to let ``into`` take over ``labels``."""
@@ -74,7 +79,7 @@ class LabelQuestions(QObject):
 
     def _begin(self, wish: _Wish) -> None:
         self._forget()
-        if self._session.project is not None and not self._session.refuses_edit():
+        if self._workspace.project is not None and not self._workspace.refuses_edit():
             self._wish = wish
             self._count()
 
@@ -91,7 +96,7 @@ class LabelQuestions(QObject):
             return
         drop(self._job)
         into_id = wish.into.id if wish.into is not None else None
-        self._job = submit_effects(self._session, ids_of(wish.labels), into_id)
+        self._job = submit_effects(self._workspace, ids_of(wish.labels), into_id)
         self._job.finished.connect(self._on_counted)
         self._job.failed.connect(self._forget)
         self._job.cancelled.connect(self._forget)
@@ -103,9 +108,9 @@ class LabelQuestions(QObject):
         if wish is None:
             return
         meant = {*wish.labels} if wish.into is None else {*wish.labels, wish.into}
-        if not effects or not meant <= set(self._session.labels):
+        if not effects or not meant <= set(self._workspace.labels):
             undone = "removed" if wish.into is None else "merged"
-            self._session.tell(f"The labels have been changed meanwhile: nothing was {undone}.", "warn")
+            self._messages.tell(f"The labels have been changed meanwhile: nothing was {undone}.", "warn")
         elif wish.into is None:
             self._ask_remove(wish.labels, effects)
         else:
@@ -125,13 +130,13 @@ class LabelQuestions(QObject):
             f"Merge {quoted([label.name for label in labels])} into “{into.name}”?",
             f"{details} Their names become synonyms. Scores are made anew, and Ctrl+Z takes it back.",
             "Merge",
-            lambda: label_edits.merge(self._session, dict.fromkeys(ids_of(labels), into.id or 0)),
+            lambda: label_edits.merge(self._edits, dict.fromkeys(ids_of(labels), into.id or 0)),
         )
 
     def _ask_remove(self, labels: Sequence[Label], effects: Sequence[LabelEffect]) -> None:
         answers = sum(effect.rows for effect in effects)
         if not answers:
-            label_edits.remove(self._session, ids_of(labels))
+            label_edits.remove(self._workspace, self._edits, ids_of(labels))
             return
         kept = sum(effect.overlap for effect in effects)
         also = f" {rows(kept)} keep another label." if kept else ""
@@ -140,15 +145,15 @@ class LabelQuestions(QObject):
             f"{rows(answers)} that you labelled so will count as unlabelled.{also} "
             "Your answers are kept and come back if you add the label again, or with Ctrl+Z.",
             "Remove",
-            lambda: label_edits.remove(self._session, ids_of(labels)),
+            lambda: label_edits.remove(self._workspace, self._edits, ids_of(labels)),
         )
 
 
-def submit_effects(session: Session, label_ids: Sequence[int], into_id: int | None = None) -> Job:
+def submit_effects(workspace: Workspace, label_ids: Sequence[int], into_id: int | None = None) -> Job:
     """Count behind the window what an edit of labels touches; see `review_work.label_effects`."""
-    return session.submit(
+    return workspace.submit(
         review_work.label_effects,
-        session.project,
+        workspace.project,
         label_ids,
         into_id,
         title="Counting what it touches",
@@ -161,9 +166,18 @@ def submit_effects(session: Session, label_ids: Sequence[int], into_id: int | No
 class SplitDialog(ProjectDialog):
     """Puts several labels in the place of one, and its rows into the queue to be decided anew."""
 
-    def __init__(self, session: Session, label: Label, parent: QWidget | None = None) -> None:
-        super().__init__(session, f"Split “{label.name}”", parent)
-        assert session.project is not None
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        label: Label,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(workspace, f"Split “{label.name}”", parent)
+        self._edits = edits
+        self._navigation = navigation
+        assert workspace.project is not None
         assert label.id is not None
         self._label_id: int = label.id
         self.parts = QPlainTextEdit()
@@ -181,7 +195,7 @@ class SplitDialog(ProjectDialog):
         layout.addWidget(self.problem)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(420), px(300))
-        job = self._watch(submit_effects(session, [self._label_id]))
+        job = self._watch(submit_effects(workspace, [self._label_id]))
         job.finished.connect(self._show_facts)
 
     @Slot(object)
@@ -198,7 +212,7 @@ class SplitDialog(ProjectDialog):
     def accept(self) -> None:
         """Split, then show the rows that wait."""
         names = list(dict.fromkeys(filter(None, map(str.strip, self.parts.toPlainText().splitlines()))))
-        known = {label.name for label in self._session.labels}
+        known = {label.name for label in self._workspace.labels}
         if len(names) < 2 or (taken := known.intersection(names)):
             self.problem.setText(
                 "Give at least two names."
@@ -208,6 +222,6 @@ class SplitDialog(ProjectDialog):
             self.problem.show()
             return
         parts = [Label(name) for name in names]
-        session, waiting = self._session, RowQuery(former_ids=(self._label_id,))
-        if session.split_label(self._label_id, parts, then=lambda: session.set_query(waiting)):
+        waiting = RowQuery(former_ids=(self._label_id,))
+        if self._edits.split_label(self._label_id, parts, then=lambda: self._navigation.set_query(waiting)):
             super().accept()

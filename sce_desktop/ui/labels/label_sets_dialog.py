@@ -14,8 +14,9 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers import review_work
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.label_edits import rows
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import LabelSet, SwitchEffect
 from sce_desktop.core.labels import why_several
 from sce_desktop.ui.kit.dialog_parts import (
@@ -32,8 +33,9 @@ from sce_desktop.ui.kit.theme import px, set_role
 class LabelSetsDialog(ProjectDialog):
     """Lists all versions, newest first; OK uses the chosen one, at first the one in use."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Label sets", parent)
+    def __init__(self, workspace: Workspace, edits: Edits, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, "Label sets", parent)
+        self._edits = edits
         hint = QLabel(
             "Answers belong to labels, not to versions: those of labels that another version has stay.",
             wordWrap=True,
@@ -61,8 +63,8 @@ class LabelSetsDialog(ProjectDialog):
         layout.addWidget(self.buttons)
         self.resize(px(560), px(420))
         self.use.setEnabled(False)
-        self.new.setEnabled(not session.read_only)
-        project = session.project
+        self.new.setEnabled(not workspace.read_only)
+        project = workspace.project
         for label_set in reversed(project.label_sets() if project is not None else ()):
             self._add(label_set)
 
@@ -74,7 +76,7 @@ class LabelSetsDialog(ProjectDialog):
         item.setToolTip(3, "\n".join(label.name for label in label_set.labels[:60]))
         item.setData(0, Qt.ItemDataRole.UserRole, label_set.id)
         self.list.addTopLevelItem(item)
-        active = self._session.label_set
+        active = self._workspace.label_set
         if active is not None and active.id == label_set.id:
             item.setText(1, f"{label_set.version}, in use")
             self.list.setCurrentItem(item)
@@ -82,13 +84,13 @@ class LabelSetsDialog(ProjectDialog):
     @Slot()
     def _weigh(self) -> None:
         """Count what the chosen version would do to answers; until that is said it cannot be used."""
-        item, project = self.list.currentItem(), self._session.project
+        item, project = self.list.currentItem(), self._workspace.project
         self.use.setEnabled(False)
         self.effect.hide()
         self.effect.clear()
-        if item is None or project is None or self._session.read_only:
+        if item is None or project is None or self._workspace.read_only:
             return
-        job = self._session.submit(
+        job = self._workspace.submit(
             review_work.switch_effect,
             project,
             item.data(0, Qt.ItemDataRole.UserRole),
@@ -130,9 +132,9 @@ class LabelSetsDialog(ProjectDialog):
     @Slot(str)
     def add_set(self, name: str) -> None:
         """Go on with a label set of another name; the present one stays as it is."""
-        labels = self._session.labels
+        labels = self._workspace.labels
         name = name.strip()
-        if name and self._session.edit_labels(lambda p: p.set_labels(labels, name=name)):
+        if name and self._edits.edit_labels(lambda p: p.set_labels(labels, name=name)):
             super().accept()
 
     def accept(self) -> None:
@@ -140,6 +142,6 @@ class LabelSetsDialog(ProjectDialog):
         item = self.list.currentItem()
         if item is not None:
             set_id = item.data(0, Qt.ItemDataRole.UserRole)
-            if not self._session.edit_labels(lambda p: p.use_label_set(set_id)):
+            if not self._edits.edit_labels(lambda p: p.use_label_set(set_id)):
                 return
         super().accept()

@@ -19,7 +19,9 @@ from PySide6.QtCore import (
 
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.labels_groups import Span, grouped, moved
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.words import plural
@@ -44,26 +46,34 @@ class LabelsModel(QAbstractListModel):
     moveAsked = Signal(object, object)  # from place, to place (before which it goes, in the present order)
     foldsChanged = Signal()
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        preferences: Preferences,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
-        self._labels, self._spans = grouped(session.labels)
+        self._workspace = workspace
+        self._navigation = navigation
+        self._preferences = preferences
+        self._labels, self._spans = grouped(workspace.labels)
         self._groups = self._group_of_row()
-        self._keys = session.keymap.all_label_keys(self._labels)
+        self._keys = preferences.keymap.all_label_keys(self._labels)
         self._counts = self.all_counts()  # that the view was told
-        session.settingsChanged.connect(self.refresh)
-        session.labelsChanged.connect(self.refresh)
-        session.projectOpened.connect(self.refresh)
-        session.projectClosed.connect(self.refresh)
-        session.countsChanged.connect(self._on_counts)
-        session.scoresChanged.connect(self._on_counts)
+        preferences.settingsChanged.connect(self.refresh)
+        workspace.labelsChanged.connect(self.refresh)
+        workspace.projectOpened.connect(self.refresh)
+        workspace.projectClosed.connect(self.refresh)
+        workspace.countsChanged.connect(self._on_counts)
+        workspace.scoresChanged.connect(self._on_counts)
 
     @Slot()
     def refresh(self) -> None:
         """Show the session's labels."""
         before, spans, keys = self._labels, self._spans, self._keys
-        now, now_spans = grouped(self._session.labels)
-        now_keys = self._session.keymap.all_label_keys(now)
+        now, now_spans = grouped(self._workspace.labels)
+        now_keys = self._preferences.keymap.all_label_keys(now)
         if spans == now_spans and [label.id for label in before] == [label.id for label in now]:
             self._labels, self._keys = now, now_keys
             self._tell_counts(also=(now, now_keys) != (before, keys))
@@ -87,9 +97,9 @@ class LabelsModel(QAbstractListModel):
 
     def fold(self, parents: Iterable[str], *, folded: bool = True) -> None:
         """Show of these groups the heading alone, or all their labels again."""
-        wanted, before = frozenset(parents), self._session.folded
-        self._session.folded = before | wanted if folded else before - wanted
-        if self._session.folded != before:
+        wanted, before = frozenset(parents), self._navigation.folded
+        self._navigation.folded = before | wanted if folded else before - wanted
+        if self._navigation.folded != before:
             self.foldsChanged.emit()
 
     @property
@@ -99,7 +109,7 @@ class LabelsModel(QAbstractListModel):
 
     def is_folded(self, span: Span | None) -> bool:
         """Whether only the heading of a group is shown."""
-        return span is not None and span.parent in self._session.folded
+        return span is not None and span.parent in self._navigation.folded
 
     def hidden_rows(self) -> set[int]:
         """The rows of folded groups, but for the first, at which the heading stands."""
@@ -145,10 +155,10 @@ class LabelsModel(QAbstractListModel):
         return self._counted([label])[0]
 
     def _counted(self, labels: Sequence[Label]) -> list[tuple[int | None, int | None]]:
-        counts = self._session.counts
+        counts = self._workspace.counts
         if counts is None:
             return [(None, None)] * len(labels)
-        shown = self._session.runs and not self._session.blind
+        shown = self._workspace.runs and not self._navigation.blind
         ids = [label.id or 0 for label in labels]
         return [(counts.labels.get(i, 0), counts.predicted.get(i, 0) if shown else None) for i in ids]
 
@@ -214,7 +224,7 @@ class LabelsModel(QAbstractListModel):
         if not index.isValid():
             return Qt.ItemFlag.ItemIsDropEnabled
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        if not self._session.read_only:
+        if not self._workspace.read_only:
             flags |= Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
         return flags
 

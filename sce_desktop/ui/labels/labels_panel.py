@@ -6,9 +6,14 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.controllers import label_edits
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.labels_groups import Span
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Change, Label, LabelEffect
 from sce_desktop.core.labels import roll_up, why_several
 from sce_desktop.core.query import RowQuery, RowState
@@ -29,9 +34,22 @@ from sce_desktop.ui.labels.other_answers import OtherAnswers
 class LabelsPanel(QWidget):
     """The left zone of the window."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        scorer: Scorer,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._edits = edits
+        self._preferences = preferences
+        self._messages = messages
         self._hint: Hint | None = None
         self._renaming: Job | None = None  # counts what another name touches
         self.setAccessibleName("Labels panel")
@@ -42,7 +60,7 @@ class LabelsPanel(QWidget):
         self.columns_words = QLabel("yours · SCE")
         self.columns_words.setToolTip("Rows that you gave a label · rows for which the model puts it first")
         set_role(self.columns_words, "muted")
-        self.offers = LabelOffers(session, self)
+        self.offers = LabelOffers(workspace, edits, scorer, messages, self)
         self.sources = SourcesButton()
         self.sources.columnAsked.connect(self.offers.add_from_column)
         self.sources.fileAsked.connect(self.offers.ask_file)
@@ -59,8 +77,8 @@ class LabelsPanel(QWidget):
         head.addWidget(self.columns_words)
         head.addWidget(self.sources)
 
-        self._questions = LabelQuestions(session, self)
-        self.model = LabelsModel(session, self)
+        self._questions = LabelQuestions(workspace, edits, messages, self)
+        self.model = LabelsModel(workspace, navigation, preferences, self)
         self.model.renameAsked.connect(self.rename)
         self.model.moveAsked.connect(self.move_label)
         self.list = LabelsList(self.model)
@@ -96,7 +114,7 @@ class LabelsPanel(QWidget):
         below.addWidget(self.field)
         below.addWidget(self.message)
         below.addWidget(self.merge_button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.answers = OtherAnswers(session)
+        self.answers = OtherAnswers(workspace, preferences)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, px(SPACE_S), 0, px(SPACE_S))
         layout.setSpacing(px(SPACE_S))
@@ -107,23 +125,23 @@ class LabelsPanel(QWidget):
         layout.addWidget(self.answers)
         layout.addStretch(1)
         layout.setStretchFactor(self.list, 1000)
-        for signal in (session.labelsChanged, session.projectOpened, session.projectClosed):
+        for signal in (workspace.labelsChanged, workspace.projectOpened, workspace.projectClosed):
             signal.connect(self._show_labels)
-        session.projectOpened.connect(self._begin)
-        session.changed.connect(self._go_to)
+        workspace.projectOpened.connect(self._begin)
+        edits.changed.connect(self._go_to)
         self._show_labels()
 
     # --- what is shown -------------------------------------------------------------------------------------
 
     @Slot()
     def _show_labels(self) -> None:
-        labels, editable = self._session.labels, not self._session.read_only
+        labels, editable = self._workspace.labels, not self._workspace.read_only
         self.empty.setVisible(not labels)
         self.list.setVisible(bool(labels))
         self._fit_list()
         self.columns_words.setVisible(bool(labels))
         self.field.setEnabled(editable)
-        label_set = self._session.label_set
+        label_set = self._workspace.label_set
         several = label_set is not None and label_set.multi_label
         self.sources.set_state(editable=editable, labels=bool(labels), several=several)
         self._show_hint()
@@ -135,26 +153,26 @@ class LabelsPanel(QWidget):
     @Slot()
     def _begin(self) -> None:
         """Go where the first labels are typed."""
-        if not self._session.labels:
+        if not self._workspace.labels:
             self.field.setFocus()
 
     def _show_hint(self) -> None:
-        label_set = self._session.label_set
+        label_set = self._workspace.label_set
         multi = label_set is not None and label_set.multi_label
-        self._hint = hint_for(self._session.labels, multi_label=multi)
+        self._hint = hint_for(self._workspace.labels, multi_label=multi)
         self._say(self._hint.sentence if self._hint else "", "muted")
         alike = self._hint is not None and bool(self._hint.alike)
-        self.merge_button.setVisible(alike and not self._session.read_only)
+        self.merge_button.setVisible(alike and not self._workspace.read_only)
 
     @Slot(object)
     def _on_renaming(self, label: Label | None) -> None:
         """While a name is typed, say what it touches; then what was said before."""
         drop(self._renaming)
         self._renaming = None
-        if label is None or label.id is None or self._session.project is None:
+        if label is None or label.id is None or self._workspace.project is None:
             self._show_hint()
         else:
-            self._renaming = label_edits.submit_rename_effect(self._session, label.id)
+            self._renaming = label_edits.submit_rename_effect(self._workspace, label.id)
             self._renaming.finished.connect(self._show_touched)
 
     @Slot(object)
@@ -201,14 +219,14 @@ class LabelsPanel(QWidget):
         wanted = [Label(name.strip()) for name in names if name.strip()]
         if not wanted:
             return
-        added = label_edits.add(self._session, wanted)
+        added = label_edits.add(self._workspace, self._edits, wanted)
         self.field.clear()
         if added:
             self.model.fold(roll_up(label.name for label in wanted).values(), folded=False)
             self.list.scrollToBottom()
         if len(wanted) == 1 and not added:
             self._say(f"The label “{wanted[0].name}” is there already.")
-            self.select(next((x.id for x in self._session.labels if x.name == wanted[0].name), None))
+            self.select(next((x.id for x in self._workspace.labels if x.name == wanted[0].name), None))
         elif len(wanted) > 1:
             rest = len(wanted) - added
             there = f"; {rest} were there already or twice" if rest else ""
@@ -219,21 +237,21 @@ class LabelsPanel(QWidget):
     @Slot(object, object)
     def rename(self, label_id: int, name: str) -> None:
         """Give a label another name; onto the name of another label, offer to merge them."""
-        other = next((x for x in self._session.labels if x.name.strip() == name and x.id != label_id), None)
-        label = next((x for x in self._session.labels if x.id == label_id), None)
+        other = next((x for x in self._workspace.labels if x.name.strip() == name and x.id != label_id), None)
+        label = next((x for x in self._workspace.labels if x.id == label_id), None)
         if label is None:
             return
         if other is not None:
             self._ask_merge([label], other)
         else:
-            label_edits.change(self._session, label_id, name=name)
+            label_edits.change(self._workspace, self._edits, label_id, name=name)
 
     @Slot(object, object)
     def move_label(self, place: int, before: int) -> None:
         """Put the label at ``place`` of the list before the one at ``before``."""
         index = self.model.index(place)
         label, folded = self.model.label(index), index.data(FoldedRole)
-        if self._session.set_labels(self.model.moved(place, before)):
+        if self._edits.set_labels(self.model.moved(place, before)):
             row = self.model.row_of(label.id)
             if folded and row is not None:
                 self.list.setCurrentIndex(self.model.index(row))
@@ -247,16 +265,16 @@ class LabelsPanel(QWidget):
         place = current.row()
         folded: Span | None = current.data(GroupRole) if current.data(FoldedRole) else None
         target = folded.end if folded and direction > 0 else place + direction
-        if place >= 0 and 0 <= target < len(self._session.labels):
+        if place >= 0 and 0 <= target < len(self._workspace.labels):
             self.move_label(place, target + (direction > 0))
 
     @Slot()
     def show_details(self) -> LabelEditor | None:
         """Show everything about the current label."""
-        if not self.list.currentIndex().isValid() or self._session.refuses_edit():
+        if not self.list.currentIndex().isValid() or self._workspace.refuses_edit():
             return None
         label = self.model.label(self.list.currentIndex())
-        editor = LabelEditor(self._session, label, self.window())
+        editor = LabelEditor(self._workspace, self._edits, self._preferences, label, self.window())
         return open_dialog(editor)
 
     @Slot()
@@ -270,31 +288,43 @@ class LabelsPanel(QWidget):
     @Slot()
     def split_selected(self) -> SplitDialog | None:
         """Put several labels in the place of the current one."""
-        if not self.list.currentIndex().isValid() or self._session.refuses_edit():
+        if not self.list.currentIndex().isValid() or self._workspace.refuses_edit():
             return None
-        dialog = SplitDialog(self._session, self.model.label(self.list.currentIndex()), self.window())
+        dialog = SplitDialog(
+            self._workspace,
+            self._navigation,
+            self._edits,
+            self.model.label(self.list.currentIndex()),
+            self.window(),
+        )
         return open_dialog(dialog)
 
     @Slot(object)
     def allow_several(self, several: bool) -> None:
         """Let rows have several labels or one; what cannot be is told, and nothing changes."""
-        session, of_several = self._session, RowQuery(state=RowState.SEVERAL)
-        if several or session.project is None or not (rows := len(session.project.row_ids(of_several))):
-            session.set_labels(session.labels, multi_label=several)
+        of_several = RowQuery(state=RowState.SEVERAL)
+        if (
+            several
+            or self._workspace.project is None
+            or not (rows := len(self._workspace.project.row_ids(of_several)))
+        ):
+            self._edits.set_labels(self._workspace.labels, multi_label=several)
         else:
-            session.offer(why_several(rows), "Show them", lambda: session.set_query(of_several))
+            self._messages.offer(
+                why_several(rows), "Show them", lambda: self._navigation.set_query(of_several)
+            )
         self._show_labels()
 
     @Slot()
     def show_sets(self) -> LabelSetsDialog:
         """Show the versions of the label set."""
-        dialog = LabelSetsDialog(self._session, self.window())
+        dialog = LabelSetsDialog(self._workspace, self._edits, self.window())
         return open_dialog(dialog)
 
     @Slot()
     def _ask_merge_alike(self) -> None:
         if self._hint is not None and self._hint.alike:
-            alike = [label for label in self._session.labels if label.name in self._hint.alike]
+            alike = [label for label in self._workspace.labels if label.name in self._hint.alike]
             into = max(  # the one used most; where none is, one without spaces around it and in capitals
                 alike,
                 key=lambda label: (
@@ -310,7 +340,7 @@ class LabelsPanel(QWidget):
         index = self.list.indexAt(place)
         if not index.isValid():
             return
-        menu = LabelMenu(self, editable=not self._session.read_only, several=len(self._selected()) > 1)
+        menu = LabelMenu(self, editable=not self._workspace.read_only, several=len(self._selected()) > 1)
         menu.popup(self.list.viewport().mapToGlobal(place))
 
     @Slot()
@@ -318,7 +348,7 @@ class LabelsPanel(QWidget):
         """Merge the selected labels into the first of them."""
         labels = self._selected()
         if len(labels) < 2:
-            self._session.tell(
+            self._messages.tell(
                 "Select at least two labels in the list first: the first takes over the others."
             )
         else:
@@ -328,4 +358,4 @@ class LabelsPanel(QWidget):
     def show_rows(self) -> None:
         """Show the rows that the user gave the selected labels."""
         ids = tuple(label.id for label in self._selected() if label.id is not None)
-        self._session.set_query(RowQuery(label_ids=ids))
+        self._navigation.set_query(RowQuery(label_ids=ids))

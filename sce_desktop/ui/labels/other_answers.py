@@ -7,7 +7,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from sce_desktop.controllers.keymap import shown_key
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.query import RowState
 from sce_desktop.core.words import plural
@@ -76,9 +77,10 @@ class _Answer(QWidget):
 class OtherAnswers(QWidget):
     """Below the labels."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, preferences: Preferences, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._preferences = preferences
         self.setAccessibleName("Other answers")
         heading = QLabel("Other answers")
         heading.setContentsMargins(px(MARGIN), 0, 0, 0)
@@ -90,19 +92,19 @@ class OtherAnswers(QWidget):
         self.answers = {state: _Answer(decision, name, "") for decision, state, name, _ in ANSWERS}
         for answer in self.answers.values():
             layout.addWidget(answer)
-        session.countsChanged.connect(self._show_counts)
-        session.settingsChanged.connect(self._show_keys)
+        workspace.countsChanged.connect(self._show_counts)
+        preferences.settingsChanged.connect(self._show_keys)
         self._show_keys()
-        session.projectClosed.connect(self._show_counts)
+        workspace.projectClosed.connect(self._show_counts)
 
     @Slot()
     def _show_keys(self) -> None:
-        keys = self._session.keymap.keys()
+        keys = self._preferences.keymap.keys()
         for _, state, _, command in ANSWERS:
             self.answers[state].set_key(shown_key(keys[command]))
 
     @Slot()
     def _show_counts(self) -> None:
-        counts = self._session.counts
+        counts = self._workspace.counts
         for state, answer in self.answers.items():
             answer.set_count(None if counts is None else counts.states.get(state, 0))

@@ -14,8 +14,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 from sce_desktop.controllers import map_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.map_work import Facts
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.words import step_text
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.runs import Run
@@ -35,9 +38,20 @@ class MapData(QObject):
     stateChanged = Signal()  # it works, has failed, or waits for something
     progressed = Signal(object)  # how far it is, in words
 
-    def __init__(self, session: Session, looking: Looking, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        scorer: Scorer,
+        messages: Messages,
+        looking: Looking,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
+        self._messages = messages
         self._looking = looking
         self.method: Method = "pca"
         self.map: RowMap | None = None
@@ -51,23 +65,25 @@ class MapData(QObject):
         self._layout_job: Job | None = None
         self._asked = np.zeros(0, bool)  # rows of the map whose answers are being read
         self._changed: set[int] | None = None  # rows whose answers are to be read; None: read everything
-        self._scoring = session.scorer.job is not None
+        self._scoring = scorer.job is not None
         looking.due.connect(self._read_facts)
         looking.changed.connect(self._update)
-        session.projectOpened.connect(self._start_over)
-        session.projectClosed.connect(self._start_over)
-        session.rowsChanged.connect(self._on_rows)
-        session.annotationsChanged.connect(self._on_annotations)
-        session.labelsChanged.connect(self.read_all_soon)
-        session.scoresChanged.connect(self.read_all_soon)
-        session.thresholdChanged.connect(self.read_all_soon)  # of several labels it says which ones are given
-        session.queryChanged.connect(self._on_query)
-        session.scorer.modelsChanged.connect(self._on_models)
+        workspace.projectOpened.connect(self._start_over)
+        workspace.projectClosed.connect(self._start_over)
+        workspace.rowsChanged.connect(self._on_rows)
+        workspace.annotationsChanged.connect(self._on_annotations)
+        workspace.labelsChanged.connect(self.read_all_soon)
+        workspace.scoresChanged.connect(self.read_all_soon)
+        workspace.thresholdChanged.connect(
+            self.read_all_soon
+        )  # of several labels it says which ones are given
+        navigation.queryChanged.connect(self._on_query)
+        scorer.modelsChanged.connect(self._on_models)
 
     @property
     def run(self) -> Run | None:
         """Whose predictions the facts hold."""
-        return self._session.runs[0] if self._session.runs else None
+        return self._workspace.runs[0] if self._workspace.runs else None
 
     @property
     def working(self) -> bool:
@@ -101,7 +117,7 @@ class MapData(QObject):
     def set_method(self, method: Method) -> None:
         """Lay the rows out another way; a map that was made before is there at once."""
         if method == "umap" and not has_umap():
-            self._session.tell(NO_UMAP)
+            self._messages.tell(NO_UMAP)
             method = "pca"
         if method != self.method:
             self.method = method
@@ -142,7 +158,7 @@ class MapData(QObject):
     @Slot()
     def _on_models(self) -> None:
         """Another model has other vectors; a scoring that has ended has brought some."""
-        scorer = self._session.scorer
+        scorer = self._scorer
         scoring, self._scoring = self._scoring, scorer.job is not None
         known = scorer.known_vectors
         if known is not None and known.embedder != self._embedder:
@@ -157,11 +173,10 @@ class MapData(QObject):
     @Slot()
     def _update(self) -> None:
         """Find the places if they are not known, and say what is missing."""
-        session = self._session
-        if self._looking.seen and session.project is not None:
+        if self._looking.seen and self._workspace.project is not None:
             found = self._maps.get(self.method)
             if found is None:
-                known = session.scorer.known_vectors
+                known = self._scorer.known_vectors
                 if self._layout_job is None and known is not None and not self.failure:
                     self._lay_out()
             elif found is not self.map:
@@ -171,13 +186,13 @@ class MapData(QObject):
         self.stateChanged.emit()
 
     def _lay_out(self) -> None:
-        session, method = self._session, self.method
-        assert session.scorer.known_vectors is not None
-        self._embedder = session.scorer.known_vectors.embedder
-        job = session.submit(
+        method = self.method
+        assert self._scorer.known_vectors is not None
+        self._embedder = self._scorer.known_vectors.embedder
+        job = self._workspace.submit(
             map_work.lay_out,
-            session.project,
-            session.scorer.known_vectors,
+            self._workspace.project,
+            self._scorer.known_vectors,
             method,
             title="Laying out the map",
             lane="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
@@ -210,7 +225,7 @@ class MapData(QObject):
         self.may_retry = not isinstance(error, UserError)
         if self.map is not None and self.map.method != self.method:
             self.method = self.map.method  # the map of before is still there
-            self._session.tell_error(error)
+            self._messages.tell_error(error)
         else:
             self.failure = str(error)
         self.stateChanged.emit()
@@ -255,18 +270,18 @@ class MapData(QObject):
     @Slot()
     def _read_facts(self) -> None:
         """Read answers and predictions: all, or only the answers that have changed."""
-        session, found = self._session, self.map
-        if session.project is None or found is None:
+        found = self.map
+        if self._workspace.project is None or found is None:
             return
-        submit = partial(session.submit, title="Reading the map", lane="reads", quiet=True)
+        submit = partial(self._workspace.submit, title="Reading the map", lane="reads", quiet=True)
         if self._changed is not None and self.facts is not None:
             ids = np.array(sorted(self._changed), np.int64)
-            job = submit(map_work.answers_of, session.project, found.row_ids, ids.tolist())
+            job = submit(map_work.answers_of, self._workspace.project, found.row_ids, ids.tolist())
             self._asked = np.isin(found.row_ids, ids)
             job.finished.connect(self._patch)
         else:
-            query = session.query if self.only_shown else None
-            job = submit(map_work.facts, session.project, found.row_ids, self.run, query)
+            query = self._navigation.query if self.only_shown else None
+            job = submit(map_work.facts, self._workspace.project, found.row_ids, self.run, query)
             job.finished.connect(self._take_facts)
         self._changed = set()
         self._looking.follow(job)

@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout, QWidget
 
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.review_work import NO_VECTORS
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
@@ -33,10 +38,22 @@ class MapPanel(QWidget):
 
     _built = False  # Qt tells of the palette before there is anything to draw
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        scorer: Scorer,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
-        self.data = MapData(session, Looking(self, SOON_MS), self)
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
+        self._preferences = preferences
+        self.data = MapData(workspace, navigation, scorer, messages, Looking(self, SOON_MS), self)
         self.selected: IdArray = _NO_IDS  # row ids, in file order
         self.setAccessibleName("Map")
         set_role(self, "pane")
@@ -45,7 +62,7 @@ class MapPanel(QWidget):
         self.bar = MapBar()
         self.side = MapSide()
         self.empty = EmptyMap()
-        self.row_actions = RowActions(session, self)
+        self.row_actions = RowActions(workspace, navigation, edits, messages, self)
         self._build()
         self._connect()
         self._built = True
@@ -72,15 +89,15 @@ class MapPanel(QWidget):
         outside.addWidget(self.pages)
 
     def _connect(self) -> None:
-        session, data, view, bar, side = self._session, self.data, self.view, self.bar, self.side
+        data, view, bar, side = self.data, self.view, self.bar, self.side
         data.pointsChanged.connect(self._on_points)
         data.factsChanged.connect(self._paint)
         data.stateChanged.connect(self._show_state)
         data.progressed.connect(self.empty.say)
         data.progressed.connect(side.say)
-        session.currentRowChanged.connect(self._mark_current)
-        session.settingsChanged.connect(self._on_settings)
-        session.projectClosed.connect(self.clear_selection)
+        self._navigation.currentRowChanged.connect(self._mark_current)
+        self._preferences.settingsChanged.connect(self._on_settings)
+        self._workspace.projectClosed.connect(self.clear_selection)
         view.chosen.connect(self._choose)
         view.hovered.connect(self._show_tip)
         view.drawn.connect(self._select)
@@ -96,7 +113,7 @@ class MapPanel(QWidget):
         side.filterChosen.connect(data.set_only_shown)
         side.againAsked.connect(data.lay_out_again)
         side.legend.chosen.connect(self._paint)
-        self.empty.scoreAsked.connect(session.scorer.start)
+        self.empty.scoreAsked.connect(self._scorer.start)
         self.empty.againAsked.connect(data.lay_out_again)
 
     # --- what is drawn -------------------------------------------------------------------------------------
@@ -109,7 +126,7 @@ class MapPanel(QWidget):
 
     @Slot()
     def _on_settings(self) -> None:
-        self.bar.set_blind(self._session.blind)
+        self.bar.set_blind(self._navigation.blind)
 
     @Slot()
     def _on_colour(self) -> None:
@@ -131,7 +148,7 @@ class MapPanel(QWidget):
         found = self.data.map
         if self.data.facts is None or found is None:
             return
-        facts, labels = self.data.point_facts(), self._session.labels
+        facts, labels = self.data.point_facts(), self._workspace.labels
         predicted = self.bar.by_prediction
         codes = facts.predicted if predicted else facts.answers
         self.side.legend.show_entries(map_looks.entries(codes, labels, self.data.run, predicted=predicted))
@@ -141,13 +158,13 @@ class MapPanel(QWidget):
             self.view.set_looks(self._looks())
         self._mark_current()
         count = len(self.selected)
-        may_decide = count <= MOST_SELECTED and not self._session.read_only
+        may_decide = count <= MOST_SELECTED and not self._workspace.read_only
         self.bar.show_count(count, may_decide=may_decide)
 
     def _looks(self) -> Looks:
         looks = map_looks.looks(
             self.data.point_facts(),
-            self._session.labels,
+            self._workspace.labels,
             self.data.run,
             predicted=self.bar.by_prediction,
             chosen=self.side.legend.codes(),
@@ -160,25 +177,25 @@ class MapPanel(QWidget):
 
     @Slot()
     def _mark_current(self) -> None:
-        self.view.set_current(self.data.point_of(self._session.current_row))
+        self.view.set_current(self.data.point_of(self._navigation.current_row))
 
     @Slot(object)
     def _choose(self, point: int) -> None:
-        self._session.set_current_row(int(self.data.row_ids[point]))
+        self._navigation.set_current_row(int(self.data.row_ids[point]))
 
     @Slot(object, object)
     def _show_tip(self, point: int, at: QPoint) -> None:
-        project = self._session.project
+        project = self._workspace.project
         if point < 0 or project is None or self.data.facts is None:
             QToolTip.hideText()
             return
         row = project.rows([int(self.data.row_ids[point])])[0]
         facts, place = self.data.facts, self.data.points[point]
         lines = [f"Row {row.position + 1:,}", " ".join(row.text[:_TIP].split())]
-        name = partial(map_looks.name_of, labels=self._session.labels)
+        name = partial(map_looks.name_of, labels=self._workspace.labels)
         run = self.data.run
         lines.append(f"You: {name(int(facts.answers[place]), run=run, predicted=False)}")
-        if run is not None and not self._session.blind:
+        if run is not None and not self._navigation.blind:
             lines.append(f"Model: {name(int(facts.predicted[place]), run=run, predicted=True)}")
         text = "".join(f"<p style='margin:0'>{html.escape(line)}</p>" for line in lines)
         QToolTip.showText(at, f"<div style='max-width:400px'>{text}</div>", self.view)
@@ -206,8 +223,8 @@ class MapPanel(QWidget):
     def show_selected(self) -> None:
         """Show the selected rows in the table, where they can be decided together."""
         if len(self.selected):
-            self._session.show_ids(self.selected.tolist())
-            self._session.rowsFocusAsked.emit()
+            self._navigation.show_ids(self.selected.tolist())
+            self._navigation.rowsFocusAsked.emit()
 
     @Slot(object)
     def _decide(self, at: QPoint) -> None:
@@ -218,7 +235,7 @@ class MapPanel(QWidget):
 
     @Slot()
     def _show_state(self) -> None:
-        data, session = self.data, self._session
+        data = self.data
         self.pages.setCurrentIndex(0 if data.facts is not None else 1)
         self.bar.show_method(data.method)
         old = data.map is not None and data.map.missing > 0
@@ -228,14 +245,14 @@ class MapPanel(QWidget):
         if data.working or data.map is not None:
             self.empty.say("Reading text vectors…")
         elif data.failure:
-            missing = "" if data.may_retry else session.scorer.why_not()
+            missing = "" if data.may_retry else self._scorer.why_not()
             self.empty.say(" ".join(filter(None, (data.failure, missing))))
-        elif session.scorer.known_vectors is None and not session.scorer.ready:
+        elif self._scorer.known_vectors is None and not self._scorer.ready:
             self.empty.say("The map comes when the model is loaded.")
         else:
-            self.empty.say(session.scorer.why_no_vectors() or NO_VECTORS)
+            self.empty.say(self._scorer.why_no_vectors() or NO_VECTORS)
         failed, again = bool(data.failure), data.may_retry
-        scores = failed and not again and session.scorer.job is None and not session.scorer.why_not()
+        scores = failed and not again and self._scorer.job is None and not self._scorer.why_not()
         self.empty.score.setVisible(scores)
         self.empty.again.setVisible(failed and again)
 

@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.model_store import ModelStore
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.words import progress_text, share_done
 from sce_desktop.core.runs import ModelKind
 from sce_desktop.tasks.scoring.models import default_of
@@ -50,12 +52,19 @@ class ModelsDialog(QDialog):
     """
 
     def __init__(
-        self, session: Session, parent: QWidget | None = None, *, kind: ModelKind | None = None
+        self,
+        scorer: Scorer,
+        models: ModelStore,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+        *,
+        kind: ModelKind | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._scorer = scorer
+        self._preferences = preferences
         self._kind = kind  # until there is one in the list, or the user has chosen another
-        self._store = session.models
+        self._store = models
         self._asked: Job | None = None  # a question about a model that the dialog waits for
         self._folder = Path()  # that it asks about
         self.setWindowTitle("Models")
@@ -75,8 +84,8 @@ class ModelsDialog(QDialog):
         layout.addLayout(self._bottom())
         self.resize(px(780), px(620))
         self._store.changed.connect(self.show_models)
-        session.scorer.modelsChanged.connect(self.show_models)
-        session.settingsChanged.connect(self._show_offline)
+        scorer.modelsChanged.connect(self.show_models)
+        preferences.settingsChanged.connect(self._show_offline)
         self.show_models()
         self._show_offline()
         self._store.refresh()
@@ -175,10 +184,8 @@ class ModelsDialog(QDialog):
         asked = self._item_of_kind(named)
         if named:
             self.list.setCurrentItem(asked or same or named[0])
-        problems = [
-            f"{one.description}: {one.problem}." for one in self._session.scorer.devices if one.problem
-        ]
-        self.device.setText(" ".join((f"Models run on: {self._session.scorer.device_text}.", *problems)))
+        problems = [f"{one.description}: {one.problem}." for one in self._scorer.devices if one.problem]
+        self.device.setText(" ".join((f"Models run on: {self._scorer.device_text}.", *problems)))
         self._show_chosen()
 
     def _item_of_kind(self, items: list[QTreeWidgetItem]) -> QTreeWidgetItem | None:
@@ -309,7 +316,7 @@ class ModelsDialog(QDialog):
 
     @Slot()
     def _show_offline(self) -> None:
-        off = bool(self._session.settings["offline"])
+        off = bool(self._preferences.settings["offline"])
         for widget in (self.hub_name, self.hub_get):
             widget.setVisible(not off)
         for extra in (self.offline, self.allow):
@@ -325,9 +332,9 @@ class ModelsDialog(QDialog):
         if entry is None:
             return
         if entry.kind == "sce":
-            self._session.scorer.set_model(entry.name)
+            self._scorer.set_model(entry.name)
         else:
-            self._session.scorer.try_baseline(f"{entry.kind}:{entry.name}")
+            self._scorer.try_baseline(f"{entry.kind}:{entry.name}")
 
     @Slot()
     def _check(self) -> None:
@@ -417,4 +424,4 @@ class ModelsDialog(QDialog):
 
     @Slot()
     def _allow(self) -> None:
-        self._session.change_setting("offline", False)
+        self._preferences.change_setting("offline", False)

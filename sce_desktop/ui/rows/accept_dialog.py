@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.bulk_work import submit_bulk
 from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.review_work import AcceptPreview
 from sce_desktop.controllers.rows_text import label_of
-from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import per_cent
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import ACCEPTED
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.query import RowOrder, RowQuery
@@ -39,8 +41,12 @@ _TEXT = 120  # characters of an example
 class AcceptDialog(ProjectDialog):
     """Follows the confidence that is chosen; OK accepts what it shows."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Accept predictions", parent)
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, messages: Messages, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(workspace, "Accept predictions", parent)
+        self._navigation = navigation
+        self._messages = messages
         self.preview: AcceptPreview | None = None
         self.confidence = SpinBox(minimum=1, maximum=100, suffix=" %", value=90)
         self.confidence.setAccessibleName("Confidence from, in per cent")
@@ -48,7 +54,7 @@ class AcceptDialog(ProjectDialog):
         self.scope = ComboBox()
         self.scope.setAccessibleName("Of which rows")
         self.scope.addItem("All rows", False)
-        if has_filters(session.query):
+        if has_filters(navigation.query):
             self.scope.addItem("Rows that the filters show", True)
             self.scope.setCurrentIndex(1)
         form = QFormLayout()
@@ -89,20 +95,19 @@ class AcceptDialog(ProjectDialog):
 
     def _query(self) -> RowQuery:
         if self.scope.currentData():
-            return replace(self._session.query, order=RowOrder.FILE, descending=False)
+            return replace(self._navigation.query, order=RowOrder.FILE, descending=False)
         return RowQuery()
 
     @Slot()
     def _look(self) -> None:
-        session = self._session
         self._drop_job()
-        if session.project is None or not session.runs:
+        if self._workspace.project is None or not self._workspace.runs:
             return
         job = self._watch(
-            session.submit(
+            self._workspace.submit(
                 review_work.preview_accept,
-                session.project,
-                session.runs[0],
+                self._workspace.project,
+                self._workspace.runs[0],
                 self._query(),
                 self.confidence.value() / 100,
                 title="Looking which rows would be accepted",
@@ -123,7 +128,7 @@ class AcceptDialog(ProjectDialog):
         if preview is None:
             self.facts.setText("Looking…")
             return
-        labels = self._session.labels
+        labels = self._workspace.labels
         counts = preview.found.counts
         self.facts.setText(
             f"{rows(count)} of {len(counts)} labels would be accepted."
@@ -145,11 +150,18 @@ class AcceptDialog(ProjectDialog):
 
     def accept(self) -> None:
         """Accept the rows of the preview, and close when that is done."""
-        session = self._session
         if self.preview is None:
             return
         found = self.preview.found
-        job = submit_bulk(session, review_work.accept, found, title="Accepting predictions", queue=ACCEPTED)
+        job = submit_bulk(
+            self._workspace,
+            self._navigation,
+            self._messages,
+            review_work.accept,
+            found,
+            title="Accepting predictions",
+            queue=ACCEPTED,
+        )
         if job is not None:
             self.setEnabled(False)
             job.finished.connect(self._on_accepted)

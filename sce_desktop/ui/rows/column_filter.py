@@ -8,7 +8,8 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from sce_desktop.controllers import review_work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.query import CellFilter
 from sce_desktop.core.tables import Cell
 from sce_desktop.ui.kit.checked_list import CheckedList
@@ -23,11 +24,12 @@ _MOST = 1000  # values that can be looked through
 class ColumnFilterDialog(ProjectDialog):
     """OK adds the filter to the query, or takes it away where nothing is checked."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Filter by a column", parent)
+    def __init__(self, workspace: Workspace, navigation: Navigation, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, "Filter by a column", parent)
+        self._navigation = navigation
         self.column = ComboBox()
         self.column.setAccessibleName("Column")
-        columns = session.project.columns if session.project is not None else ()
+        columns = workspace.project.columns if workspace.project is not None else ()
         self.column.addItems(columns)
         self.values = CheckedList("value")
         self.state = QLabel(wordWrap=True)
@@ -38,8 +40,8 @@ class ColumnFilterDialog(ProjectDialog):
             layout.addWidget(widget)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(420), px(480))
-        texts = session.project.text_columns if session.project is not None else ()
-        filtered = session.query.cells[0].column if session.query.cells else None
+        texts = workspace.project.text_columns if workspace.project is not None else ()
+        filtered = navigation.query.cells[0].column if navigation.query.cells else None
         first = next((place for place in range(len(columns)) if place not in texts), 0)
         self.column.setCurrentIndex(first if filtered is None else filtered)
         self.column.currentIndexChanged.connect(self._read)
@@ -49,13 +51,13 @@ class ColumnFilterDialog(ProjectDialog):
     def _read(self) -> None:
         self._drop_job()
         self.values.list.clear()
-        if self._session.project is None or self.column.currentIndex() < 0:
+        if self._workspace.project is None or self.column.currentIndex() < 0:
             return
         self.state.setText("Reading the column…")
         job = self._watch(
-            self._session.submit(
+            self._workspace.submit(
                 review_work.column_values,
-                self._session.project,
+                self._workspace.project,
                 self.column.currentIndex(),
                 _MOST,
                 title="Reading a column",
@@ -68,7 +70,7 @@ class ColumnFilterDialog(ProjectDialog):
     def _show_values(self, values: list[tuple[str, int]]) -> None:
         column = self.column.currentIndex()
         chosen = {
-            value for cell in self._session.query.cells if cell.column == column for value in cell.values
+            value for cell in self._navigation.query.cells if cell.column == column for value in cell.values
         }
         for value, count in values:
             on = value in chosen or (not value and None in chosen)
@@ -81,9 +83,9 @@ class ColumnFilterDialog(ProjectDialog):
         """Filter by the checked values."""
         column = self.column.currentIndex()
         values: tuple[Cell, ...] = tuple(value or None for value in self.values.checked)
-        query = self._session.query
+        query = self._navigation.query
         cells = tuple(cell for cell in query.cells if cell.column != column)
         if values:
             cells = (*cells, CellFilter(column, values))
         super().accept()
-        self._session.set_query(replace(query, cells=cells))
+        self._navigation.set_query(replace(query, cells=cells))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import bulk_work
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.keymap import shown_key
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 
 
@@ -16,16 +20,27 @@ class CopiesOffer(QObject):
 
     found = Signal(object, object)  # how many rows, and the key that decides them alike
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._preferences = preferences
+        self._messages = messages
         self._row_id: int | None = None
         self._ids: IdArray | None = None
         self._search: Job | None = None
         self._wanted = False  # the key was faster than the search
-        session.decided.connect(self._look)
-        session.changed.connect(self.withdraw)
-        session.projectClosed.connect(self.withdraw)
+        edits.decided.connect(self._look)
+        edits.changed.connect(self.withdraw)
+        workspace.projectClosed.connect(self.withdraw)
 
     @Slot()
     def withdraw(self) -> None:
@@ -37,11 +52,11 @@ class CopiesOffer(QObject):
     @Slot(object, object)
     def _look(self, row_ids: list[int], _words: str) -> None:
         self.withdraw()
-        project = self._session.project
+        project = self._workspace.project
         if project is None or len(row_ids) != 1 or not project.count_same_text(row_ids[0], 1):
             return
         self._row_id = row_ids[0]
-        self._search = self._session.submit(
+        self._search = self._workspace.submit(
             bulk_work.undecided_copies,
             project,
             self._row_id,
@@ -59,12 +74,12 @@ class CopiesOffer(QObject):
         if self._wanted:
             self.take()
         elif len(ids):
-            self.found.emit(len(ids), shown_key(self._session.keymap.key("copies")))
+            self.found.emit(len(ids), shown_key(self._preferences.keymap.key("copies")))
 
     @Slot()
     def take(self) -> None:
         """Give the rows that are offered what was decided a moment ago, as soon as they are known."""
-        project, row_id, ids = self._session.project, self._row_id, self._ids
+        project, row_id, ids = self._workspace.project, self._row_id, self._ids
         if project is None or row_id is None:
             return
         if ids is None:
@@ -73,4 +88,11 @@ class CopiesOffer(QObject):
         self.withdraw()
         annotation = project.annotations([row_id]).get(row_id)
         if annotation is not None and len(ids):
-            bulk_work.decide_many(self._session, ids, annotation.decision, annotation.label_ids)
+            bulk_work.decide_many(
+                self._workspace,
+                self._navigation,
+                self._messages,
+                ids,
+                annotation.decision,
+                annotation.label_ids,
+            )

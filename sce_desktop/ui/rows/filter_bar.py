@@ -12,9 +12,13 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToo
 
 from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.jobs import Job
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import has_filters, order_name, without_filters
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.words import menu_text, per_cent
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.flow_layout import FlowLayout
@@ -32,8 +36,17 @@ _NARROW = 440
 class FilterBar(FilterMenus):
     """Follows the session's query and counts."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, parent)
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        scorer: Scorer,
+        review: StartReview,
+        messages: Messages,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(workspace, navigation, review, messages, parent)
+        self._scorer = scorer
         self._threshold = 0.6
         self._disagree: int | None = None
         self._narrow = False
@@ -79,13 +92,13 @@ class FilterBar(FilterMenus):
         self._count_seconds = 0.0  # that the last count took
         self._count_soon = QTimer(self, singleShot=True, interval=_COUNT_MS)
         self._count_soon.timeout.connect(self._count_disagreement)
-        session.queryChanged.connect(self._show_query)
-        session.projectOpened.connect(self._on_project)
-        session.projectClosed.connect(self._on_project)
-        session.countsChanged.connect(self._on_counts)
-        session.labelsChanged.connect(self._on_labels)
-        session.scoresChanged.connect(self._on_scores)
-        session.scorer.modelsChanged.connect(self._on_models)
+        navigation.queryChanged.connect(self._show_query)
+        workspace.projectOpened.connect(self._on_project)
+        workspace.projectClosed.connect(self._on_project)
+        workspace.countsChanged.connect(self._on_counts)
+        workspace.labelsChanged.connect(self._on_labels)
+        workspace.scoresChanged.connect(self._on_scores)
+        scorer.modelsChanged.connect(self._on_models)
         self._show_query()
 
     def _chip(
@@ -119,7 +132,7 @@ class FilterBar(FilterMenus):
             _label(self.confidence, f"Below {below}" if short else name, None)
             self.confidence.setAccessibleName(name)
             self.order.setToolButtonStyle(icon if bare else words)
-            self.order.setToolTip(f"In which order the rows come: {order_name(self._session.query)}")
+            self.order.setToolTip(f"In which order the rows come: {order_name(self._navigation.query)}")
             if self._needed() <= self.width():
                 return
 
@@ -135,8 +148,8 @@ class FilterBar(FilterMenus):
 
     @Slot()
     def _show_query(self) -> None:
-        session, query = self._session, self._session.query
-        counts = session.counts
+        query = self._navigation.query
+        counts = self._workspace.counts
         states = counts.states if counts else {}
         _label(self.all, "All", counts.rows if counts else None)
         _label(self.disagree, "Disagree", self._disagree)
@@ -151,8 +164,8 @@ class FilterBar(FilterMenus):
         self.flagged.setChecked(query.state is RowState.FLAGGED)
         self.confidence.setChecked(query.confidence is not None)
         self._show_more_chip(query)
-        scored = bool(session.runs)
-        pair = len(session.runs) > 1
+        scored = bool(self._workspace.runs)
+        pair = len(self._workspace.runs) > 1
         self.disagree.setEnabled(pair)
         self.disagree.setToolTip(
             "Rows on which SCE and the baseline give different labels"
@@ -169,8 +182,8 @@ class FilterBar(FilterMenus):
 
     def _show_more_chip(self, query: RowQuery) -> None:
         own = () if self._narrow else (RowState.UNLABELLED, RowState.FLAGGED)  # have chips
-        columns = self._session.project.columns if query.cells and self._session.project else ()
-        chosen = filters_in_words(query, self._session.labels, columns, beside=own)
+        columns = self._workspace.project.columns if query.cells and self._workspace.project else ()
+        chosen = filters_in_words(query, self._workspace.labels, columns, beside=own)
         text = chosen[0] if len(chosen) == 1 else f"{len(chosen)} filters" if chosen else "More"
         shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, px(150))
         self.more.setText(menu_text(shown) + " ▾")
@@ -202,12 +215,12 @@ class FilterBar(FilterMenus):
 
     def _scores(self) -> tuple[tuple[int, int], ...]:
         """What the runs shown have scored by now."""
-        return tuple((run.id, run.scored) for run in self._session.runs[:2])
+        return tuple((run.id, run.scored) for run in self._workspace.runs[:2])
 
     @Slot()
     def _on_labels(self) -> None:
-        known = {label.id for label in self._session.labels}
-        query = self._session.query
+        known = {label.id for label in self._workspace.labels}
+        query = self._navigation.query
         self._set(
             replace(
                 query,
@@ -220,29 +233,28 @@ class FilterBar(FilterMenus):
     @Slot()
     def _on_scores(self) -> None:
         """Other runs may be shown now: ask about those."""
-        self._set(self._session.query)
+        self._set(self._navigation.query)
         self._show_query()
 
     @Slot()
     def _on_models(self) -> None:
         """Count at once when scoring has ended."""
-        if self._session.scorer.job is None:
+        if self._scorer.job is None:
             self._count_disagreement()
 
     @Slot()
     def _count_disagreement(self) -> None:
-        session = self._session
         if self._count_job is not None:
             return  # it counts already; more counts come while scores do
-        if session.project is None or len(session.runs) < 2:
+        if self._workspace.project is None or len(self._workspace.runs) < 2:
             self._disagree = None
             self._show_query()
             return
         self._counting = self._scores()
-        pair = (session.runs[0].id, session.runs[1].id)
-        job = session.submit(
+        pair = (self._workspace.runs[0].id, self._workspace.runs[1].id)
+        job = self._workspace.submit(
             rows_data.count_rows,
-            session.project,
+            self._workspace.project,
             RowQuery(compare=pair, disagree=True),
             title="Counting",
             lane="reads",
@@ -255,7 +267,7 @@ class FilterBar(FilterMenus):
 
     @Slot(object)
     def _on_disagreement(self, count: int) -> None:
-        if self._session.project is None:
+        if self._workspace.project is None:
             return
         self._disagree, self._compared = count, self._counting
         self._show_query()
@@ -266,31 +278,31 @@ class FilterBar(FilterMenus):
         if self._count_job is not None:
             self._count_seconds = self._count_job.seconds
         self._count_job = None
-        if self._session.project is not None and len(self._session.runs) > 1:
+        if self._workspace.project is not None and len(self._workspace.runs) > 1:
             self._follow_scores()  # more came while it was counted
 
     # --- choosing ------------------------------------------------------------------------------------------
 
     def _show_all(self) -> None:
-        self._set(without_filters(self._session.query))
+        self._set(without_filters(self._navigation.query))
 
     def _toggle_disagree(self) -> None:
-        self._choose_disagree(None if self._session.query.disagree is True else True)
+        self._choose_disagree(None if self._navigation.query.disagree is True else True)
 
     def _toggle_confidence(self) -> None:
-        if self._session.query.confidence is not None:
-            self._set(replace(self._session.query, confidence=None))
+        if self._navigation.query.confidence is not None:
+            self._set(replace(self._navigation.query, confidence=None))
             return
         self._set_threshold(self._threshold)
-        if self._session.query.confidence is not None:
+        if self._navigation.query.confidence is not None:
             self.confidence_menu.open_at(self._below(self.confidence), self._threshold)
 
     @Slot(object)
     def _set_threshold(self, threshold: float) -> None:
         self._threshold = threshold
-        if self._session.runs:
-            run_id = self._session.runs[0].id
-            self._set(replace(self._session.query, run_id=run_id, confidence=(0.0, threshold)))
+        if self._workspace.runs:
+            run_id = self._workspace.runs[0].id
+            self._set(replace(self._navigation.query, run_id=run_id, confidence=(0.0, threshold)))
 
     def _below(self, widget: QWidget) -> QPoint:
         return widget.mapToGlobal(QPoint(0, widget.height() + px(2)))

@@ -11,8 +11,11 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.bulk_work import decide_many
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.words import menu_text
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
@@ -25,8 +28,13 @@ MOST_IN_MENU = 30  # labels; of more one is found by typing, in the row panel or
 class RowActions:
     """Builds the menu for some rows; every entry goes through the session."""
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
-        self._session = session
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, edits: Edits, messages: Messages, parent: QWidget
+    ) -> None:
+        self._workspace = workspace
+        self._navigation = navigation
+        self._edits = edits
+        self._messages = messages
         self._parent = parent
 
     def menu(self, ids: Sequence[int]) -> QMenu:
@@ -37,13 +45,13 @@ class RowActions:
         labels = menu.addMenu(f"{many} as")
         for label in self._likeliest(ids):
             self._add_label(labels, label, ids)
-        if len(self._session.labels) > MOST_IN_MENU:
-            ask = partial(ask_labels, self._session, f"{many} as", partial(self._decide_labels, ids))
+        if len(self._workspace.labels) > MOST_IN_MENU:
+            ask = partial(ask_labels, self._workspace, f"{many} as", partial(self._decide_labels, ids))
             labels.addAction(ANOTHER_LABEL).triggered.connect(lambda _=False: ask(self._parent.window()))
-        labels.setEnabled(bool(self._session.labels) and not self._session.read_only)
+        labels.setEnabled(bool(self._workspace.labels) and not self._workspace.read_only)
         self._add(menu, "None of these", "none", lambda: self._decide(ids, Decision.NONE))
         self._add(menu, "Skip", "skip", lambda: self._decide(ids, Decision.SKIPPED))
-        self._add(menu, "Take the decision back", "undo", lambda: self._session.clear_decision(ids))
+        self._add(menu, "Take the decision back", "undo", lambda: self._edits.clear_decision(ids))
         menu.addSeparator()
         self._add(menu, "Flag", "flag", lambda: self._mark(ids, True))
         self._add(menu, "Remove the flag", "", lambda: self._mark(ids, False))
@@ -54,18 +62,23 @@ class RowActions:
 
     def _likeliest(self, ids: Sequence[int]) -> list[Label]:
         """The labels that the menu holds: of too many those that the model finds most probable for a row."""
-        session, labels = self._session, self._session.labels
+        labels = self._workspace.labels
         if len(labels) <= MOST_IN_MENU:
             return list(labels)
-        main = next((run for run in session.runs if run.alias == MAIN_ALIAS), None)
+        main = next((run for run in self._workspace.runs if run.alias == MAIN_ALIAS), None)
         score = None
-        if session.project is not None and main is not None and len(ids) == 1 and not session.blind:
-            score = rows_data.scores_of(session.project, ids, main, labels).get(ids[0])
+        if (
+            self._workspace.project is not None
+            and main is not None
+            and len(ids) == 1
+            and not self._navigation.blind
+        ):
+            score = rows_data.scores_of(self._workspace.project, ids, main, labels).get(ids[0])
         return [labels[place] for place in rows_data.best_first(score, labels)[:MOST_IN_MENU]]
 
     def _add(self, menu: QMenu, text: str, icon: str, do: object) -> QAction:
         action = QAction(text, menu)
-        action.setEnabled(not self._session.read_only)
+        action.setEnabled(not self._workspace.read_only)
         if icon:
             set_icon(action, icon, "muted")
         action.triggered.connect(lambda _=False: do())  # type: ignore[operator]
@@ -83,13 +96,13 @@ class RowActions:
 
     def _decide(self, ids: Sequence[int], decision: Decision, label_ids: Sequence[int] = ()) -> None:
         if len(ids) > 1:
-            decide_many(self._session, ids, decision, label_ids)
+            decide_many(self._workspace, self._navigation, self._messages, ids, decision, label_ids)
         else:
-            self._session.decide(ids, decision, label_ids)
+            self._edits.decide(ids, decision, label_ids)
 
     def _mark(self, ids: Sequence[int], flag: bool) -> None:
-        self._session.set_marks(ids, flag=flag)
+        self._edits.set_marks(ids, flag=flag)
 
     def _copy(self, ids: Sequence[int]) -> None:
-        if self._session.project is not None:
-            QGuiApplication.clipboard().setText("\n".join(self._session.project.texts(ids)))
+        if self._workspace.project is not None:
+            QGuiApplication.clipboard().setText("\n".join(self._workspace.project.texts(ids)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.ui.rows.row_text import RowText, least_tokens
 
 SURE_TOKENS = 256  # read by the bundled model; others say how many
@@ -14,14 +14,14 @@ SURE_TOKENS = 256  # read by the bundled model; others say how many
 class RowLimit(QObject):
     """Says below a text that is too long for the model how much of it is read."""
 
-    def __init__(self, session: Session, shown: RowText, parent: QObject) -> None:
+    def __init__(self, scorer: Scorer, shown: RowText, parent: QObject) -> None:
         super().__init__(parent)
-        self._session = session
+        self._scorer = scorer
         self._shown = shown
         self._text = ""
         self._limit = SURE_TOKENS
         self._counting: Job | None = None
-        session.scorer.modelsChanged.connect(self._count)
+        scorer.modelsChanged.connect(self._count)
 
     def set_text(self, text: str) -> None:
         """Follow the text of another row; empty without one."""
@@ -38,9 +38,9 @@ class RowLimit(QObject):
             return  # a token has a character at least
         if least_tokens(text) > self._limit:
             self._show()
-        if not self._session.scorer.ready:
+        if not self._scorer.ready:
             return
-        self._counting = self._session.scorer.count_tokens(text)
+        self._counting = self._scorer.count_tokens(text)
         self._counting.finished.connect(self._on_counted)
 
     @Slot(object)

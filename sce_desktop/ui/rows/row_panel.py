@@ -19,10 +19,16 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.keymap import DIGITS, shown_key
 from sce_desktop.controllers.label_edits import rows
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.rows_data import Score
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.start_review import StartReview
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
@@ -50,17 +56,31 @@ _LOW = 520  # of the panel: below it everything in it takes as little height as 
 class RowPanel(QWidget):
     """Follows the session's current row; every decision is on the disk before the next row is shown."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        scorer: Scorer,
+        review: StartReview,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._edits = edits
+        self._review = review
+        self._preferences = preferences
         self._row: Row | None = None
         self._scores: list[Score] = []
         self._annotation: Annotation | None = None
         self._open = False  # nobody had answered it when it came, or the answer was taken back since
         self._leaving = False
         self._low: bool | None = None  # nobody has looked yet
-        self._copies = CopiesOffer(session)
-        self._selected = SelectedRows(session, self)
+        self._copies = CopiesOffer(workspace, navigation, edits, preferences, messages)
+        self._selected = SelectedRows(workspace, navigation, edits, messages, self)
         self._label_keys: dict[int, str] = {}
         self.setAccessibleName("Row")
         set_role(self, "pane")
@@ -76,7 +96,7 @@ class RowPanel(QWidget):
         self.next = self._arrow("down", 1)
         self.last = LastDecision()
         self.text = RowText(self)
-        self._limit = RowLimit(session, self.text, self)
+        self._limit = RowLimit(scorer, self.text, self)
         self.labels = RowLabels()
         self.cells = OriginalCells()
         self.others = QLabel(wordWrap=True)
@@ -105,7 +125,7 @@ class RowPanel(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(button, "quiet")
         set_icon(button, icon, "muted")
-        button.clicked.connect(lambda _=False: self._session.stepAsked.emit(rows))
+        button.clicked.connect(lambda _=False: self._navigation.stepAsked.emit(rows))
         return button
 
     def _build(self) -> None:
@@ -148,24 +168,23 @@ class RowPanel(QWidget):
         self._fit()
 
     def _connect(self) -> None:
-        session = self._session
-        session.currentRowChanged.connect(self._show_row)
-        session.selectionChanged.connect(self._show_selected)
-        session.labelsChanged.connect(self._on_labels)
-        session.scoresChanged.connect(self._on_scores)
-        session.annotationsChanged.connect(self._on_annotations)
-        session.projectOpened.connect(self._on_labels)
-        session.projectClosed.connect(self._show_row)
-        session.projectOpened.connect(self.last.clear)
-        session.settingsChanged.connect(self._on_labels)
-        session.thresholdChanged.connect(self._show_labels)
-        session.decided.connect(self._say_decided)
-        self.last.undoAsked.connect(session.undo)
+        self._navigation.currentRowChanged.connect(self._show_row)
+        self._navigation.selectionChanged.connect(self._show_selected)
+        self._workspace.labelsChanged.connect(self._on_labels)
+        self._workspace.scoresChanged.connect(self._on_scores)
+        self._workspace.annotationsChanged.connect(self._on_annotations)
+        self._workspace.projectOpened.connect(self._on_labels)
+        self._workspace.projectClosed.connect(self._show_row)
+        self._workspace.projectOpened.connect(self.last.clear)
+        self._preferences.settingsChanged.connect(self._on_labels)
+        self._workspace.thresholdChanged.connect(self._show_labels)
+        self._edits.decided.connect(self._say_decided)
+        self.last.undoAsked.connect(self._edits.undo)
         self.last.copiesAsked.connect(self._copies.take)
         self.last.cleared.connect(self._copies.withdraw)
         self._copies.found.connect(self.last.offer_copies)
-        session.editing.connect(self.last.clear)  # its Undo would take back something else
-        self.labels.left.connect(session.rowsFocusAsked)
+        self._edits.editing.connect(self.last.clear)  # its Undo would take back something else
+        self.labels.left.connect(self._navigation.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.finderChanged.connect(self._fit)
         self.labels.foundChanged.connect(self._show_found)
@@ -177,7 +196,7 @@ class RowPanel(QWidget):
         self.decision.markChanged.connect(self._mark)
         self.decision.takenBack.connect(self._take_back)
         self.decision.noteOpened.connect(self._show_note)
-        self.decision.noteLeft.connect(session.rowsFocusAsked)
+        self.decision.noteLeft.connect(self._navigation.rowsFocusAsked)
 
     # --- its height ----------------------------------------------------------------------------------------
 
@@ -209,9 +228,9 @@ class RowPanel(QWidget):
 
     @Slot()
     def _show_row(self) -> None:
-        session, project = self._session, self._session.project
+        project = self._workspace.project
         self.decision.save_note()  # of the row before
-        row_id = session.current_row
+        row_id = self._navigation.current_row
         self._row, self._open = None, False
         if project is not None and row_id is not None:
             with project.snapshot():
@@ -241,39 +260,39 @@ class RowPanel(QWidget):
         self._read_scores()
 
     def _read_scores(self) -> None:
-        project, row = self._session.project, self._row
+        project, row = self._workspace.project, self._row
         self._scores = []
-        if project is not None and row is not None and not self._session.blind:
-            for run in self._session.runs:
-                found = rows_data.scores_of(project, [row.id], run, self._session.labels)
+        if project is not None and row is not None and not self._navigation.blind:
+            for run in self._workspace.runs:
+                found = rows_data.scores_of(project, [row.id], run, self._workspace.labels)
                 if row.id in found:
                     self._scores.append(found[row.id])
         self._show_labels()
 
     def _read_decision(self) -> None:
-        project, row = self._session.project, self._row
+        project, row = self._workspace.project, self._row
         if project is None or row is None:
             return
         self._annotation = project.annotations([row.id]).get(row.id)
         self._open |= self._annotation is None
         marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
         self.decision.show_marks(marks)
-        self.decision.show_decision(self._annotation, self._session.labels)
+        self.decision.show_decision(self._annotation, self._workspace.labels)
         # Before one has decided, a right answer or somebody else's would be copied, not checked.
         answered = self._annotation is not None and self._annotation.decision is not Decision.SKIPPED
-        said = project.said_of(row.id) if answered and not self._session.blind else []
-        self.others.setText(rows_text.said_by_others(said, self._session.labels))
+        said = project.said_of(row.id) if answered and not self._navigation.blind else []
+        self.others.setText(rows_text.said_by_others(said, self._workspace.labels))
         self.others.setVisible(bool(said))
 
     @Slot()
     def _show_labels(self) -> None:
-        labels = self._session.labels
+        labels = self._workspace.labels
         chosen = self._annotation.label_ids if self._annotation else ()
         self.labels.set_lines(*label_lines(labels, self._scores, chosen, self._label_keys))
-        self.labels.setEnabled(not self._session.read_only)
+        self.labels.setEnabled(not self._workspace.read_only)
         stands = self._standing()
         names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
-        kept, read_only = self._annotation is not None, self._session.read_only
+        kept, read_only = self._annotation is not None, self._workspace.read_only
         self.decision.set_acceptable(" + ".join(names), kept=kept, read_only=read_only)
         self._fit()
 
@@ -283,10 +302,10 @@ class RowPanel(QWidget):
             return answer_of(self._annotation)
         if not self._scores or self._scores[0].run.alias != "sce":
             return None
-        label_set = self._session.label_set
+        label_set = self._workspace.label_set
         several = label_set is not None and label_set.multi_label
-        threshold = self._session.threshold
-        return answer_by(self._scores[0], self._session.labels, multi_label=several, threshold=threshold)
+        threshold = self._workspace.threshold
+        return answer_by(self._scores[0], self._workspace.labels, multi_label=several, threshold=threshold)
 
     @Slot()
     def _show_selected(self) -> None:
@@ -325,8 +344,8 @@ class RowPanel(QWidget):
     # --- deciding ------------------------------------------------------------------------------------------
 
     def _set_keys(self) -> None:
-        keymap, chosen = self._session.keymap, self._session.keymap.keys()
-        self._label_keys = keymap.label_keys(self._session.labels)
+        keymap, chosen = self._preferences.keymap, self._preferences.keymap.keys()
+        self._label_keys = keymap.label_keys(self._workspace.labels)
         commands: dict[str, Callable[[], object]] = {
             "accept": self.accept,
             "find": self._find_label,
@@ -337,12 +356,12 @@ class RowPanel(QWidget):
             "note": self.decision.edit_note,
             "back": self._take_back,
             "copies": self._copies.take,
-            "similar": lambda: self._session.show_similar(self._session.current_row),
-            "start": self._session.review.begin,
-            "next": lambda: self._session.stepAsked.emit(1),
-            "previous": lambda: self._session.stepAsked.emit(-1),
+            "similar": lambda: self._review.show_similar(self._navigation.current_row),
+            "start": self._review.begin,
+            "next": lambda: self._navigation.stepAsked.emit(1),
+            "previous": lambda: self._navigation.stepAsked.emit(-1),
         }
-        digits = keymap.digits(self._session.labels)
+        digits = keymap.digits(self._workspace.labels)
         keys: dict[str, Callable[[], object]] = {
             digit: partial(self._by_digit, partial(self.labels.choose_place, place))
             for place, digit in enumerate(DIGITS)
@@ -361,7 +380,7 @@ class RowPanel(QWidget):
     def _by_digit(self, choose: Callable[[], object]) -> None:
         """Choose by rank, and ask once whether that is what the user wants of digits."""
         choose()
-        self._session.review.ask_digits()
+        self._review.ask_digits()
 
     @Slot()
     def _find_label(self) -> None:
@@ -371,7 +390,7 @@ class RowPanel(QWidget):
     @Slot()
     def _show_found(self) -> None:
         """Say what Enter does with the label that is found by typing."""
-        line, label_set = self.labels.found(), self._session.label_set
+        line, label_set = self.labels.found(), self._workspace.label_set
         several = label_set is not None and label_set.multi_label
         if line is None:
             self.decision.set_found(None)
@@ -394,14 +413,14 @@ class RowPanel(QWidget):
         if self._selected.accept():
             return
         if kept is not None and (kept.origin is Origin.HAND or (self._row is not None and self._row.blank)):
-            self._session.nextAsked.emit(self._open)
+            self._navigation.nextAsked.emit(self._open)
         elif stands is not None:
             self._decide(stands.decision, stands.label_ids)
 
     @Slot(object)
     def choose_label(self, label_id: int) -> None:
         """Give the row a label; where it may have several, add or remove it."""
-        label_set = self._session.label_set
+        label_set = self._workspace.label_set
         if self._selected.choose(label_id):
             return
         if label_set is None or not label_set.multi_label:
@@ -420,21 +439,21 @@ class RowPanel(QWidget):
             return
         decided = self._row.id
         self._leaving = go_on  # what the panel shows of this row is replaced at once by the next one
-        done = self._session.decide([decided], decision, label_ids)
+        done = self._edits.decide([decided], decision, label_ids)
         self._leaving = False
         if done and go_on:
-            self._session.nextAsked.emit(self._open)
-            if self._session.current_row == decided:  # at the end of the list
+            self._navigation.nextAsked.emit(self._open)
+            if self._navigation.current_row == decided:  # at the end of the list
                 self._on_annotations([decided])
 
     @Slot()
     def _take_back(self) -> None:
         if self._row is not None and not self._selected.take_back():
-            self._session.clear_decision([self._row.id])
+            self._edits.clear_decision([self._row.id])
 
     @Slot(object, object)
     def _say_decided(self, row_ids: list[int], words: str) -> None:
-        project = self._session.project
+        project = self._workspace.project
         if project is None:
             return
         who = rows(len(row_ids))
@@ -449,4 +468,4 @@ class RowPanel(QWidget):
         if self._row is None:
             return
         if mark == "note" or not self._selected.mark(mark):
-            self._session.set_marks([self._row.id], **{mark: value})
+            self._edits.set_marks([self._row.id], **{mark: value})

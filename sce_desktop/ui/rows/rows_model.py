@@ -26,9 +26,11 @@ from PySide6.QtCore import (
 
 from sce_desktop.controllers import rows_data, rows_text
 from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import leads_to_open, starts_over
 from sce_desktop.controllers.rows_data import PAGE, RowData
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import DamagedProject
@@ -61,9 +63,13 @@ class RowsModel(QAbstractTableModel):
     searching = Signal(object)  # whether a query is being answered
     aged = Signal()  # rows may no longer be those, or in the order, that the query asks for
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, messages: Messages, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._messages = messages
         self.ids: IdArray = np.empty(0, np.int64)
         self.query: RowQuery | None = None  # that ``ids`` answer
         self.start = 0  # the place to begin at, where another order was chosen
@@ -84,13 +90,13 @@ class RowsModel(QAbstractTableModel):
         self._soon.timeout.connect(self._fetch_pages)
         self._mark_soon = QTimer(self, singleShot=True, interval=MARK_MS)
         self._mark_soon.timeout.connect(self._mark)
-        session.projectOpened.connect(self.find)
-        session.projectClosed.connect(self._clear)
-        session.queryChanged.connect(self.find)
-        session.rowsChanged.connect(self.find)
-        session.labelsChanged.connect(self._on_labels)
-        session.scoresChanged.connect(self._on_scores)
-        session.annotationsChanged.connect(self._on_annotations)
+        workspace.projectOpened.connect(self.find)
+        workspace.projectClosed.connect(self._clear)
+        navigation.queryChanged.connect(self.find)
+        workspace.rowsChanged.connect(self.find)
+        workspace.labelsChanged.connect(self._on_labels)
+        workspace.scoresChanged.connect(self._on_scores)
+        workspace.annotationsChanged.connect(self._on_annotations)
 
     # --- for Qt --------------------------------------------------------------------------------------------
 
@@ -137,17 +143,17 @@ class RowsModel(QAbstractTableModel):
     @property
     def labels(self) -> tuple[Label, ...]:
         """The labels in use."""
-        return self._session.labels
+        return self._workspace.labels
 
     @property
     def runs(self) -> tuple[Run, ...]:
         """The runs shown, the model's first."""
-        return self._session.runs
+        return self._workspace.runs
 
     @property
     def threshold(self) -> float:
         """The confidence below which a prediction counts as unsure."""
-        return self._session.threshold
+        return self._workspace.threshold
 
     def row_at(self, place: int) -> RowData | None:
         """Return the row at ``place`` if it is here; else, or if it is out of date, have it fetched."""
@@ -177,17 +183,17 @@ class RowsModel(QAbstractTableModel):
     @Slot()
     def find(self) -> None:
         """Answer the session's query in the lane ``reads``; the rows of before stay until then."""
-        project = self._session.project
+        project = self._workspace.project
         if project is None:
             return
         drop(self._find)
-        session, query = self._session, self._session.query
+        query = self._navigation.query
         anew = starts_over(query, self.query)
-        job = session.submit(
+        job = self._workspace.submit(
             rows_data.find_rows,
             project,
             query,
-            None if anew else session.current_row,
+            None if anew else self._navigation.current_row,
             self.runs,
             self.labels,
             to_open=anew and leads_to_open(query),
@@ -208,7 +214,7 @@ class RowsModel(QAbstractTableModel):
     @Slot(object)
     def _on_found(self, found: tuple[IdArray, dict[int, list[RowData]], int]) -> None:
         self._find = None
-        if self._session.project is None:
+        if self._workspace.project is None:
             return
         ids, pages, self.start = found
         self.query = self._asked
@@ -232,8 +238,8 @@ class RowsModel(QAbstractTableModel):
     def _on_no_answer(self, error: object) -> None:
         self._find = None
         if isinstance(error, DamagedProject):
-            self._session.tell_error(error)  # with a way out
-        self._session.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
+            self._messages.tell_error(error)  # with a way out
+        self._navigation.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
         self.searching.emit(False)
 
     @Slot()
@@ -267,13 +273,13 @@ class RowsModel(QAbstractTableModel):
     @Slot()
     def _fetch_pages(self) -> None:
         """Fetch the pages asked for last; older wishes were scrolled past."""
-        project = self._session.project
+        project = self._workspace.project
         if project is None or self._fetch is not None or not self._wanted:
             return
         numbers, self._wanted = self._wanted[-PAGES_A_JOB:], []
         self._soon.stop()
         parts = [self.ids[number * PAGE : (number + 1) * PAGE] for number in numbers]
-        job = self._session.submit(
+        job = self._workspace.submit(
             rows_data.load_rows,
             project,
             np.concatenate(parts),
@@ -371,7 +377,7 @@ class RowsModel(QAbstractTableModel):
     @Slot(object)
     def _on_annotations(self, ids: object) -> None:
         """Show what was decided about a few rows at once, about many when they are read."""
-        project = self._session.project
+        project = self._workspace.project
         if not isinstance(ids, list) or len(ids) > PAGE or project is None:
             self._refresh()
         else:

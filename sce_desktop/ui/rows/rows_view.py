@@ -23,6 +23,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.queries import (
     depends_on_people,
     depends_on_scores,
@@ -32,7 +36,8 @@ from sce_desktop.controllers.queries import (
     starts_over,
     without_filters,
 )
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
@@ -48,17 +53,30 @@ _HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortabl
 class RowsView(QWidget):
     """Follows the session; selecting a row makes it the session's current row."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        scorer: Scorer,
+        preferences: Preferences,
+        messages: Messages,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._scorer = scorer
+        self._preferences = preferences
+        self._messages = messages
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
         self._keep_place = 0  # where the current row was before the list was found anew
         self.setAccessibleName("Rows of the project")
-        self.model = RowsModel(session, self)
+        self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
-        self.actions_menu = RowActions(session, self)
+        self.actions_menu = RowActions(workspace, navigation, edits, messages, self)
         self.empty = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.empty.setAccessibleName("Why no rows are shown")
         set_role(self.empty, "muted")
@@ -98,30 +116,32 @@ class RowsView(QWidget):
         self._show_state()
 
     def _connect(self) -> None:
-        session, table = self._session, self.table
+        table = self.table
         table.scrolled.connect(self._visible_soon.start)
         table.rowChosen.connect(self._on_chosen)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
         table.selectionModel().selectionChanged.connect(self._tell_selected)
-        table.tooMany.connect(lambda most: session.tell(f"At most {most:,} rows can be selected at once."))
+        table.tooMany.connect(
+            lambda most: self._messages.tell(f"At most {most:,} rows can be selected at once.")
+        )
         self.model.idsChanged.connect(self._on_ids)
         self.model.aged.connect(self._on_aged)
         self.model.dataChanged.connect(self._show_state)
         self.model.columnsInserted.connect(self._apply_settings)
-        session.stepAsked.connect(self._step)
-        session.nextAsked.connect(self._go_on)
-        session.queryFailed.connect(self._on_failed)
-        session.rowsFocusAsked.connect(self.table.setFocus)
-        session.rowAsked.connect(self._show_row_id)
-        session.currentRowChanged.connect(self._follow_current)
-        session.labelsChanged.connect(self._on_labels)
-        session.projectOpened.connect(self._on_labels)
-        session.scoresChanged.connect(self._on_scores)
-        session.scorer.modelsChanged.connect(self._on_models)
-        session.settingsChanged.connect(self._apply_settings)
-        session.thresholdChanged.connect(self._repaint)
-        session.countsChanged.connect(self._on_counts)
+        self._navigation.stepAsked.connect(self._step)
+        self._navigation.nextAsked.connect(self._go_on)
+        self._navigation.queryFailed.connect(self._on_failed)
+        self._navigation.rowsFocusAsked.connect(self.table.setFocus)
+        self._navigation.rowAsked.connect(self._show_row_id)
+        self._navigation.currentRowChanged.connect(self._follow_current)
+        self._workspace.labelsChanged.connect(self._on_labels)
+        self._workspace.projectOpened.connect(self._on_labels)
+        self._workspace.scoresChanged.connect(self._on_scores)
+        self._scorer.modelsChanged.connect(self._on_models)
+        self._preferences.settingsChanged.connect(self._apply_settings)
+        self._workspace.thresholdChanged.connect(self._repaint)
+        self._workspace.countsChanged.connect(self._on_counts)
 
     def _empty_page(self) -> QWidget:
         page = QWidget()
@@ -161,25 +181,25 @@ class RowsView(QWidget):
         """Stay at the row, or at its place where it is gone; the first time at the top."""
         self._aged, self._problem = False, ""
         ids = self.model.ids
-        query = self._session.query
+        query = self._navigation.query
         plain = query.order is RowOrder.FILE and not query.descending
         self.table.show_sorting(None if plain else sorted_column(query), query.descending)
         self.table.set_most(int(ids.max()) if len(ids) else 0)
-        self._session.rows_found(len(ids))
+        self._navigation.rows_found(len(ids))
         self._tell_selected()  # a reset of the list drops the selection without a signal
         self._show_state()
         if not len(ids):
             self._answered = None
-            self._session.set_current_row(None)
+            self._navigation.set_current_row(None)
             return
-        place = self.model.place_of(self._session.current_row)
+        place = self.model.place_of(self._navigation.current_row)
         if starts_over(query, self._answered):
             place = self.model.start
         if place is None:
             place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0
-        if self._answered is None and self._session.labels and not takes_text(QApplication.focusWidget()):
+        if self._answered is None and self._workspace.labels and not takes_text(QApplication.focusWidget()):
             self.table.setFocus()  # where the keys that decide work
-        self._answered = self._session.query
+        self._answered = self._navigation.query
         self.table.choose(place)
         self._choose_row(place)
         self._visible_soon.start()
@@ -197,14 +217,14 @@ class RowsView(QWidget):
     def _choose_row(self, place: int) -> None:
         if 0 <= place < len(self.model.ids):
             self._keep_place = place
-            self._session.set_current_row(int(self.model.ids[place]))
+            self._navigation.set_current_row(int(self.model.ids[place]))
 
     @Slot(object)
     def _follow_current(self, row_id: int | None) -> None:
         place = self.model.place_of(row_id)
         if place is None or place == self.table.currentIndex().row():
             return
-        if row_id in self._session.selected:  # as after an undo: the others stay selected with it
+        if row_id in self._navigation.selected:  # as after an undo: the others stay selected with it
             self.table.go_within(place)
         else:
             self.table.choose(place)
@@ -215,7 +235,7 @@ class RowsView(QWidget):
         count = len(self.model.ids)
         if not count:
             return
-        here = self.model.place_of(self._session.current_row)
+        here = self.model.place_of(self._navigation.current_row)
         place = self._keep_place if here is None else here + rows
         place = min(max(place, 0), count - 1)
         self.table.choose(place, step_down=rows > 0)
@@ -228,8 +248,8 @@ class RowsView(QWidget):
         Where there is none, and where one corrects, rows without text are passed over as far as they are
         read: they get no label.
         """
-        here = self.model.place_of(self._session.current_row)
-        project, steps = self._session.project, 1
+        here = self.model.place_of(self._navigation.current_row)
+        project, steps = self._workspace.project, 1
         if labelling and here is not None and project is not None:
             for ahead in LOOKED_AHEAD:
                 below = self.model.ids[here + 1 : here + 1 + ahead]
@@ -247,20 +267,20 @@ class RowsView(QWidget):
     @Slot(object)
     def _show_row_id(self, row_id: int) -> None:
         """Go to a row; where the filters hide it they are cleared."""
-        self._session.set_current_row(row_id)
+        self._navigation.set_current_row(row_id)
         if self.model.place_of(row_id) is None:
-            self._session.set_query(without_filters(self._session.query))
+            self._navigation.set_query(without_filters(self._navigation.query))
 
     @Slot()
     def _tell_selected(self) -> None:
         places = self.table.selected_places()
-        self._session.set_selected(self.model.ids[places].tolist() if len(places) > 1 else ())
+        self._navigation.set_selected(self.model.ids[places].tolist() if len(places) > 1 else ())
 
     @Slot()
     def _tell_visible(self) -> None:
         first, last = self.table.shown_places()
         self.model.set_shown(first, last)
-        self._session.set_visible_rows(int(row_id) for row_id in self.model.ids[first : last + 1])
+        self._navigation.set_visible_rows(int(row_id) for row_id in self.model.ids[first : last + 1])
 
     @Slot()
     def _on_aged(self) -> None:
@@ -274,14 +294,14 @@ class RowsView(QWidget):
         """Scoring began or ended: at the end the order by scores is made anew."""
         self._show_state()
         query = self.model.query
-        if self._session.scorer.job is None and self._aged and query is not None and depends_on_scores(query):
+        if self._scorer.job is None and self._aged and query is not None and depends_on_scores(query):
             self.refresh()
 
     # --- what is said --------------------------------------------------------------------------------------
 
     @Slot()
     def _show_state(self) -> None:
-        session, model = self._session, self.model
+        model = self.model
         if len(model.ids) or model.query is None:
             self.pages.setCurrentIndex(0)
         else:
@@ -292,9 +312,9 @@ class RowsView(QWidget):
             self.pages.setCurrentIndex(1)
         hint = ""
         if model.query is not None and len(model.ids):
-            if not session.labels:
+            if not self._workspace.labels:
                 hint = "No labels yet: type them at the left, then press Score."
-            elif not session.runs and session.scorer.job is None:
+            elif not self._workspace.runs and self._scorer.job is None:
                 hint = "Not scored yet: press Score to see the probability of every label."
             elif self._aged:
                 hint = "Some rows may belong elsewhere by now."
@@ -304,20 +324,20 @@ class RowsView(QWidget):
 
     @Slot()
     def _on_labels(self) -> None:
-        self._aliases = [run.alias for run in self._session.runs]
+        self._aliases = [run.alias for run in self._workspace.runs]
         self.table.fit_columns()
         self._show_state()
 
     @Slot()
     def _on_counts(self) -> None:
-        counts = self._session.counts
+        counts = self._workspace.counts
         if counts is not None:
             self.table.set_decided(counts.labelled + counts.states[RowState.SKIPPED] > 0)
 
     @Slot()
     def _on_scores(self) -> None:
         """Make room for the scores of runs that were not there before."""
-        aliases = [run.alias for run in self._session.runs]
+        aliases = [run.alias for run in self._workspace.runs]
         if aliases != self._aliases:
             self._aliases = aliases
             self.table.fit_columns()
@@ -327,11 +347,11 @@ class RowsView(QWidget):
 
     @Slot()
     def _apply_settings(self) -> None:
-        settings = self._session.settings
+        settings = self._preferences.settings
         self.table.set_height(str(settings["row_height"]))
         for column in range(Column.SCE, self.model.columnCount()):
             cells = column != Column.CELLS or bool(settings["label_cells"])
-            self.table.setColumnHidden(column, self._session.blind or not cells)
+            self.table.setColumnHidden(column, self._navigation.blind or not cells)
         self._visible_soon.start()
 
     @Slot()
@@ -345,18 +365,22 @@ class RowsView(QWidget):
         return menu
 
     def _add_view_actions(self, menu: QMenu) -> None:
-        session = self._session
         cells = QAction(
-            "Cells of all labels", menu, checkable=True, checked=bool(session.settings["label_cells"])
+            "Cells of all labels",
+            menu,
+            checkable=True,
+            checked=bool(self._preferences.settings["label_cells"]),
         )
-        cells.toggled.connect(lambda on: session.change_setting("label_cells", on))
+        cells.toggled.connect(lambda on: self._preferences.change_setting("label_cells", on))
         menu.addAction(cells)
         menu.addSeparator()
         group = QActionGroup(menu)
         for height, name in _HEIGHT_NAMES.items():
-            action = QAction(name, menu, checkable=True, checked=session.settings["row_height"] == height)
+            action = QAction(
+                name, menu, checkable=True, checked=self._preferences.settings["row_height"] == height
+            )
             action.triggered.connect(
-                lambda _=False, height=height: session.change_setting("row_height", height)
+                lambda _=False, height=height: self._preferences.change_setting("row_height", height)
             )
             group.addAction(action)
             menu.addAction(action)
@@ -375,15 +399,15 @@ class RowsView(QWidget):
 
     @Slot(int)
     def _sort(self, column: int) -> None:
-        query = order_by_column(self._session.query, column, self._session.runs)
+        query = order_by_column(self._navigation.query, column, self._workspace.runs)
         if query is None:
-            self._session.tell("Rows can be ordered by scores once they are scored: press Score.")
+            self._messages.tell("Rows can be ordered by scores once they are scored: press Score.")
         else:
-            self._session.set_query(query)
+            self._navigation.set_query(query)
 
     @Slot()
     def _clear_filters(self) -> None:
-        self._session.set_query(without_filters(self._session.query))
+        self._navigation.set_query(without_filters(self._navigation.query))
 
 
 def _why_empty(query: RowQuery) -> str:

@@ -13,9 +13,12 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from sce_desktop.controllers.bulk_work import answer_for, decide_many, done_words, submit_bulk
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.label_edits import ask, quoted, rows
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.rows_text import decided_names
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import ACCEPTED, Decision
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run
@@ -31,27 +34,37 @@ _MARKS = {"flag": ("flagged", "no longer flagged"), "unsure": ("marked as unsure
 class SelectedRows(QObject):
     """Does to the selected rows what the row panel would do to the current one."""
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        edits: Edits,
+        messages: Messages,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
+        self._edits = edits
+        self._messages = messages
 
     @property
     def count(self) -> int:
         """How many rows a key is about: 0 where it is the current one alone."""
-        return len(self._session.selected)
+        return len(self._navigation.selected)
 
     def decide(self, decision: Decision, label_ids: tuple[int, ...] = ()) -> bool:
         """Give all of them the same answer; ask first where that replaces another."""
-        session, project, ids = self._session, self._session.project, self._session.selected
+        project, ids = self._workspace.project, self._navigation.selected
         if not ids or project is None:
             return False
-        replaced = 0 if session.read_only else _count_relabelled(project, ids, decision, label_ids)
+        replaced = 0 if self._workspace.read_only else _count_relabelled(project, ids, decision, label_ids)
         do = partial(self._decide, project, ids, decision, label_ids)
         parent = self.parent()
         if not replaced or not isinstance(parent, QWidget):
             do()
             return True
-        names = quoted(decided_names(decision, label_ids, session.labels))
+        names = quoted(decided_names(decision, label_ids, self._workspace.labels))
         skips, have = decision is Decision.SKIPPED, "has" if replaced == 1 else "have"
         question = f"Skip {rows(len(ids))}?" if skips else f"Label {rows(len(ids))} {names}?"
         details = f"{replaced:,} of them {have} another label, which is replaced. Undo with Ctrl+Z."
@@ -61,68 +74,81 @@ class SelectedRows(QObject):
     def _decide(
         self, project: Project, ids: tuple[int, ...], decision: Decision, label_ids: tuple[int, ...]
     ) -> None:
-        if self._session.project is project:
-            decide_many(self._session, ids, decision, label_ids)
+        if self._workspace.project is project:
+            decide_many(self._workspace, self._navigation, self._messages, ids, decision, label_ids)
 
     def choose(self, label_id: int) -> bool:
         """Give all of them a label; where rows may have several, add it to those that they have."""
-        session = self._session
-        if not self.count or session.label_set is None:
+        if not self.count or self._workspace.label_set is None:
             return False
-        if not session.label_set.multi_label:
+        if not self._workspace.label_set.multi_label:
             return self.decide(Decision.LABEL, (label_id,))
-        done = done_words(session, Decision.LABEL, (label_id,))
-        submit_bulk(session, add_label, session.selected, label_id, done=done)
+        done = done_words(self._workspace, Decision.LABEL, (label_id,))
+        submit_bulk(
+            self._workspace,
+            self._navigation,
+            self._messages,
+            add_label,
+            self._navigation.selected,
+            label_id,
+            done=done,
+        )
         return True
 
     def accept(self) -> bool:
         """Give those that have no answer what the model predicts for each."""
-        session = self._session
-        run = next((run for run in session.runs if run.alias == MAIN_ALIAS), None)
+        run = next((run for run in self._workspace.runs if run.alias == MAIN_ALIAS), None)
         if not self.count:
             return False
-        if run is None or session.blind:
-            session.tell("There are no predictions to accept: choose a label.")
-        elif session.project is not None and session.project.first_open(session.selected) is None:
-            session.tell(f"{rows(self.count)} selected, none of them unlabelled: there is nothing to accept.")
+        if run is None or self._navigation.blind:
+            self._messages.tell("There are no predictions to accept: choose a label.")
+        elif (
+            self._workspace.project is not None
+            and self._workspace.project.first_open(self._navigation.selected) is None
+        ):
+            self._messages.tell(
+                f"{rows(self.count)} selected, none of them unlabelled: there is nothing to accept."
+            )
         else:
             job = submit_bulk(
-                session,
+                self._workspace,
+                self._navigation,
+                self._messages,
                 accept_predictions,
                 run,
-                session.selected,
-                session.threshold,
+                self._navigation.selected,
+                self._workspace.threshold,
                 title="Accepting predictions",
                 queue=ACCEPTED,
             )
-            if job is not None and session.project is not None:
-                job.finished.connect(partial(self._tell_none, session.project))
+            if job is not None and self._workspace.project is not None:
+                job.finished.connect(partial(self._tell_none, self._workspace.project))
         return True
 
     def _tell_none(self, project: Project, outcome: BulkOutcome) -> None:
-        if not outcome.rows and self._session.project is project:
-            self._session.tell("None of the selected rows is unlabelled and has a prediction to accept.")
+        if not outcome.rows and self._workspace.project is project:
+            self._messages.tell("None of the selected rows is unlabelled and has a prediction to accept.")
 
     def mark(self, mark: str) -> bool:
         """Set a mark on all of them, or take it away where all have it."""
-        session, project = self._session, self._session.project
+        project = self._workspace.project
         if not self.count or project is None:
             return False
-        ids = session.selected
+        ids = self._navigation.selected
         marks = project.marks(ids)
         on = not all(row_id in marks and getattr(marks[row_id], mark) for row_id in ids)
-        if session.set_marks(ids, **{mark: on}):
+        if self._edits.set_marks(ids, **{mark: on}):
             self._tell(_MARKS[mark][0 if on else 1])
         return True
 
     def take_back(self) -> bool:
         """Take back what was decided about them."""
-        if self.count and self._session.clear_decision(self._session.selected):
+        if self.count and self._edits.clear_decision(self._navigation.selected):
             self._tell("unlabelled again")
         return bool(self.count)
 
     def _tell(self, what: str) -> None:
-        self._session.tell(f"{rows(self.count)} {what}. Undo with Ctrl+Z.")
+        self._messages.tell(f"{rows(self.count)} {what}. Undo with Ctrl+Z.")
 
 
 def _count_relabelled(

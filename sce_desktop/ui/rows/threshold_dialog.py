@@ -7,8 +7,10 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from sce_desktop.controllers import review_work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.words import interval_text, per_cent, share_text
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.thresholds import at_threshold
 from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number, ok_and_cancel
 from sce_desktop.ui.kit.fields import Slider, SpinBox
@@ -21,8 +23,12 @@ _WIDTH = 460
 class ThresholdDialog(ProjectDialog):
     """OK makes it the project's; rows below it are "unsure" in table and export."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Unsure below", parent)
+    def __init__(
+        self, workspace: Workspace, edits: Edits, scorer: Scorer, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(workspace, "Unsure below", parent)
+        self._scorer = scorer
+        self._edits = edits
         self._facts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self.slider = Slider()
         self.slider.setRange(0, 100)
@@ -50,14 +56,14 @@ class ThresholdDialog(ProjectDialog):
         layout.addWidget(self.precision)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(_WIDTH), layout.totalHeightForWidth(px(_WIDTH)))
-        self.spin.setValue(round(session.threshold * 100))
+        self.spin.setValue(round(workspace.threshold * 100))
         self._show_facts()
-        if session.project is not None and session.runs:
+        if workspace.project is not None and workspace.runs:
             job = self._watch(
-                session.submit(
+                workspace.submit(
                     review_work.threshold_facts,
-                    session.project,
-                    session.runs,
+                    workspace.project,
+                    workspace.runs,
                     title="Counting",
                     lane="reads",
                     quiet=True,
@@ -80,7 +86,7 @@ class ThresholdDialog(ProjectDialog):
 
     def _say_facts(self) -> None:
         if self._facts is None:
-            self.coverage.setText("Nothing is scored yet." if not self._session.runs else "Counting…")
+            self.coverage.setText("Nothing is scored yet." if not self._workspace.runs else "Counting…")
             return
         every, known, right = self._facts
         here = at_threshold(self.spin.value() / 100, known, right, every)
@@ -100,10 +106,10 @@ class ThresholdDialog(ProjectDialog):
         )
 
     def _left_out(self) -> str:
-        version = self._session.scorer.version
+        version = self._scorer.version
         return f" Rows that {version.name} learned from are left out." if version is not None else ""
 
     def accept(self) -> None:
         """Keep it."""
-        self._session.set_threshold(self.spin.value() / 100)
+        self._edits.set_threshold(self.spin.value() / 100)
         super().accept()

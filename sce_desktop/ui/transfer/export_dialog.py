@@ -23,8 +23,10 @@ from PySide6.QtWidgets import (
 from sce_desktop import paths
 from sce_desktop.controllers import table_work
 from sce_desktop.controllers.label_edits import rows
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.table_work import ExportFacts
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
@@ -56,8 +58,17 @@ _FOLDER_KEY = "export_folder"
 class ExportDialog(ProjectDialog):
     """Asks what to export of the open project; Export hands the choices to `Session.export_table`."""
 
-    def __init__(self, session: Session, *, parent: QWidget | None = None) -> None:
-        super().__init__(session, "Export", parent)
+    def __init__(
+        self,
+        workspace: Workspace,
+        navigation: Navigation,
+        projects: Projects,
+        *,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(workspace, "Export", parent)
+        self._navigation = navigation
+        self._projects = projects
         self._facts: ExportFacts | None = None
         self._state = QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat)
         self._build()
@@ -160,7 +171,7 @@ class ExportDialog(ProjectDialog):
         return box
 
     def _suggestion(self) -> Path:
-        project = self._session.project
+        project = self._workspace.project
         assert project is not None
         folder = Path(str(self._state.value(_FOLDER_KEY, "")) or Path.home())
         if not folder.is_dir():
@@ -170,12 +181,12 @@ class ExportDialog(ProjectDialog):
     # --- counting ------------------------------------------------------------------------------------------
 
     def _count(self) -> None:
-        assert self._session.project is not None
+        assert self._workspace.project is not None
         job = self._watch(
-            self._session.submit(
+            self._workspace.submit(
                 table_work.export_facts,
-                self._session.project,
-                self._session.query,
+                self._workspace.project,
+                self._navigation.query,
                 title="Counting",
                 lane="reads",
                 quiet=True,
@@ -358,7 +369,7 @@ class ExportDialog(ProjectDialog):
         if not self.export_button.isEnabled():
             return
         self._state.setValue(_FOLDER_KEY, str(self.file.parent))
-        self._session.export_table(
+        self._projects.export_table(
             ExportChoices(
                 self.file,
                 self.only,  # type: ignore[arg-type]

@@ -17,9 +17,12 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers import table_work
+from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import MergeOnOpen, rows
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.projects import Projects
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ImportChoices
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.preview_model import PreviewModel
@@ -52,14 +55,20 @@ class ImportDialog(ProjectDialog):
 
     def __init__(
         self,
-        session: Session,
+        workspace: Workspace,
+        edits: Edits,
+        projects: Projects,
+        preferences: Preferences,
         path: Path,
         *,
         append: bool = False,
         told: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(session, "Import a table", parent)
+        super().__init__(workspace, "Import a table", parent)
+        self._preferences = preferences
+        self._edits = edits
+        self._projects = projects
         self._path = path
         self._look: Look | None = None
         self._scan: TableScan | None = None
@@ -93,7 +102,7 @@ class ImportDialog(ProjectDialog):
         head.addWidget(self.kind)
         head.addStretch()
 
-        self.target = TargetForm(self._session, self._path, append=append)
+        self.target = TargetForm(self._workspace, self._preferences, self._path, append=append)
         self.target.changed.connect(self._on_target)
         self.target.renamed.connect(self._show_state)
         self.reading = ReadingForm()
@@ -180,7 +189,7 @@ class ImportDialog(ProjectDialog):
         counted = self._scan.rows if self._scan is not None else len(self._look.preview.rows)
         if not counted:
             return "The table has no rows to import."
-        project = self._session.project
+        project = self._workspace.project
         if self.target.append and project is not None:
             columns = self._look.preview.columns
             if project.row_count() and columns != project.columns:
@@ -209,7 +218,7 @@ class ImportDialog(ProjectDialog):
         drop(self._looking)
         drop(self._scanning)
         self._scan = None
-        self._looking = self._session.lanes.reads.submit(
+        self._looking = self._workspace.lanes.reads.submit(
             table_work.look,
             self._path,
             self.reading.options,
@@ -239,7 +248,7 @@ class ImportDialog(ProjectDialog):
 
     def _show_columns(self) -> None:
         assert self._look is not None
-        project = self._session.project
+        project = self._workspace.project
         fixed = None
         if self.target.append and project is not None and project.row_count():
             fixed = project.text_columns if project.columns == self._look.preview.columns else ()
@@ -275,7 +284,7 @@ class ImportDialog(ProjectDialog):
             self.facts.clear()
             return
         self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
-        project = self._session.project if self.target.append else None
+        project = self._workspace.project if self.target.append else None
         arguments = (
             self._path,
             preview.options.settled,
@@ -286,11 +295,11 @@ class ImportDialog(ProjectDialog):
         )
         title = f"Counting {self._path.name}"
         if project is not None:
-            self._scanning = self._session.submit(
+            self._scanning = self._workspace.submit(
                 table_work.scan, *arguments, title=title, quiet=True, tell_failure=False
             )
         else:
-            self._scanning = self._session.lanes.files.submit(
+            self._scanning = self._workspace.lanes.files.submit(
                 table_work.scan, *arguments, title=title, quiet=True
             )
         self._scanning.progressed.connect(self._on_scan_progress)
@@ -374,8 +383,10 @@ class ImportDialog(ProjectDialog):
             project_path=None if self.target.append else self.target.project_path,
         )
         drop(self._scanning)
-        merge = MergeOnOpen(self._session, self.target.project_path, groups) if groups else None
-        job = self._session.import_table(choices)
+        merge = (
+            MergeOnOpen(self._workspace, self._edits, self.target.project_path, groups) if groups else None
+        )
+        job = self._projects.import_table(choices)
         if merge is not None and job is not None:
             merge.follow(job)
         super().accept()

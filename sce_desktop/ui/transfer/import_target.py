@@ -8,7 +8,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 
 from sce_desktop.controllers import work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.names import MOST_NAME
 from sce_desktop.ui.kit.theme import set_role
 
@@ -28,10 +29,18 @@ class TargetForm(QWidget):
     changed = Signal()  # ``append`` is another
     renamed = Signal()
 
-    def __init__(self, session: Session, table: Path, *, append: bool, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        preferences: Preferences,
+        table: Path,
+        *,
+        append: bool,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._folder = work.projects_folder(session.settings)
-        project = session.project
+        self._folder = work.projects_folder(preferences.settings)
+        project = workspace.project
         possible = project is not None and not project.read_only
         self.setAccessibleName("Where the rows go")
         self.new = QRadioButton("New project")

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.looking import is_seen
 from sce_desktop.ui.kit.parts import DockPart
@@ -70,10 +70,10 @@ class _Title(QWidget):
 class PanelDock(QDockWidget):
     """The dock of one panel; ``part`` says how it is called and made."""
 
-    def __init__(self, part: DockPart, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, part: DockPart, controllers: Controllers, parent: QWidget | None = None) -> None:
         super().__init__(part.title, parent)
         self.part = part
-        self._session = session
+        self._controllers = controllers
         self.panel: QWidget | None = None
         self.setObjectName(part.title)  # under which the window's state knows it
         self.setAccessibleName(part.title)
@@ -96,7 +96,7 @@ class PanelDock(QDockWidget):
     def build(self) -> QWidget:
         """Return the panel, which is made now if it is not there yet."""
         if self.panel is None:
-            self.panel = self.part.make(self._session)
+            self.panel = self.part.make(self._controllers)
             self._place.column.addWidget(self.panel)
         return self.panel
 
@@ -117,8 +117,8 @@ class PanelDock(QDockWidget):
         focus = QApplication.focusWidget()
         within = focus is not None and self.isAncestorOf(focus)
         self.hide()
-        if within and self._session.project is not None:
-            self._session.rowsFocusAsked.emit()
+        if within and self._controllers.workspace.project is not None:
+            self._controllers.navigation.rowsFocusAsked.emit()
 
     @Slot()
     def toggle(self) -> None:

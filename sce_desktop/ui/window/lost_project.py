@@ -7,7 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.projects import Projects
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.kit.files import PROJECT_FILTER
 
@@ -23,15 +25,15 @@ class PlaceWatch(QObject):
     lost = Signal(object)  # what happened, as the end of a sentence
     back = Signal()  # it is where it was again
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
-        super().__init__(parent or session)
-        self._session = session
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent or workspace)
+        self._workspace = workspace
         self._told = ""
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(self.look)
-        session.projectOpened.connect(self._begin)
-        session.projectClosed.connect(self._timer.stop)
-        session.lostSeen.connect(self.look_again)
+        workspace.projectOpened.connect(self._begin)
+        workspace.projectClosed.connect(self._timer.stop)
+        workspace.lostSeen.connect(self.look_again)
 
     @Slot()
     def _begin(self) -> None:
@@ -47,7 +49,7 @@ class PlaceWatch(QObject):
     @Slot()
     def look(self) -> None:
         """Look whether the file is lost; tell it once."""
-        project = self._session.project
+        project = self._workspace.project
         found = project.lost() if project is not None else ""
         before, self._told = self._told, found
         if found and not before:
@@ -59,19 +61,21 @@ class PlaceWatch(QObject):
 class LostProject(QObject):
     """Asks what is to become of a project whose file is lost. Belongs to the window."""
 
-    def __init__(self, session: Session, window: QWidget) -> None:
+    def __init__(self, workspace: Workspace, projects: Projects, messages: Messages, window: QWidget) -> None:
         super().__init__(window)
-        self._session = session
+        self._workspace = workspace
+        self._projects = projects
+        self._messages = messages
         self._window = window
-        self.watch = PlaceWatch(session, self)
+        self.watch = PlaceWatch(workspace, self)
         self.watch.lost.connect(self.ask)
         self.watch.back.connect(self._end)
         self.box: QMessageBox | None = None
-        session.projectClosed.connect(self._end)
+        workspace.projectClosed.connect(self._end)
 
     def asks(self) -> bool:
         """Ask, if the project is lost and nobody has said what is to become of it; say whether that is so."""
-        project = self._session.project
+        project = self._workspace.project
         if project is None or project.read_only or self.box is not None:
             return False
         found = project.lost()
@@ -82,11 +86,11 @@ class LostProject(QObject):
     @Slot(object)
     def ask(self, found: str) -> None:
         """Say what happened, and offer to save the project under another name."""
-        project = self._session.project
+        project = self._workspace.project
         if project is None or self.box is not None:
             return
         if project.read_only:  # nothing is lost that was done here
-            self._session.tell(f"{project.path.name} {found} while it is open: open it again.", "warn")
+            self._messages.tell(f"{project.path.name} {found} while it is open: open it again.", "warn")
             return
         self.box = box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Critical)
@@ -117,7 +121,7 @@ class LostProject(QObject):
     @Slot()
     def ask_place(self) -> None:
         """Choose where all of the project goes."""
-        project = self._session.project
+        project = self._workspace.project
         if project is not None:
             at = project.path.with_name(f"{project.path.stem} (saved){project.path.suffix}")
             while not at.parent.is_dir() and at.parent != at.parent.parent:
@@ -126,10 +130,10 @@ class LostProject(QObject):
 
     def save_as(self, path: Path, replace: bool = False) -> None:
         """Write all of the project to ``path`` and go on there."""
-        self._session.save_as(path, replace)
+        self._projects.save_as(path, replace)
 
     @Slot()
     def _drop(self) -> None:
-        if (project := self._session.project) is not None:
+        if (project := self._workspace.project) is not None:
             project.give_up()
-            self._session.close_project()
+            self._projects.close_project()

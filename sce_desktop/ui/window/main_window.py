@@ -1,6 +1,6 @@
 """The one window: start page or workspace, tool bar, menus, docks, and how it opens, drops and closes.
 
-What it shows lives in panels, what it does in `controllers.session`; here are only the places and the ways.
+What it shows lives in panels, what it does in `controllers`; here are only the places and the ways.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop import __version__, paths
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.work import free_path
 from sce_desktop.core.choices import Counts
 from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
@@ -57,17 +57,23 @@ from sce_desktop.ui.window.workspace import Workspace
 
 TITLE = "SCE Desktop"
 _STATE_VERSION = 2  # of the docks and tool bars; raise it when one is renamed
-_JOBS = DockPart("Jobs and log", "Ctrl+J", lambda session: JobsPanel(session.lanes), project=False)
+_JOBS = DockPart("Jobs and log", "Ctrl+J", lambda c: JobsPanel(c.workspace.lanes), project=False)
 
 
 class MainWindow(QMainWindow):
     """Built once by `app`; closing it closes the project."""
 
     def __init__(
-        self, session: Session, parts: Parts, theme: Theme, *, recent: RecentProjects, state: QSettings
+        self,
+        controllers: Controllers,
+        parts: Parts,
+        theme: Theme,
+        *,
+        recent: RecentProjects,
+        state: QSettings,
     ) -> None:
         super().__init__()
-        self._session = session
+        self._controllers = controllers
         self._theme = theme
         self._parts = parts
         self._recent = recent
@@ -79,7 +85,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
 
         self.start_page = StartPage(recent)
-        self.workspace = Workspace(session, parts)
+        self.workspace = Workspace(controllers, parts)
         self.pages = QStackedWidget()
         self.pages.setAccessibleName("Pages")
         self.pages.addWidget(self.start_page)
@@ -87,46 +93,48 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.pages)
         self.strip = MessageStrip(self.pages)
         self.pages.currentChanged.connect(self.strip.raise_)  # the page that comes lies over it
-        self.drops = Drops(self, self.pages, self.open_path, session.tell)  # type: ignore[arg-type]
+        self.drops = Drops(self, self.pages, self.open_path, controllers.messages.tell)  # type: ignore[arg-type]
 
-        self.status = StatusBar(session.lanes)
+        self.status = StatusBar(controllers.workspace.lanes)
         self.setStatusBar(self.status)
         self.docks = {part.title: self._dock(part) for part in (*parts.docks, _JOBS)}
         self.docks[_JOBS.title].build()  # it notes what happens before it is looked at
         self._docks_of_project: list[PanelDock] = []  # to be shown again with the next project
         self._front = ""  # which of them was seen
-        self.tool_bar = ToolBar(session, parts.run_bar(session))
+        self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
         self.addToolBar(self.tool_bar)
-        self.menus = Menus(self, session, theme)
+        self.menus = Menus(self, controllers, theme)
 
-        self.lost = LostProject(session, self)
+        self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
         self.lost.watch.lost.connect(lambda _: self.status.set_saved("Not saved"))
         self.lost.watch.back.connect(lambda: self.status.set_saved("Saved"))
 
         self.tool_bar.exportAsked.connect(self.ask_export)
         self.start_page.openAsked.connect(self.ask_open)
         self.start_page.pathChosen.connect(self.open_path)
-        self.start_page.sampleAsked.connect(session.open_sample)
-        session.told.connect(self.strip.show_message)
-        session.toldLasts.connect(self.strip.make_last)
-        session.offered.connect(self.strip.show_offer)
-        session.repairAsked.connect(self.ask_repair)
-        session.rescued.connect(self._on_rescued)
-        session.asked.connect(self.strip.show_question)
-        session.editing.connect(self.strip.end_news)
-        session.versionsChanged.connect(self.strip.end_offer)  # offers go back to a version, but for this:
-        session.review.over.connect(self.strip.end_offer)
-        session.panelAsked.connect(self.show_panel)
-        session.projectOpened.connect(self._on_opened)
-        session.projectOpened.connect(self.strip.end_offer)
-        session.projectClosed.connect(self._on_closed)
-        session.projectOpened.connect(self.strip.end_project)
-        session.projectClosed.connect(self.strip.end_project)
-        session.countsChanged.connect(self._show_counts)
-        session.foundChanged.connect(self._show_counts)
-        session.scoresChanged.connect(self._show_counts)
-        session.scorer.modelsChanged.connect(self._show_device)
-        session.settled.connect(self._on_settled)
+        self.start_page.sampleAsked.connect(controllers.projects.open_sample)
+        controllers.messages.told.connect(self.strip.show_message)
+        controllers.messages.toldLasts.connect(self.strip.make_last)
+        controllers.messages.offered.connect(self.strip.show_offer)
+        controllers.messages.repairAsked.connect(self.ask_repair)
+        controllers.projects.rescued.connect(self._on_rescued)
+        controllers.messages.asked.connect(self.strip.show_question)
+        controllers.edits.editing.connect(self.strip.end_news)
+        controllers.workspace.versionsChanged.connect(
+            self.strip.end_offer
+        )  # offers go back to a version, but for this:
+        controllers.review.over.connect(self.strip.end_offer)
+        controllers.navigation.panelAsked.connect(self.show_panel)
+        controllers.workspace.projectOpened.connect(self._on_opened)
+        controllers.workspace.projectOpened.connect(self.strip.end_offer)
+        controllers.workspace.projectClosed.connect(self._on_closed)
+        controllers.workspace.projectOpened.connect(self.strip.end_project)
+        controllers.workspace.projectClosed.connect(self.strip.end_project)
+        controllers.workspace.countsChanged.connect(self._show_counts)
+        controllers.navigation.foundChanged.connect(self._show_counts)
+        controllers.workspace.scoresChanged.connect(self._show_counts)
+        controllers.scorer.modelsChanged.connect(self._show_device)
+        controllers.projects.settled.connect(self._on_settled)
         for child in self.findChildren(QWidget):
             if child.acceptDrops():  # text fields would take a file's name as text
                 child.installEventFilter(self)
@@ -137,7 +145,7 @@ class MainWindow(QMainWindow):
     # --- building ------------------------------------------------------------------------------------------
 
     def _dock(self, part: DockPart) -> PanelDock:
-        dock = PanelDock(part, self._session)
+        dock = PanelDock(part, self._controllers)
         present = self.findChild(PanelDock)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         if present is not None:
@@ -151,17 +159,17 @@ class MainWindow(QMainWindow):
     def open_path(self, path: Path, told: str = "") -> None:
         """Open a project, or show how a table would be imported; and say what was ``told`` with it."""
         if not path.exists():
-            self._session.tell(f"{path} is not there any more.", "warn")
+            self._controllers.messages.tell(f"{path} is not there any more.", "warn")
             self.start_page.refresh()
         elif is_project(path):
-            self._session.open_project(path)
+            self._controllers.projects.open_project(path)
             if told:
-                self._session.tell_of_program(told)
+                self._controllers.messages.tell_of_program(told)
         else:
             self._show_import(path, told=told)
 
     def _show_import(self, path: Path, *, append: bool = False, told: str = "") -> None:
-        open_dialog(self._parts.import_dialog(self._session, path, append=append, told=told, parent=self))
+        open_dialog(self._parts.import_dialog(self._controllers, path, append=append, told=told, parent=self))
 
     def _choose(self, title: str, filters: str, then: Callable[[Path], object]) -> None:
         """Let the user choose a file, without a nested event loop."""
@@ -188,7 +196,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def ask_copy(self) -> None:
         """Choose where a copy of the project goes."""
-        self._choose_copy("Save a copy", self._session.save_copy)
+        self._choose_copy("Save a copy", self._controllers.projects.save_copy)
 
     def _choose_copy(self, title: str, then: Callable[[Path, bool], object], *, at: str = "") -> None:
         """Let the user choose a project to write, and whether it replaces one that exists."""
@@ -205,31 +213,47 @@ class MainWindow(QMainWindow):
         """Choose where what can be read of a damaged project goes."""
         self._choose_copy(
             "Repair to a new project",
-            lambda copy, replace: self._session.repair_project(path, copy, replace),
+            lambda copy, replace: self._controllers.projects.repair_project(path, copy, replace),
             at=str(free_path(path.parent, f"{path.stem} (repaired)")),
         )
 
     @Slot()
     def ask_export(self) -> None:
         """Show the export dialog."""
-        open_dialog(self._parts.export_dialog(self._session, parent=self))
+        open_dialog(self._parts.export_dialog(self._controllers, parent=self))
 
     @Slot()
     def ask_accept(self) -> None:
         """Offer to accept what the model says for many rows."""
-        if not self._session.runs:
-            self._session.tell("Nothing is scored yet: press Score first.")
-        elif not self._session.refuses_edit():
-            open_dialog(AcceptDialog(self._session, self))
+        if not self._controllers.workspace.runs:
+            self._controllers.messages.tell("Nothing is scored yet: press Score first.")
+        elif not self._controllers.workspace.refuses_edit():
+            open_dialog(
+                AcceptDialog(
+                    self._controllers.workspace,
+                    self._controllers.navigation,
+                    self._controllers.messages,
+                    self,
+                )
+            )
 
     @Slot()
     def ask_coder(self) -> None:
         """Choose the file of another person's answers."""
-        if not self._session.refuses_edit():
+        if not self._controllers.workspace.refuses_edit():
             self._choose("Answers of another person", TABLE_FILTER, self._show_coder)
 
     def _show_coder(self, path: Path) -> None:
-        open_dialog(CoderDialog(self._session, path, self))
+        open_dialog(
+            CoderDialog(
+                self._controllers.workspace,
+                self._controllers.navigation,
+                self._controllers.projects,
+                self._controllers.messages,
+                path,
+                self,
+            )
+        )
 
     @Slot()
     def merge_labels(self) -> None:
@@ -267,7 +291,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_opened(self) -> None:
-        project = self._session.project
+        project = self._controllers.workspace.project
         assert project is not None
         self.pages.setCurrentWidget(self.workspace)
         self.setWindowTitle(f"{project.path.stem} – {TITLE}")
@@ -316,9 +340,11 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_counts(self) -> None:
-        counts, project = self._session.counts, self._session.project
-        found = self._session.found if has_filters(self._session.query) else None
-        scored = self._session.runs[0].scored if self._session.runs else 0
+        counts, project = self._controllers.workspace.counts, self._controllers.workspace.project
+        found = (
+            self._controllers.navigation.found if has_filters(self._controllers.navigation.query) else None
+        )
+        scored = self._controllers.workspace.runs[0].scored if self._controllers.workspace.runs else 0
         self.status.set_counts(counts, found=found, scored=scored)
         if counts is not None and project is not None:
             begun = self._counted is None or self._counted[0] != project.path
@@ -333,7 +359,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_device(self) -> None:
-        self.status.set_device(self._session.scorer.device_text)
+        self.status.set_device(self._controllers.scorer.device_text)
 
     @Slot(object, object)
     def _on_rescued(self, path: Path, copy: Path) -> None:
@@ -358,19 +384,21 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_settings(self) -> None:
         """Show the settings."""
-        open_dialog(SettingsDialog(self._session.settings, self)).changed.connect(self._on_settings)
+        open_dialog(SettingsDialog(self._controllers.preferences.settings, self)).changed.connect(
+            self._on_settings
+        )
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
         if "theme" in keys:
-            self._theme.set_mode(self._session.settings["theme"])  # type: ignore[arg-type]
-        self._session.scorer.settings_changed(keys)
-        self._session.settingsChanged.emit(keys)
+            self._theme.set_mode(self._controllers.preferences.settings["theme"])  # type: ignore[arg-type]
+        self._controllers.scorer.settings_changed(keys)
+        self._controllers.preferences.settingsChanged.emit(keys)
 
     def choose_theme(self, mode: Mode) -> None:
         """Take light, dark or the system's colours from now on."""
         self._theme.set_mode(mode)
-        self._session.change_setting("theme", mode)
+        self._controllers.preferences.change_setting("theme", mode)
 
     @Slot(object)
     def show_crash(self, crash: Crash) -> None:
@@ -439,8 +467,8 @@ class MainWindow(QMainWindow):
     def _close(self) -> None:
         self._save()
         self.setEnabled(False)
-        self._session.tell_of_program("Finishing…")
-        self._session.shut_down()
+        self._controllers.messages.tell_of_program("Finishing…")
+        self._controllers.projects.shut_down()
 
     def close_unasked(self) -> None:
         """Close the window as the system wants it: what needs an answer is done without one."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.icons import set_icon
@@ -35,18 +35,18 @@ _HISTORY_MS = 100  # the names in the menu can wait for the next row
 class Menus(QObject):
     """Builds the menu bar of the main window and keeps its actions."""
 
-    def __init__(self, window: MainWindow, session: Session, theme: Theme) -> None:
+    def __init__(self, window: MainWindow, controllers: Controllers, theme: Theme) -> None:
         super().__init__(window)
         self._window = window
-        self._session = session
+        self._controllers = controllers
         self._with_project: list[QAction] = []
         self._history_soon = QTimer(self, singleShot=True, interval=_HISTORY_MS)
         self._history_soon.timeout.connect(self.show_history)
-        self._build_file(session)
+        self._build_file(controllers)
         self._build_edit()
-        self._build_run(session)
-        self._build_review(session)
-        self._build_view(session, theme)
+        self._build_run(controllers)
+        self._build_review(controllers)
+        self._build_view(controllers, theme)
         self._build_help()
 
     def set_project_open(self, on: bool) -> None:
@@ -58,7 +58,7 @@ class Menus(QObject):
     @Slot()
     def show_history(self) -> None:
         """Name what would be undone and done again."""
-        project = self._session.project
+        project = self._controllers.workspace.project
         undo = redo = ""
         if project is not None:
             with project.snapshot():
@@ -66,7 +66,7 @@ class Menus(QObject):
         for action, word, text in ((self._undo, "&Undo", undo), (self._redo, "&Redo", redo)):
             shown = text.replace("&", "&&")
             action.setText(f"{word} {shown[:1].lower()}{shown[1:]}" if text else word)
-            action.setEnabled(bool(text) and not self._session.read_only)
+            action.setEnabled(bool(text) and not self._controllers.workspace.read_only)
 
     def all_actions(self) -> list[QAction]:
         """Every action in the order of the menus."""
@@ -91,7 +91,7 @@ class Menus(QObject):
         if keys is not None:
             action.setShortcut(QKeySequence(keys))
             key = action.shortcut().toString(QKeySequence.SequenceFormat.PortableText)
-            self._session.keymap.menu_keys[key] = text.replace("&", "").rstrip("…")
+            self._controllers.preferences.keymap.menu_keys[key] = text.replace("&", "").rstrip("…")
         if icon:
             set_icon(action, icon, "muted")
         action.setProperty("menu_name", menu.title().replace("&", ""))
@@ -101,58 +101,85 @@ class Menus(QObject):
             self._with_project.append(action)
         return action
 
-    def _build_file(self, session: Session) -> None:
+    def _build_file(self, controllers: Controllers) -> None:
         window, standard = self._window, QKeySequence.StandardKey
         menu = self._menu("&File")
         self._add(menu, "&Open…", window.ask_open, keys=standard.Open, icon="open")
         self._add(menu, "&Add rows…", window.ask_append, keys="Ctrl+Shift+O", icon="add", project=True)
         self._add(menu, "&Export…", window.ask_export, keys="Ctrl+E", icon="export", project=True)
         self._add(menu, "Save a &copy…", window.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True)
-        self._add(menu, "Close &project", session.close_project, keys="Ctrl+W", project=True)
+        self._add(menu, "Close &project", controllers.projects.close_project, keys="Ctrl+W", project=True)
         menu.addSeparator()
-        self._add(menu, "Try the &sample", session.open_sample, icon="play")
+        self._add(menu, "Try the &sample", controllers.projects.open_sample, icon="play")
         self._add(menu, "Se&ttings…", window.show_settings, keys="Ctrl+,", icon="settings")
         self._add(menu, "&Quit", window.close, keys="Ctrl+Q")
 
     def _build_edit(self) -> None:
         window = self._window
-        menu, session = self._menu("&Edit"), self._session
+        menu = self._menu("&Edit")
         self._undo = self._add(
-            menu, "&Undo", session.undo, keys=QKeySequence.StandardKey.Undo, icon="undo", project=True
+            menu,
+            "&Undo",
+            self._controllers.edits.undo,
+            keys=QKeySequence.StandardKey.Undo,
+            icon="undo",
+            project=True,
         )
-        self._redo = self._add(menu, "&Redo", session.redo, keys="Ctrl+Shift+Z", icon="redo", project=True)
+        self._redo = self._add(
+            menu, "&Redo", self._controllers.edits.redo, keys="Ctrl+Shift+Z", icon="redo", project=True
+        )
         self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
-        session.historyChanged.connect(self._history_soon.start)
-        session.annotationsChanged.connect(self._history_soon.start)
-        session.labelsChanged.connect(self._history_soon.start)
+        self._controllers.workspace.historyChanged.connect(self._history_soon.start)
+        self._controllers.workspace.annotationsChanged.connect(self._history_soon.start)
+        self._controllers.workspace.labelsChanged.connect(self._history_soon.start)
         menu.addSeparator()
         find = window.tool_bar.focus_search
         self._add(menu, "&Find…", find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
         self._add(menu, "&Command palette…", window.show_palette, keys="Ctrl+K", icon="command")
 
-    def _build_run(self, session: Session) -> None:
+    def _build_run(self, controllers: Controllers) -> None:
         menu = self._menu("&Run")
-        self._add(menu, "&Score", session.scorer.start, keys="F5", icon="play", project=True)
-        self._add(menu, "S&top scoring", session.scorer.stop, keys="Shift+F5", icon="stop", project=True)
+        self._add(menu, "&Score", controllers.scorer.start, keys="F5", icon="play", project=True)
+        self._add(menu, "S&top scoring", controllers.scorer.stop, keys="Shift+F5", icon="stop", project=True)
         menu.addSeparator()
-        table = session.scorer.table.action(self._window)
+        table = controllers.scorer.table.action(self._window)
         table.setProperty("menu_name", "Run")
         menu.addAction(table)
         menu.setToolTipsVisible(True)
-        self._add(menu, "&Models…", self._opener(ModelsDialog), icon="model")
+        self._add(
+            menu,
+            "&Models…",
+            self._opener(lambda c, w: ModelsDialog(c.scorer, c.models, c.preferences, w)),
+            icon="model",
+        )
 
-    def _build_review(self, session: Session) -> None:
+    def _build_review(self, controllers: Controllers) -> None:
         window = self._window
         menu = self._menu("Revie&w")
-        self._add(menu, "Start &reviewing", session.review.begin, icon="play", project=True)
-        accept, similar = window.ask_accept, lambda: session.show_similar(session.current_row)
+        self._add(menu, "Start &reviewing", controllers.review.begin, icon="play", project=True)
+        accept, similar = (
+            window.ask_accept,
+            lambda: controllers.review.show_similar(controllers.navigation.current_row),
+        )
         self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)
-        self._add(menu, "&Unsure below…", self._opener(ThresholdDialog), icon="unsure", project=True)
+        self._add(
+            menu,
+            "&Unsure below…",
+            self._opener(lambda c, w: ThresholdDialog(c.workspace, c.edits, c.scorer, w)),
+            icon="unsure",
+            project=True,
+        )
         menu.addSeparator()
         self._add(menu, "&Similar rows", similar, icon="search", project=True)
-        duplicates = partial(session.panelAsked.emit, "Duplicates")
+        duplicates = partial(controllers.navigation.panelAsked.emit, "Duplicates")
         self._add(menu, "Find near &duplicates…", duplicates, icon="copy", project=True)
-        self._add(menu, "Filter by a &column…", self._opener(ColumnFilterDialog), icon="filter", project=True)
+        self._add(
+            menu,
+            "Filter by a &column…",
+            self._opener(lambda c, w: ColumnFilterDialog(c.workspace, c.navigation, w)),
+            icon="filter",
+            project=True,
+        )
         menu.addSeparator()
         self._add(
             menu,
@@ -163,29 +190,39 @@ class Menus(QObject):
             project=True,
         )
         menu.addSeparator()
-        self._digits(menu, session)
+        self._digits(menu, controllers)
         menu.addSeparator()
         self._add(menu, "Answers of another &person…", window.ask_coder, icon="import", project=True)
-        self._add(menu, "A&greement with others…", self._opener(AgreementDialog), icon="check", project=True)
         self._add(
-            menu, "&Label sets and versions…", self._opener(LabelSetsDialog), icon="label", project=True
+            menu,
+            "A&greement with others…",
+            self._opener(lambda c, w: AgreementDialog(c.workspace, c.navigation, c.edits, w)),
+            icon="check",
+            project=True,
+        )
+        self._add(
+            menu,
+            "&Label sets and versions…",
+            self._opener(lambda c, w: LabelSetsDialog(c.workspace, c.edits, w)),
+            icon="label",
+            project=True,
         )
 
-    def _digits(self, menu: QMenu, session: Session) -> None:
+    def _digits(self, menu: QMenu, controllers: Controllers) -> None:
         """Which label a digit means: one of two."""
         group, choices = QActionGroup(self), {}
         for how, text in (("rank", "Digit &keys by rank"), ("fixed", "&Fixed digit keys")):
-            choices[how] = self._add(menu, text, partial(session.review.choose_digits, how))
+            choices[how] = self._add(menu, text, partial(controllers.review.choose_digits, how))
             choices[how].setCheckable(True)
             group.addAction(choices[how])
 
         def show() -> None:
-            choices[str(session.settings["digit_keys"])].setChecked(True)
+            choices[str(controllers.preferences.settings["digit_keys"])].setChecked(True)
 
-        session.settingsChanged.connect(lambda _: show())
+        controllers.preferences.settingsChanged.connect(lambda _: show())
         show()
 
-    def _build_view(self, session: Session, theme: Theme) -> None:
+    def _build_view(self, controllers: Controllers, theme: Theme) -> None:
         window = self._window
         menu = self._menu("&View")
         for name, panel in window.workspace.sides.items():
@@ -205,22 +242,32 @@ class Menus(QObject):
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
         menu.addSeparator()
-        blind = self._add(menu, "&Blind mode", session.toggle_blind, keys="Ctrl+B", project=True)
+        blind = self._add(
+            menu, "&Blind mode", controllers.navigation.toggle_blind, keys="Ctrl+B", project=True
+        )
         blind.setCheckable(True)
-        blind.setChecked(session.blind)
+        blind.setChecked(controllers.navigation.blind)
         blind.setToolTip("Hide what models say while you decide")
-        session.settingsChanged.connect(lambda _: blind.setChecked(session.blind))
+        controllers.preferences.settingsChanged.connect(
+            lambda _: blind.setChecked(controllers.navigation.blind)
+        )
         menu.addSeparator()
         self._add(menu, "&Full screen", window.toggle_full_screen, keys="F11")
 
-    def _opener(self, dialog: Callable[[Session, QWidget], QDialog]) -> Callable[[], object]:
-        return lambda: open_dialog(dialog(self._session, self._window))
+    def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:
+        return lambda: open_dialog(dialog(self._controllers, self._window))
 
     def _theme_chooser(self, mode: Mode) -> Callable[[], None]:
         return lambda: self._window.choose_theme(mode)
 
     def _build_help(self) -> None:
         menu = self._menu("&Help")
-        self._add(menu, "&Keys…", self._opener(KeysDialog), keys="F1", icon="command")
+        self._add(
+            menu,
+            "&Keys…",
+            self._opener(lambda c, w: KeysDialog(c.workspace, c.preferences, w)),
+            keys="F1",
+            icon="command",
+        )
         self._add(menu, "Open the &log folder", self._window.open_log_folder, icon="folder")
         self._add(menu, "&About SCE Desktop", self._window.show_about, icon="help")

@@ -11,8 +11,12 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from sce_desktop.controllers.baselines import chosen_baselines
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.model_store import ModelStore
+from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.words import menu_text
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import DEVICES
 from sce_desktop.core.runs import ModelKind, model_title
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, Baseline, default_of
@@ -35,11 +39,23 @@ Button = TypeVar("Button", bound=QToolButton)
 class RunBar(QWidget):
     """Follows the session and its scorer."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        scorer: Scorer,
+        tuner: Tuner,
+        models: ModelStore,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._session = session
-        self._scorer = session.scorer
-        self._models: list[tuple[str, str]] = [(DEFAULT_MODEL, "sce")]
+        self._workspace = workspace
+        self._scorer = scorer
+        self._tuner = tuner
+        self._store = models
+        self._preferences = preferences
+        self._scorer = scorer
+        self._names: list[tuple[str, str]] = [(DEFAULT_MODEL, "sce")]
         self._folders: list[str] = []
         self.setAccessibleName("Scoring")
         self.score_button = QPushButton("Score")
@@ -62,11 +78,11 @@ class RunBar(QWidget):
         chips = (self.baseline_button, self.llm_button)
         for widget in (self.score_button, self.model_button, *chips, self.device_button):
             layout.addWidget(widget)
-        session.projectOpened.connect(self._on_opened)
-        session.projectClosed.connect(self._show)
-        session.labelsChanged.connect(self._show)
-        session.countsChanged.connect(self._show)
-        session.models.changed.connect(self._on_store)
+        workspace.projectOpened.connect(self._on_opened)
+        workspace.projectClosed.connect(self._show)
+        workspace.labelsChanged.connect(self._show)
+        workspace.countsChanged.connect(self._show)
+        models.changed.connect(self._on_store)
         self._scorer.modelsChanged.connect(self._show)
         self._show()
 
@@ -121,7 +137,7 @@ class RunBar(QWidget):
     @Slot()
     def _on_opened(self) -> None:
         self._show()
-        self._session.models.refresh()
+        self._store.refresh()
 
     # --- scoring -------------------------------------------------------------------------------------------
 
@@ -142,20 +158,20 @@ class RunBar(QWidget):
         if self._similarity():
             scorer.hide_baselines(SIMILARITY)
         else:
-            chosen = chosen_baselines(self._session.settings)
+            chosen = chosen_baselines(self._preferences.settings)
             scorer.show_baseline(
                 next((text for text in chosen if Baseline.parse(text).kind == SIMILARITY), SIMILARITY)
             )
         self._show()
-        if self._similarity() and self._session.runs and not scorer.why_not():
+        if self._similarity() and self._workspace.runs and not scorer.why_not():
             scorer.follow()  # the text vectors are there: this is quick
 
     @Slot()
     def _on_store(self) -> None:
-        self._on_models([(one.name, one.kind) for one in self._session.models.installed if not one.problem])
+        self._on_models([(one.name, one.kind) for one in self._store.installed if not one.problem])
 
     def _on_models(self, models: list[tuple[str, str]]) -> None:
-        self._models = models
+        self._names = models
 
     def _popup(self, menu: QMenu, button: QWidget) -> None:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -168,11 +184,11 @@ class RunBar(QWidget):
         """The models that can score, and a way to a folder."""
         menu = QMenu(self)
         group = QActionGroup(menu)
-        names = [name for name, kind in self._models if kind == "sce"]
+        names = [name for name, kind in self._names if kind == "sce"]
         for name in dict.fromkeys((*names, *self._folders, self._scorer.model)):
             chosen = self._scorer.version is None and self._scorer.model == name
             self._choice(menu, group, name, chosen, lambda name=name: self._choose(name))
-        for version in self._session.tuner.versions[-MOST_VERSIONS:]:
+        for version in self._tuner.versions[-MOST_VERSIONS:]:
             use = version.id == (self._scorer.version.id if self._scorer.version else None)
             self._choice(
                 menu, group, version.title, use, lambda id_=version.id: self._scorer.use_version(id_)
@@ -180,7 +196,7 @@ class RunBar(QWidget):
         menu.addSeparator()
         menu.addAction(self._scorer.table.action(menu))
         menu.setToolTipsVisible(True)
-        embedders = [name for name, kind in self._models if kind == "similarity"]
+        embedders = [name for name, kind in self._names if kind == "similarity"]
         if embedders:
             menu.addSeparator()
             baselines = menu.addMenu("Similarity by")
@@ -210,7 +226,7 @@ class RunBar(QWidget):
     def llm_menu(self) -> QMenu:
         """About which rows an LLM is asked, and which one."""
         scorer, menu = self._scorer, QMenu(self)
-        names = [name for name, kind in self._models if kind == LLM]
+        names = [name for name, kind in self._names if kind == LLM]
         rows = QActionGroup(menu)
         self._choice(menu, rows, "Off", not scorer.llm, lambda: scorer.hide_baselines(LLM))
         for key, text in _LLM_ROWS.items():
@@ -237,7 +253,7 @@ class RunBar(QWidget):
         if scorer.llm:
             scorer.go_on()
         else:
-            names = [name for name, kind in self._models if kind == LLM]
+            names = [name for name, kind in self._names if kind == LLM]
             default = default_of("llm")
             scorer.try_baseline(f"{LLM}:{default if default in names else names[0]}")
 
@@ -254,13 +270,13 @@ class RunBar(QWidget):
     def _manage(self) -> None:
         from sce_desktop.ui.models.models_dialog import ModelsDialog
 
-        open_dialog(ModelsDialog(self._session, self.window()))
+        open_dialog(ModelsDialog(self._scorer, self._store, self._preferences, self.window()))
 
     @Slot()
     def _get_llm(self) -> None:
         from sce_desktop.ui.models.models_dialog import ModelsDialog
 
-        open_dialog(ModelsDialog(self._session, self.window(), kind=LLM))
+        open_dialog(ModelsDialog(self._scorer, self._store, self._preferences, self.window(), kind=LLM))
 
     def _choice(
         self, menu: QMenu, group: QActionGroup, text: str, checked: bool, do: Callable[..., Any]

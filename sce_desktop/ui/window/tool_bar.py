@@ -8,7 +8,8 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.navigation import Navigation
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
@@ -38,13 +39,16 @@ class ToolBar(QToolBar):
 
     exportAsked = Signal()
 
-    def __init__(self, session: Session, run_bar: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, navigation: Navigation, run_bar: QWidget, parent: QWidget | None = None
+    ) -> None:
         super().__init__("Main tool bar", parent)
         self.setObjectName("Main tool bar")
         self.setAccessibleName("Main tool bar")
         self.setMovable(False)
         self.toggleViewAction().setVisible(False)
-        self._session = session
+        self._workspace = workspace
+        self._navigation = navigation
         self.name = ElidedLabel()
         self.name.setMaximumWidth(px(_NAME))
         self.name.setAccessibleName("Project")
@@ -84,10 +88,10 @@ class ToolBar(QToolBar):
         self.search.textEdited.connect(self._typing.start)
         self.search.returnPressed.connect(self._search)
         self.search.textChanged.connect(self._on_text)
-        session.queryChanged.connect(self._on_query)
-        session.queryFailed.connect(self._show_problem)
-        session.projectOpened.connect(self._show_project)
-        session.rowsChanged.connect(self._show_project)
+        navigation.queryChanged.connect(self._on_query)
+        navigation.queryFailed.connect(self._show_problem)
+        workspace.projectOpened.connect(self._show_project)
+        workspace.rowsChanged.connect(self._show_project)
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size that shows all; Qt hides behind an arrow what the screen cannot hold."""
@@ -119,19 +123,19 @@ class ToolBar(QToolBar):
     @Slot()
     def _search(self) -> None:
         self._typing.stop()
-        if self._session.project is not None:
+        if self._workspace.project is not None:
             text, by_pattern = self.search.text(), self.pattern.isChecked()
             query = replace(
-                self._session.query,
+                self._navigation.query,
                 search="" if by_pattern else text,
                 pattern=text if by_pattern else "",
             )
-            self._session.set_query(query)
+            self._navigation.set_query(query)
 
     @Slot(object)
     def _on_query(self, _query: object) -> None:
         self._show_problem("")
-        query = self._session.query
+        query = self._navigation.query
         text = query.pattern or query.search
         if text != self.search.text() and not self._typing.isActive():
             self.search.setText(text)
@@ -151,8 +155,8 @@ class ToolBar(QToolBar):
 
     @Slot()
     def _show_project(self) -> None:
-        project = self._session.project
+        project = self._workspace.project
         if project is not None:
             self.name.setText(project.path.stem, str(project.path))
             self.rows.setText(plural(project.row_count(), "row"))
-            self.search.setText(self._session.query.pattern or self._session.query.search)
+            self.search.setText(self._navigation.query.pattern or self._navigation.query.search)

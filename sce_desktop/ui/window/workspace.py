@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.kit.theme import px, set_role
 
@@ -13,14 +13,14 @@ from sce_desktop.ui.kit.theme import px, set_role
 class Workspace(QSplitter):
     """Labels at the left, rows in the centre, the current row at the right."""
 
-    def __init__(self, session: Session, parts: Parts, parent: QWidget | None = None) -> None:
+    def __init__(self, controllers: Controllers, parts: Parts, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setAccessibleName("Workspace")
         self.setChildrenCollapsible(False)
-        self.labels = parts.labels_panel(session)
-        self.rows = parts.rows_view(session)
-        self.filters = parts.filter_bar(session)
-        self.row = parts.row_panel(session)
+        self.labels = parts.labels_panel(controllers)
+        self.rows = parts.rows_view(controllers)
+        self.filters = parts.filter_bar(controllers)
+        self.row = parts.row_panel(controllers)
         self.sides = {"Labels": self.labels, "Row": self.row}
         centre = QWidget()
         centre.setAccessibleName("Rows")
