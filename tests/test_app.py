@@ -86,7 +86,7 @@ def test_path_on_the_command_line_is_opened(start: Callable[..., int], tmp_path:
     titles: list[str] = []
 
     def wait_for_project(window: MainWindow) -> None:
-        if window._session.project is None:
+        if window._controllers.workspace.project is None:
             QTimer.singleShot(20, lambda: wait_for_project(window))
         else:
             titles.append(window.windowTitle())
@@ -134,7 +134,7 @@ def test_bug_in_a_lane_shows_the_crash_dialog_and_the_window_lives(start: Callab
             dialog.reject()
             window.close()
 
-        job = window._session.lanes.files.submit(bug, title="Bug")
+        job = window._controllers.workspace.lanes.files.submit(bug, title="Bug")
         job.failed.connect(lambda _: QTimer.singleShot(0, look))
 
     assert start(crash) == 0

@@ -32,7 +32,7 @@ class Controllers(QObject):
         self.preferences = Preferences(settings, self.messages, self)
         self.workspace = Workspace(lanes, self.messages, self)
         self.navigation = Navigation(self.preferences, self)
-        self.scorer = Scorer(self.workspace, self.navigation, self.preferences, self.messages, self)
+        self.scorer = Scorer(self.workspace, self.navigation, self.preferences, self.messages)
         self.edits = Edits(self.workspace, self.navigation, self.scorer, self.messages, self)
         self.projects = Projects(
             self.workspace,
@@ -49,4 +49,4 @@ class Controllers(QObject):
         self.review = StartReview(
             self.workspace, self.navigation, self.scorer, self.preferences, self.messages
         )
-        self._takeover = Takeover(self.workspace, self.projects, self.messages)
+        self.takeover = Takeover(self.workspace, self.projects, self.messages)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.benchmarks.review import make_project
 from tests.benchmarks.window import Heart, Program, print_beats, run_step
+from tests.ui.wiring import wired
 
 PAUSE_S = 0.1
 
@@ -41,40 +42,49 @@ def edit(folder: str) -> None:
     from sce_desktop.ui.rows.rows_view import RowsView
 
     program, heart = Program(), Heart()
-    session, until = program.session, program.until
-    session.open_project(Path(folder) / "edits.sce")
+    controllers, until = program.session, program.until
+    controllers.projects.open_project(Path(folder) / "edits.sce")
     until(
-        lambda: session.counts is not None and not session.lanes.reads.busy and not session.lanes.files.busy
+        lambda: (
+            controllers.workspace.counts is not None
+            and not controllers.workspace.lanes.reads.busy
+            and not controllers.workspace.lanes.files.busy
+        )
     )
-    project = session.project
+    project = controllers.workspace.project
     assert project is not None
-    first, second = (label.id or 0 for label in session.labels[:2])
+    first, second = (label.id or 0 for label in controllers.workspace.labels[:2])
     (view,) = program.window.findChildren(RowsView)
     view.table.setFocus()
 
     def watch(phase: str, begin: Callable[[], object]) -> None:
         def live() -> None:
             begin()
-            busy = (session.lanes.edits, session.lanes.files)
+            busy = (controllers.workspace.lanes.edits, controllers.workspace.lanes.files)
             while any(lane.busy for lane in busy):
                 QTest.keyClick(view.table, Qt.Key.Key_J)
                 rest = time.monotonic() + PAUSE_S
                 until(lambda rest=rest: time.monotonic() > rest)
-            until(lambda: not session._count_soon.isActive() and not session.lanes.reads.busy)
+            until(
+                lambda: (
+                    not controllers.workspace._count_soon.isActive()
+                    and not controllers.workspace.lanes.reads.busy
+                )
+            )
 
         heart.during(phase, live)
 
     watch(
         "rows are decided in bulk",
-        lambda: decide_many(session, project.row_ids(), Decision.LABEL, [first]),
+        lambda: wired(decide_many, controllers)(project.row_ids(), Decision.LABEL, [first]),
     )
-    watch("that is undone", session.undo)
-    watch("that is done again", session.redo)
-    watch("the label is merged into another", lambda: label_edits.merge(session, {first: second}))
-    session.scorer.stop()
-    until(lambda: session.scorer.job is None)
-    watch("that is undone, too", session.undo)
-    session.scorer.stop()
-    until(lambda: session.scorer.job is None)
+    watch("that is undone", controllers.edits.undo)
+    watch("that is done again", controllers.edits.redo)
+    watch("the label is merged into another", lambda: wired(label_edits.merge, controllers)({first: second}))
+    controllers.scorer.stop()
+    until(lambda: controllers.scorer.job is None)
+    watch("that is undone, too", controllers.edits.undo)
+    controllers.scorer.stop()
+    until(lambda: controllers.scorer.job is None)
     print(json.dumps(heart.phases))
     program.end()

@@ -117,9 +117,9 @@ def review(folder: str) -> None:
     from sce_desktop.ui.rows.rows_view import RowsView
 
     program = Program()
-    session, until = program.session, program.until
-    session.open_project(Path(folder) / "review.sce")
-    until(lambda: session.counts is not None and not session.lanes.reads.busy)
+    controllers, until = program.session, program.until
+    controllers.projects.open_project(Path(folder) / "review.sce")
+    until(lambda: controllers.workspace.counts is not None and not controllers.workspace.lanes.reads.busy)
     (view,) = program.window.findChildren(RowsView)
     (panel,) = program.window.findChildren(RowPanel)
     table = view.table.viewport()
@@ -138,7 +138,7 @@ def review(folder: str) -> None:
 
     def next_row_is_painted(start: float) -> bool:
         row = view.model.row_at(view.table.currentIndex().row())
-        here = row is not None and row.id == session.current_row
+        here = row is not None and row.id == controllers.navigation.current_row
         return here and painted.since(start, table) and painted.since(start, panel.text.view.viewport())
 
     for what, pause in (
@@ -146,11 +146,11 @@ def review(folder: str) -> None:
         ("the same without a pause", 0.0),
     ):
         for number in range(KEYS // 2):
-            before = session.current_row
+            before = controllers.navigation.current_row
             with timed(what) as start:
                 QTest.keyClick(view.table, keys[number % len(keys)])
                 until(lambda start=start: next_row_is_painted(start))
-            assert session.current_row != before
+            assert controllers.navigation.current_row != before
             assert reader.execute("SELECT 1 FROM annotations WHERE row_id = ?", (before,)).fetchone()
             rest = time.perf_counter() + pause
             until(lambda rest=rest: time.perf_counter() >= rest)
@@ -177,49 +177,60 @@ def review(folder: str) -> None:
                 )
             )
         view.model.idsChanged.disconnect(heard)
-        until(lambda: not session.lanes.reads.busy)
+        until(lambda: not controllers.workspace.lanes.reads.busy)
 
-    runs = session.runs
+    runs = controllers.workspace.runs
     for number in range(CHANGES):
         for name, state in (("unlabelled", RowState.UNLABELLED), ("all", RowState.ANY)):
             shown(
-                lambda state=state: session.set_query(replace(session.query, state=state)), f"filter: {name}"
+                lambda state=state: controllers.navigation.set_query(
+                    replace(controllers.navigation.query, state=state)
+                ),
+                f"filter: {name}",
             )
         shown(
-            lambda number=number: session.set_query(replace(session.query, search=WORDS[number])),
+            lambda number=number: controllers.navigation.set_query(
+                replace(controllers.navigation.query, search=WORDS[number])
+            ),
             "filter: search",
         )
-        session.set_query(replace(session.query, search=""))
-        until(lambda: not session.lanes.reads.busy)
+        controllers.navigation.set_query(replace(controllers.navigation.query, search=""))
+        until(lambda: not controllers.workspace.lanes.reads.busy)
         for order in (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.RARE, RowOrder.DISAGREE, RowOrder.FILE):
-            query = order_by(session.query, order, runs)
-            shown(lambda query=query: session.set_query(query), f"order: {order.value}")
+            query = order_by(controllers.navigation.query, order, runs)
+            shown(lambda query=query: controllers.navigation.set_query(query), f"order: {order.value}")
 
-    session.warm_up()
-    until(lambda: session.scorer.ready)
-    session.scorer.score()
-    until(lambda: all(program.scores_shown()) and session.runs and session.runs[0].model != "drawn at random")
-    until(lambda: session.runs[0].scored > 200)
-    session.scorer.stop()
-    until(lambda: session.scorer.job is None)
+    controllers.projects.warm_up()
+    until(lambda: controllers.scorer.ready)
+    controllers.scorer.score()
+    until(
+        lambda: (
+            all(program.scores_shown())
+            and controllers.workspace.runs
+            and controllers.workspace.runs[0].model != "drawn at random"
+        )
+    )
+    until(lambda: controllers.workspace.runs[0].scored > 200)
+    controllers.scorer.stop()
+    until(lambda: controllers.scorer.job is None)
     for number in range(CHANGES):
-        labels = list(session.labels)
+        labels = list(controllers.workspace.labels)
         labels[number] = replace(labels[number], name=f"Another intent {number}")
         told: list[float] = []  # when the rows on the screen had their scores
-        run_before = session.runs[0].id
+        run_before = controllers.workspace.runs[0].id
 
         def listen(*_: object, told: list[float] = told, run_before: int = run_before) -> None:
-            fresh = session.runs[0].id != run_before
+            fresh = controllers.workspace.runs[0].id != run_before
             if not told and fresh and all(score is not None and not score.stale for score in _screen(view)):
                 told.append(time.perf_counter())
 
         heard = view.model.dataChanged.connect(listen)
         with timed("edit of a label, to scores on the screen"):
-            session.set_labels(labels)
+            controllers.edits.set_labels(labels)
             until(lambda told=told: told and painted.since(told[0], table))
         view.model.dataChanged.disconnect(heard)
-        session.scorer.stop()
-        until(lambda: session.scorer.job is None)
+        controllers.scorer.stop()
+        until(lambda: controllers.scorer.job is None)
     print(json.dumps(times))
     program.end()
 

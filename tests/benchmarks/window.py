@@ -23,7 +23,7 @@ from tests.benchmarks.measure import print_table
 from tests.benchmarks.tables import write_table
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.session import Session
+    from sce_desktop.controllers.controllers import Controllers
     from sce_desktop.core.tables import TablePreview
 
 BEAT_MS = 5
@@ -115,16 +115,16 @@ class Program:
         from PySide6.QtCore import QTimer
 
         from sce_desktop.app import make_application, make_window
+        from sce_desktop.controllers.controllers import Controllers
         from sce_desktop.controllers.jobs import Lanes
-        from sce_desktop.controllers.session import Session
         from sce_desktop.settings import Settings
         from sce_desktop.ui.kit.theme import Theme
 
         self.app = make_application()
         self.lanes = Lanes()
         theme = Theme(self.app, "light")
-        self.session: Session = Session(self.lanes, Settings.load())
-        self.window = make_window(self.session, theme)
+        self.controllers: Controllers = Controllers(self.lanes, Settings.load())
+        self.window = make_window(self.controllers, theme)
         self.window.show()
         idle: list[bool] = []
         QTimer.singleShot(0, lambda: idle.append(True))
@@ -216,28 +216,28 @@ def tune(folder: str) -> None:
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()
-    session, until = program.session, program.until
-    session.warm_up()
+    controllers, until = program.session, program.until
+    controllers.projects.warm_up()
     with table.open(encoding="utf-8", newline="") as file:
         text = next(csv.reader(file)).index("text")
     previews: list[TablePreview] = []
-    session.preview(table).finished.connect(previews.append)
+    controllers.projects.preview(table).finished.connect(previews.append)
     until(lambda: previews)
-    session.import_table(ImportChoices(table, previews[0].options, (text,)))
-    until(lambda: session.counts is not None and session.scorer.ready)
-    session.set_labels([Label(name) for name in LABELS])
-    session.scorer.score()
-    until(lambda: session.scorer.job is None)
-    project = session.project
+    controllers.projects.import_table(ImportChoices(table, previews[0].options, (text,)))
+    until(lambda: controllers.workspace.counts is not None and controllers.scorer.ready)
+    controllers.edits.set_labels([Label(name) for name in LABELS])
+    controllers.scorer.score()
+    until(lambda: controllers.scorer.job is None)
+    project = controllers.workspace.project
     assert project is not None
-    ids, tops = project.run_arrays(session.runs[0].id)[:2]
-    for place, label in enumerate(session.labels):
+    ids, tops = project.run_arrays(controllers.workspace.runs[0].id)[:2]
+    for place, label in enumerate(controllers.workspace.labels):
         if len(mine := ids[tops == place]):
-            session.decide(mine.tolist(), Decision.LABEL, [label.id or 0])
-            until(lambda: not session.lanes.edits.busy)  # a long edit refuses the next one
+            controllers.edits.decide(mine.tolist(), Decision.LABEL, [label.id or 0])
+            until(lambda: not controllers.workspace.lanes.edits.busy)  # a long edit refuses the next one
     program.window.docks["Fine-tune"].bring()
-    until(lambda: not session.lanes.reads.busy)
-    tuner = session.tuner
+    until(lambda: not controllers.workspace.lanes.reads.busy)
+    tuner = controllers.tuner
 
     def learn() -> None:
         tuner.start(TuneChoices())
@@ -257,8 +257,8 @@ def tune(folder: str) -> None:
     version = tuner.versions[0]
 
     def use() -> None:
-        session.scorer.use_version(version.id)
-        until(lambda: session.scorer.job is None)
+        controllers.scorer.use_version(version.id)
+        until(lambda: controllers.scorer.job is None)
 
     heart.during("its version scores every row", use)
     print(json.dumps({"phases": heart.phases, **took}))
@@ -272,27 +272,29 @@ def work(folder: str, seconds: str) -> None:
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()
-    session, until = program.session, program.until
+    controllers, until = program.session, program.until
     end = time.monotonic() + 1
     heart.during("nothing is done", lambda: until(lambda: time.monotonic() > end))
-    session.warm_up()
-    heart.during("the model loads", lambda: until(lambda: session.scorer.ready))
+    controllers.projects.warm_up()
+    heart.during("the model loads", lambda: until(lambda: controllers.scorer.ready))
     with table.open(encoding="utf-8", newline="") as file:
         text = next(csv.reader(file)).index("text")
     previews: list[TablePreview] = []  # read as the import dialog finds out
-    session.preview(table).finished.connect(previews.append)
+    controllers.projects.preview(table).finished.connect(previews.append)
     until(lambda: previews)
-    session.import_table(ImportChoices(table, previews[0].options, (text,)))
-    heart.during("rows are imported and counted", lambda: until(lambda: session.counts is not None))
-    until(lambda: not session.lanes.files.busy)
-    session.set_labels([Label(name) for name in LABELS])
-    session.scorer.score()
+    controllers.projects.import_table(ImportChoices(table, previews[0].options, (text,)))
+    heart.during(
+        "rows are imported and counted", lambda: until(lambda: controllers.workspace.counts is not None)
+    )
+    until(lambda: not controllers.workspace.lanes.files.busy)
+    controllers.edits.set_labels([Label(name) for name in LABELS])
+    controllers.scorer.score()
     until_then = time.monotonic() + float(seconds)
     heart.during("rows are scored", lambda: until(lambda: time.monotonic() > until_then))
-    session.scorer.stop()
-    until(lambda: session.scorer.job is None)
+    controllers.scorer.stop()
+    until(lambda: controllers.scorer.job is None)
     out = Path(folder) / "export.csv"
-    job = session.export_table(ExportChoices(out, "all", None, excel_safe=False))
+    job = controllers.projects.export_table(ExportChoices(out, "all", None, excel_safe=False))
     assert job is not None
     heart.during("rows are exported", lambda: until(out.exists))
     print(json.dumps(heart.phases))

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEventLoop, Qt, QTimer
 
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Job
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.runs import Scores
@@ -69,14 +69,14 @@ class Scene:
     """The window, its session with the project open, and the folder that all of it lies in."""
 
     window: MainWindow
-    session: Session
+    controllers: Controllers
     folder: Path
     before: dict[str, int] = field(default_factory=dict)  # what checks compare with
 
     @property
     def project(self) -> Project:
-        assert self.session.project is not None
-        return self.session.project
+        assert self.controllers.workspace.project is not None
+        return self.controllers.workspace.project
 
     @property
     def table(self) -> Path:
@@ -89,24 +89,29 @@ class Scene:
 
     @property
     def idle(self) -> bool:
-        return not any(lane.busy for lane in self.session.lanes)
+        return not any(lane.busy for lane in self.controllers.workspace.lanes)
 
     def open(self, material: Path) -> None:
         """Put everything to where it was at the beginning; the search index is not built."""
-        session = self.session
-        session.close_project()
-        until(lambda: session.project is None and self.idle)
+        controllers = self.controllers
+        controllers.projects.close_project()
+        until(lambda: controllers.workspace.project is None and self.idle)
         for name in self.files() - {"settings.json"}:
             (self.folder / name).unlink()
         for source in material.iterdir():
             shutil.copy(source, self.folder)
-        session.open_project(self.folder / PROJECT)
-        until(lambda: session.project is not None)
-        session.lanes.files.cancel_all()
+        controllers.projects.open_project(self.folder / PROJECT)
+        until(lambda: controllers.workspace.project is not None)
+        controllers.workspace.lanes.files.cancel_all()
         until(lambda: self.idle)
 
     def job(self, title: str) -> Job:
-        (found,) = [job for lane in self.session.lanes for job in lane.jobs if job.title.startswith(title)]
+        (found,) = [
+            job
+            for lane in self.controllers.workspace.lanes
+            for job in lane.jobs
+            if job.title.startswith(title)
+        ]
         return found
 
 
@@ -145,19 +150,19 @@ def _choices(scene: Scene, **more: object) -> ImportChoices:
 
 
 def _import(scene: Scene) -> Job:
-    job = scene.session.import_table(_choices(scene, project_path=scene.folder / "new.sce"))
+    job = scene.controllers.projects.import_table(_choices(scene, project_path=scene.folder / "new.sce"))
     assert job is not None
     return job
 
 
 def _append(scene: Scene) -> Job:
-    job = scene.session.import_table(_choices(scene, append=True))
+    job = scene.controllers.projects.import_table(_choices(scene, append=True))
     assert job is not None
     return job
 
 
 def _score(scene: Scene) -> Job:
-    job = scene.session.scorer.score()
+    job = scene.controllers.scorer.score()
     assert job is not None
     return job
 
@@ -168,17 +173,17 @@ def _index(scene: Scene) -> Job:
     copy = scene.folder / f"copy {scene.before['copy']}.sce"
     shutil.copy(scene.folder / PROJECT, copy)
     opened: list[object] = []
-    scene.session.projectOpened.connect(opened.append)
-    scene.session.open_project(copy)
+    scene.controllers.workspace.projectOpened.connect(opened.append)
+    scene.controllers.projects.open_project(copy)
     until(lambda: bool(opened))
-    scene.session.projectOpened.disconnect(opened.append)
+    scene.controllers.workspace.projectOpened.disconnect(opened.append)
     return scene.job("Building the search index")
 
 
 def _export(name: str, columns: tuple[str, ...] | None = None) -> Callable[[Scene], Job]:
     def start(scene: Scene) -> Job:
         scene.folder.joinpath(name).write_text(OLD, encoding="utf-8")
-        job = scene.session.export_table(ExportChoices(scene.folder / name, columns=columns))
+        job = scene.controllers.projects.export_table(ExportChoices(scene.folder / name, columns=columns))
         assert job is not None
         return job
 
@@ -196,7 +201,7 @@ def _suggest(scene: Scene) -> Job:
 
 def _copy(scene: Scene) -> Job:
     scene.folder.joinpath("copy.sce").write_text(OLD, encoding="utf-8")
-    job = scene.session.save_copy(scene.folder / "copy.sce", True)
+    job = scene.controllers.projects.save_copy(scene.folder / "copy.sce", True)
     assert job is not None
     return job
 
@@ -236,7 +241,7 @@ def _old_file(name: str) -> Callable[[Scene], None]:
 
 
 def _labels_as_they_were(scene: Scene) -> None:
-    assert [label.name for label in scene.session.labels] == list(LABELS)
+    assert [label.name for label in scene.controllers.workspace.labels] == list(LABELS)
 
 
 JOBS = (

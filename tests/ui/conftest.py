@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Lanes
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
@@ -41,12 +41,12 @@ def lanes(qapp) -> Iterator[Lanes]:
 
 
 @pytest.fixture
-def session(lanes: Lanes, tmp_path: Path, qtbot: QtBot) -> Iterator[Session]:
+def controllers(lanes: Lanes, tmp_path: Path, qtbot: QtBot) -> Iterator[Controllers]:
     """A session without a project; what it opens is closed at the end."""
-    session = Session(lanes, Settings(tmp_path / "settings.json"))
-    yield session
-    with qtbot.waitSignal(session.settled):
-        session.shut_down()
+    controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+    yield controllers
+    with qtbot.waitSignal(controllers.projects.settled):
+        controllers.projects.shut_down()
 
 
 @pytest.fixture
@@ -79,14 +79,14 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def real_window(session: Session, theme: Theme, qtbot: QtBot) -> Iterator[MainWindow]:
+def real_window(controllers: Controllers, theme: Theme, qtbot: QtBot) -> Iterator[MainWindow]:
     """The window with its real panels at 1280x800; no model is loaded."""
-    window = make_window(session, theme)
+    window = make_window(controllers, theme)
     window.resize(1280, 800)
     window.show()
     window.activateWindow()
     yield window
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     window._settled = True  # the session fixture ends the work
     window.close()
     window.deleteLater()

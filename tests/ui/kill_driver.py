@@ -26,18 +26,18 @@ def tell(*words: object) -> None:
 
 def drive(folder: Path, name: str) -> None:
     (window,) = (w for w in app.make_application().topLevelWidgets() if isinstance(w, MainWindow))
-    session = window._session
+    controllers = window._controllers
     if name == LOADING:  # with torch, which happens once in a process
-        until(lambda: session.lanes.models.busy)
-        (loading, *_) = session.lanes.models.jobs
+        until(lambda: controllers.workspace.lanes.models.busy)
+        (loading, *_) = controllers.workspace.lanes.models.jobs
         until(lambda: loading.started_at is not None)
         loading.ended.connect(lambda: tell("ended"))
         tell("running")
         return
     (kind,) = (kind for kind in JOBS if kind.name == name)
-    until(lambda: session.project is not None)
-    session.lanes.files.cancel_all()  # the search index
-    scene = Scene(window, session, folder)
+    until(lambda: controllers.workspace.project is not None)
+    controllers.workspace.lanes.files.cancel_all()  # the search index
+    scene = Scene(window, controllers, folder)
     until(lambda: scene.idle)
     job = kind.start(scene)
 

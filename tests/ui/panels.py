@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.runs import ModelVersion, Run, Scores
 from sce_desktop.store.project import Project
 
@@ -72,16 +72,20 @@ def add_version(project: Project, settings: Mapping[str, Any], *, base: str = "s
     )
 
 
-def open_in(qtbot: QtBot, session: Session, path: Path) -> Project:
+def open_in(qtbot: QtBot, controllers: Controllers, path: Path) -> Project:
     """Open a project and wait until it has been counted."""
-    with qtbot.waitSignals([session.projectOpened, session.countsChanged]):
-        session.open_project(path)
-    assert session.project is not None
-    return session.project
+    with qtbot.waitSignals([controllers.workspace.projectOpened, controllers.workspace.countsChanged]):
+        controllers.projects.open_project(path)
+    assert controllers.workspace.project is not None
+    return controllers.workspace.project
 
 
-def settle(qtbot: QtBot, session: Session) -> None:
+def settle(qtbot: QtBot, controllers: Controllers) -> None:
     """Wait until nothing is being read."""
-    qtbot.waitUntil(lambda: not session.lanes.reads.busy and not session._count_soon.isActive())
+    qtbot.waitUntil(
+        lambda: (
+            not controllers.workspace.lanes.reads.busy and not controllers.workspace._count_soon.isActive()
+        )
+    )
     qtbot.wait(1)
-    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)

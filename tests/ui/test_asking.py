@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 import sce_desktop.ui
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.findings.findings_exports import FindingsExports
 from sce_desktop.ui.finetune import versions_list
 from sce_desktop.ui.kit.dialog_parts import ask_replace, ask_save
@@ -23,45 +23,46 @@ from sce_desktop.ui.window.lost_project import LostProject
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores
+from tests.ui.wiring import wired
 
 Chosen = list[tuple[Path, bool]]
 
 
-def labels(session: Session, parent: QWidget, chosen: Chosen) -> QWidget:
-    offers = LabelOffers(session, parent)
+def labels(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidget:
+    offers = wired(LabelOffers, controllers)(parent)
     offers.save_to = lambda *found: chosen.append(found)  # type: ignore[method-assign,assignment]
     offers.ask_save()
     return parent
 
 
-def workbook(session: Session, parent: QWidget, chosen: Chosen) -> QWidget:
-    return _findings(session, parent, chosen, FindingsExports.ask_workbook)
+def workbook(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidget:
+    return _findings(controllers, parent, chosen, FindingsExports.ask_workbook)
 
 
-def page(session: Session, parent: QWidget, chosen: Chosen) -> QWidget:
-    return _findings(session, parent, chosen, FindingsExports.ask_page)
+def page(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidget:
+    return _findings(controllers, parent, chosen, FindingsExports.ask_page)
 
 
 def _findings(
-    session: Session, parent: QWidget, chosen: Chosen, ask: Callable[[FindingsExports], None]
+    controllers: Controllers, parent: QWidget, chosen: Chosen, ask: Callable[[FindingsExports], None]
 ) -> QWidget:
-    exports = FindingsExports(session, parent)
+    exports = wired(FindingsExports, controllers)(parent)
     exports.answer = object()  # type: ignore[assignment]
     exports.save_to = lambda *found: chosen.append(found)  # type: ignore[method-assign,assignment]
     ask(exports)
     return parent
 
 
-def save_as(session: Session, parent: QWidget, chosen: Chosen) -> QWidget:
-    lost = LostProject(session, parent)
+def save_as(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidget:
+    lost = wired(LostProject, controllers)(parent)
     lost.save_as = lambda *found: chosen.append(found)  # type: ignore[method-assign,assignment]
     lost.ask_place()
     return parent
 
 
-def copy(session: Session, parent: QWidget, chosen: Chosen) -> QWidget:
+def copy(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidget:
     class Window(QWidget):
-        _session = session
+        _session = controllers
         _choose_copy = MainWindow._choose_copy
 
         class _state:  # noqa: N801
@@ -69,12 +70,12 @@ def copy(session: Session, parent: QWidget, chosen: Chosen) -> QWidget:
             setValue = staticmethod(lambda *_: None)
 
     window = Window(parent)
-    session.save_copy = lambda *found: chosen.append(found)  # type: ignore[method-assign,assignment,return-value]
+    controllers.projects.save_copy = lambda *found: chosen.append(found)  # type: ignore[method-assign,assignment,return-value]
     MainWindow.ask_copy(window)  # type: ignore[arg-type]
     return window
 
 
-DIALOGS: dict[Callable[[Session, QWidget, Chosen], QWidget], str] = {
+DIALOGS: dict[Callable[[Controllers, QWidget, Chosen], QWidget], str] = {
     labels: ".csv",
     workbook: ".xlsx",
     page: ".html",
@@ -97,16 +98,16 @@ def question(parent: QWidget) -> QMessageBox | None:
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Session:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(labels=LABELS))
-    return session
+def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> Controllers:
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(labels=LABELS))
+    return controllers
 
 
 @pytest.mark.parametrize("ending", [True, False], ids=["as it is called", "without its ending"])
 @pytest.mark.parametrize("ask", DIALOGS, ids=lambda ask: ask.__name__)
 def test_a_dialog_asks_before_it_replaces(
-    qtbot: QtBot, opened: Session, tmp_path: Path, ask: Callable[..., QWidget], ending: bool
+    qtbot: QtBot, opened: Controllers, tmp_path: Path, ask: Callable[..., QWidget], ending: bool
 ) -> None:
     """Also where the ending is added to what was typed: native dialogs have asked about another name then."""
     parent, chosen = QWidget(), []  # type: tuple[QWidget, Chosen]
@@ -150,26 +151,26 @@ def test_what_is_no_file_is_asked_about_too(qtbot: QtBot, tmp_path: Path) -> Non
 
 
 def test_a_file_that_comes_while_one_is_asked_is_not_replaced(
-    qtbot: QtBot, opened: Session, tmp_path: Path
+    qtbot: QtBot, opened: Controllers, tmp_path: Path
 ) -> None:
     """Nobody was asked about it."""
     parent = QWidget()
     qtbot.addWidget(parent)
-    offers = LabelOffers(opened, parent)
+    offers = wired(LabelOffers, opened)(parent)
     mine = tmp_path / "labels.csv"
     ask_save(parent, "Save", "CSV (*.csv)", lambda *_: None, suffix="csv").close()
     mine.write_text("mine")
-    with qtbot.waitSignal(opened.told) as told:
+    with qtbot.waitSignal(opened.messages.told) as told:
         offers.save_to(mine, False)
     assert "already exists" in told.args[0]
     assert mine.read_text() == "mine"
-    with qtbot.waitSignal(opened.told):
+    with qtbot.waitSignal(opened.messages.told):
         offers.save_to(mine, True)
     assert mine.read_text().startswith("name")
 
 
 def test_a_model_folder_that_is_there_is_asked_about(
-    qtbot: QtBot, opened: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, opened: Controllers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Version:
         title, name = "version 1 of sce-mini", "version 1"
@@ -180,7 +181,7 @@ def test_a_model_folder_that_is_there_is_asked_about(
     monkeypatch.setattr(versions_list, "ask_folder", lambda _parent, _title, chosen: chosen(str(tmp_path)))
     monkeypatch.setattr(versions_list.VersionsPane, "selected", (Version(),))
     monkeypatch.setattr(opened.tuner, "export", lambda *found: exported.append(found))
-    pane = versions_list.VersionsPane(opened, parent)
+    pane = wired(versions_list.VersionsPane, opened)(parent)
     folder = tmp_path / "version-1-of-sce-mini"
     pane.ask_export()
     assert [found[1:] for found in exported] == [(folder, False)]
@@ -195,12 +196,12 @@ def test_a_model_folder_that_is_there_is_asked_about(
 
 @pytest.mark.parametrize("what", ["file", "note", "own note", "link"])
 def test_the_export_dialog_asks_in_place(
-    qtbot: QtBot, opened: Session, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, opened: Controllers, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """About the table, and about a note beside it that is none of ours."""
-    assert opened.project is not None
-    give_scores(opened.project, [0, 1, 2])
-    dialog = ExportDialog(opened)
+    assert opened.workspace.project is not None
+    give_scores(opened.workspace.project, [0, 1, 2])
+    dialog = wired(ExportDialog, opened)()
     qtbot.addWidget(dialog)
     dialog.show()
     qtbot.waitUntil(lambda: dialog._facts is not None)
@@ -225,7 +226,7 @@ def test_the_export_dialog_asks_in_place(
     dialog.accept()
     assert os.path.lexists(there)
     exported: list[Any] = []
-    monkeypatch.setattr(opened, "export_table", exported.append)
+    monkeypatch.setattr(opened.projects, "export_table", exported.append)
     dialog.replace.setChecked(True)
     dialog.accept()
     assert exported[0].replace

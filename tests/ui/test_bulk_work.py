@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.bulk_work import decide_many, submit_bulk, undecided_copies
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.project import Project
@@ -21,28 +21,29 @@ from sce_desktop.ui.kit.labels_dialog import LabelsDialog
 from sce_desktop.ui.rows.row_actions import RowActions
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.wiring import wired
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Session:
-    open_in(qtbot, session, make_project(texts=("same",) * 8, labels=LABELS))
-    return session
+def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> Controllers:
+    open_in(qtbot, controllers, make_project(texts=("same",) * 8, labels=LABELS))
+    return controllers
 
 
 @pytest.fixture
-def told(session: Session) -> list[str]:
+def told(controllers: Controllers) -> list[str]:
     said: list[str] = []
-    session.told.connect(lambda sentence, _tone: said.append(sentence))
+    controllers.messages.told.connect(lambda sentence, _tone: said.append(sentence))
     return said
 
 
 def test_rows_of_a_sample_are_left_out_and_that_is_told(
-    qtbot: QtBot, opened: Session, told: list[str]
+    qtbot: QtBot, opened: Controllers, told: list[str]
 ) -> None:
-    project = opened.project
+    project = opened.workspace.project
     assert project is not None
     project.create_audit([3, 5], seed=0)
-    job = decide_many(opened, range(1, 9), Decision.NONE)
+    job = wired(decide_many, opened)(range(1, 9), Decision.NONE)
     assert job is not None
     assert job.lane == "files"  # the table must not wait for it
     with qtbot.waitSignal(job.ended):
@@ -58,18 +59,18 @@ def test_rows_of_a_sample_are_left_out_and_that_is_told(
 
 
 def test_the_menu_of_several_rows_spares_a_sample_and_that_of_one_does_not(
-    qtbot: QtBot, opened: Session
+    qtbot: QtBot, opened: Controllers
 ) -> None:
-    project = opened.project
+    project = opened.workspace.project
     assert project is not None
     project.create_audit([3, 5], seed=0)
     parent = QWidget()
     qtbot.addWidget(parent)
     for ids in ([2, 3], [5]):
-        menu = RowActions(opened, parent).menu(ids)
+        menu = wired(RowActions, opened)(parent).menu(ids)
         next(action for action in menu.actions() if action.text() == "None of these").trigger()
     qtbot.waitUntil(lambda: sorted(project.annotations(range(1, 9))) == [2, 5])
-    qtbot.waitUntil(lambda: not opened.lanes.files.busy)
+    qtbot.waitUntil(lambda: not opened.workspace.lanes.files.busy)
     assert project.annotations([5])[5].origin is Origin.HAND
     settle(qtbot, opened)
 
@@ -78,12 +79,12 @@ MANY = tuple(f"Topic {number}" for number in range(50))
 
 
 @pytest.fixture
-def of_50_labels(qtbot: QtBot, session: Session, make_project: MakeProject) -> Session:
+def of_50_labels(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> Controllers:
     path = make_project(texts=("a", "b", "c", "d"), labels=MANY)
     with Project.open(path) as project:
         give_scores(project, [45, 0, 0, 0])
-    open_in(qtbot, session, path)
-    return session
+    open_in(qtbot, controllers, path)
+    return controllers
 
 
 @pytest.fixture
@@ -93,34 +94,34 @@ def parent(qtbot: QtBot) -> QWidget:
     return parent
 
 
-def offered(session: Session, parent: QWidget, ids: list[int]) -> dict[str, QAction]:
-    labels = RowActions(session, parent).menu(ids).actions()[0].menu()
+def offered(controllers: Controllers, parent: QWidget, ids: list[int]) -> dict[str, QAction]:
+    labels = wired(RowActions, controllers)(parent).menu(ids).actions()[0].menu()
     assert isinstance(labels, QMenu)
     return {action.text(): action for action in labels.actions()}
 
 
 def test_of_many_labels_a_row_is_offered_the_most_probable(
-    qtbot: QtBot, of_50_labels: Session, parent: QWidget
+    qtbot: QtBot, of_50_labels: Controllers, parent: QWidget
 ) -> None:
-    session = of_50_labels
-    of_row = list(offered(session, parent, [1]))
+    controllers = of_50_labels
+    of_row = list(offered(controllers, parent, [1]))
     assert (of_row[0], of_row[-1], len(of_row)) == ("Topic 45", "Another label…", 31)
-    assert list(offered(session, parent, [1, 2]))[:2] == ["Topic 0", "Topic 1"]  # rows differ
-    session.change_setting("blind", True)
-    assert next(iter(offered(session, parent, [1]))) == "Topic 0"  # no hint of what the model says
-    settle(qtbot, session)
+    assert list(offered(controllers, parent, [1, 2]))[:2] == ["Topic 0", "Topic 1"]  # rows differ
+    controllers.preferences.change_setting("blind", True)
+    assert next(iter(offered(controllers, parent, [1]))) == "Topic 0"  # no hint of what the model says
+    settle(qtbot, controllers)
 
 
-def test_any_label_can_be_given_to_rows(qtbot: QtBot, of_50_labels: Session, parent: QWidget) -> None:
-    session = of_50_labels
-    project = session.project
+def test_any_label_can_be_given_to_rows(qtbot: QtBot, of_50_labels: Controllers, parent: QWidget) -> None:
+    controllers = of_50_labels
+    project = controllers.workspace.project
     assert project is not None
-    offered(session, parent, [1])["Another label…"].trigger()
+    offered(controllers, parent, [1])["Another label…"].trigger()
     (dialog,) = parent.findChildren(LabelsDialog)
     dialog.labels.search.setText("topic 49")
     qtbot.keyClick(dialog.labels.search, Qt.Key.Key_Return)
-    assert project.annotations([1])[1].label_ids == (session.labels[49].id,)
-    offered(session, parent, [2, 3])["Another label…"].trigger()
+    assert project.annotations([1])[1].label_ids == (controllers.workspace.labels[49].id,)
+    offered(controllers, parent, [2, 3])["Another label…"].trigger()
     dialog = parent.findChildren(LabelsDialog)[-1]
     assert dialog.windowTitle() == "2 rows as"
     item = dialog.labels.list.topLevelItem(40)
@@ -128,30 +129,30 @@ def test_any_label_can_be_given_to_rows(qtbot: QtBot, of_50_labels: Session, par
     dialog.labels.list.setCurrentItem(item)
     dialog.labels.list.itemDoubleClicked.emit(item, 0)
     qtbot.waitUntil(lambda: sorted(project.annotations([2, 3])) == [2, 3])
-    assert project.annotations([2])[2].label_ids == (session.labels[40].id,)
-    settle(qtbot, session)
+    assert project.annotations([2])[2].label_ids == (controllers.workspace.labels[40].id,)
+    settle(qtbot, controllers)
 
 
 def test_several_labels_can_be_given_where_several_may_fit(
-    qtbot: QtBot, of_50_labels: Session, parent: QWidget
+    qtbot: QtBot, of_50_labels: Controllers, parent: QWidget
 ) -> None:
-    session = of_50_labels
-    session.set_labels(session.labels, multi_label=True)
-    offered(session, parent, [4])["Another label…"].trigger()
+    controllers = of_50_labels
+    controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
+    offered(controllers, parent, [4])["Another label…"].trigger()
     (dialog,) = parent.findChildren(LabelsDialog)
     for place in (0, 49):
         item = dialog.labels.list.topLevelItem(place)
         assert item is not None
         item.setCheckState(0, Qt.CheckState.Checked)
     dialog.accept()
-    assert session.project is not None
-    ids = session.project.annotations([4])[4].label_ids
-    assert ids == (session.labels[0].id, session.labels[49].id)
-    settle(qtbot, session)
+    assert controllers.workspace.project is not None
+    ids = controllers.workspace.project.annotations([4])[4].label_ids
+    assert ids == (controllers.workspace.labels[0].id, controllers.workspace.labels[49].id)
+    settle(qtbot, controllers)
 
 
-def test_copies_in_a_sample_are_not_offered(opened: Session) -> None:
-    project = opened.project
+def test_copies_in_a_sample_are_not_offered(opened: Controllers) -> None:
+    project = opened.workspace.project
     assert project is not None
     project.create_audit([3, 5], seed=0)
     project.decide([1], Decision.NONE)
@@ -172,10 +173,10 @@ class Halting:
 
 
 def test_one_decides_by_hand_between_two_steps_and_stops_the_rest(
-    qtbot: QtBot, opened: Session, told: list[str], monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, opened: Controllers, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "STEP", 2)
-    project = opened.project
+    project = opened.workspace.project
     assert project is not None
     written, go_on = threading.Event(), threading.Event()
 
@@ -183,11 +184,11 @@ def test_one_decides_by_hand_between_two_steps_and_stops_the_rest(
         wanted = dict.fromkeys(range(1, 8), (0,))
         return bulk.decide_all(project, wanted, queue=queue, progress=Halting(progress, written, go_on))
 
-    job = submit_bulk(opened, halting)
+    job = wired(submit_bulk, opened)(halting)
     assert job is not None
     qtbot.waitUntil(written.is_set)
-    assert opened.decide([8], Decision.SKIPPED)  # while the job is between two steps
-    with qtbot.waitSignals([job.cancelled, opened.historyChanged]):
+    assert opened.edits.decide([8], Decision.SKIPPED)  # while the job is between two steps
+    with qtbot.waitSignals([job.cancelled, opened.workspace.historyChanged]):
         job.cancel()
         go_on.set()
     assert told == ["Stopped: 2 rows decided in bulk until then. Undo with Ctrl+Z."]

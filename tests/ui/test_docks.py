@@ -10,8 +10,8 @@ from PySide6.QtCore import QSettings, QSize
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.controllers.session import Session
 from sce_desktop.ui.kit.parts import DockPart, Parts
 from sce_desktop.ui.kit.theme import Theme, px
 from sce_desktop.ui.window.main_window import MainWindow
@@ -27,8 +27,8 @@ class _High(QLabel):
         return QSize(400, 1500)
 
 
-def _maker(name: str) -> Callable[[Session], QWidget]:
-    def make(session: Session) -> QWidget:
+def _maker(name: str) -> Callable[[Controllers], QWidget]:
+    def make(controllers: Controllers) -> QWidget:
         built.append(name)
         return _High(name) if name == "Second" else QLabel(name)
 
@@ -36,14 +36,14 @@ def _maker(name: str) -> Callable[[Session], QWidget]:
 
 
 @pytest.fixture
-def window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+def window(controllers: Controllers, theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
     built.clear()
 
-    def plain(_session: Session) -> QWidget:
+    def plain(_session: Controllers) -> QWidget:
         return QWidget()
 
     window = MainWindow(
-        session,
+        controllers,
         Parts(
             *(plain,) * 5,
             import_dialog=None,  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ def window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MainWindo
 
 
 def _open(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    with qtbot.waitSignal(window._session.countsChanged):
+    with qtbot.waitSignal(window._controllers.workspace.countsChanged):
         window.open_path(path)
 
 
@@ -90,18 +90,18 @@ def test_a_panel_behind_a_tab_comes_to_the_front(
     qtbot.waitUntil(lambda: second.seen and not first.seen)
     first.toggle()
     qtbot.waitUntil(lambda: first.seen and not second.seen)
-    window._session.panelAsked.emit("Second")
+    window._controllers.navigation.panelAsked.emit("Second")
     qtbot.waitUntil(lambda: second.seen)
 
 
 def test_panels_of_a_project_go_and_come_with_it(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, controllers: Controllers
 ) -> None:
     _open(qtbot, window, make_project())
     window.docks["First"].bring()
     window.docks["Jobs and log"].bring()
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert window.docks["First"].isHidden()
     assert not window.docks["Jobs and log"].isHidden()
     _open(qtbot, window, make_project("Other"))
@@ -111,7 +111,7 @@ def test_panels_of_a_project_go_and_come_with_it(
 
 @pytest.mark.parametrize("by", ["all", "its key", "its button"])
 def test_a_panel_that_is_put_away_gives_the_keys_back_to_the_rows(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session, by: str
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, controllers: Controllers, by: str
 ) -> None:
     _open(qtbot, window, make_project())
     window.activateWindow()
@@ -120,24 +120,24 @@ def test_a_panel_that_is_put_away_gives_the_keys_back_to_the_rows(
     close = next(b for b in first.findChildren(QToolButton) if b.accessibleName() == "Close: First")
     close.setFocus()
     qtbot.waitUntil(close.hasFocus)
-    with qtbot.waitSignal(session.rowsFocusAsked):
+    with qtbot.waitSignal(controllers.navigation.rowsFocusAsked):
         {"all": window.close_panels, "its key": first.toggle, "its button": close.click}[by]()
     assert first.isHidden()
     first.bring()
-    with qtbot.assertNotEmitted(session.rowsFocusAsked):  # the keys are for something else
+    with qtbot.assertNotEmitted(controllers.navigation.rowsFocusAsked):  # the keys are for something else
         window.close_panels()
 
 
 @pytest.mark.parametrize("front", ["First", "Second", "Jobs and log"])
 def test_the_next_project_opens_on_the_panel_that_was_seen(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session, front: str
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, controllers: Controllers, front: str
 ) -> None:
     _open(qtbot, window, make_project())
     for title in ("First", "Second", "Jobs and log", front):
         window.docks[title].bring()
     qtbot.waitUntil(lambda: window.docks[front].seen)
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     _open(qtbot, window, make_project("Other"))
     qtbot.waitUntil(lambda: window.docks[front].seen)
     assert not any(dock.isHidden() for dock in window.docks.values())
@@ -151,7 +151,7 @@ def test_a_project_opens_on_no_panel_where_none_was_shown(
 
 
 def test_one_command_closes_all_panels(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, controllers: Controllers
 ) -> None:
     _open(qtbot, window, make_project())
     for dock in window.docks.values():
@@ -161,8 +161,8 @@ def test_one_command_closes_all_panels(
     assert action.shortcut().toString() == "Ctrl+0"
     action.trigger()
     assert all(dock.isHidden() for dock in window.docks.values())
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     _open(qtbot, window, make_project("Other"))
     assert all(dock.isHidden() for dock in window.docks.values())  # closed is closed
     action.trigger()  # nothing to close

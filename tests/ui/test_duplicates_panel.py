@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import duplicates_work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress
 from sce_desktop.ui.duplicates.duplicates_model import DECIDED, LABELS
@@ -21,6 +21,7 @@ from sce_desktop.ui.kit.theme import Theme
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS as NAMES
 from tests.ui.panels import open_in, settle
+from tests.ui.wiring import wired
 
 LETTER = "The parcel came two weeks late and nobody answered my letters about it"
 TEXTS = (LETTER, "Kind driver", f"{LETTER}!", "", f"{LETTER.replace('letters', 'letter')}?", "kind driver.")
@@ -33,15 +34,15 @@ def path(make_project: MakeProject) -> Path:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, session: Session, theme: Theme, path: Path) -> Iterator[DuplicatesPanel]:
-    panel = DuplicatesPanel(session)
+def panel(qtbot: QtBot, controllers: Controllers, theme: Theme, path: Path) -> Iterator[DuplicatesPanel]:
+    panel = wired(DuplicatesPanel, controllers)()
     qtbot.addWidget(panel)
     panel.resize(1000, 320)
     panel.show()
-    open_in(qtbot, session, path)
+    open_in(qtbot, controllers, path)
     yield panel
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
-    settle(qtbot, session)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    settle(qtbot, controllers)
 
 
 @pytest.fixture
@@ -62,13 +63,13 @@ def choose(panel: DuplicatesPanel, *names: str) -> None:
 
 
 def test_groups_are_listed_with_what_is_decided(
-    qtbot: QtBot, session: Session, found: DuplicatesPanel
+    qtbot: QtBot, controllers: Controllers, found: DuplicatesPanel
 ) -> None:
     assert found.facts.text() == "2 groups, 5 rows."
     table = [[found.model.index(row, column).data() for column in range(5)] for row in range(2)]
     assert table == [["3", LETTER, "near", "–", "–"], ["2", "Kind driver", "exact", "–", "–"]]
-    session.decide([1], Decision.LABEL, [LATE])
-    session.decide([3], Decision.LABEL, [DAMAGED])
+    controllers.edits.decide([1], Decision.LABEL, [LATE])
+    controllers.edits.decide([3], Decision.LABEL, [DAMAGED])
     qtbot.waitUntil(lambda: cells(found, LABELS)[0] == "contradictory: Late 1, Damaged 1")
     assert found.facts.text() == "2 groups, 5 rows; 1 contradictory."
     assert found.model.index(0, LABELS).data(Qt.ItemDataRole.DecorationRole) is not None
@@ -77,28 +78,30 @@ def test_groups_are_listed_with_what_is_decided(
     found.table.selectRow(0)
     assert not found.rest_button.isEnabled()  # nobody can know which answer is right
     found.show_button.click()
-    assert session.query.among == (1, 3, 5)
+    assert controllers.navigation.query.among == (1, 3, 5)
 
 
 def test_all_get_one_label_and_one_undo_takes_it_back(
-    qtbot: QtBot, session: Session, found: DuplicatesPanel
+    qtbot: QtBot, controllers: Controllers, found: DuplicatesPanel
 ) -> None:
-    session.decide([1], Decision.LABEL, [LATE])
+    controllers.edits.decide([1], Decision.LABEL, [LATE])
     assert [action.text() for action in found.label_menu().actions()][-1] == "None of these"
     choose(found, "Damaged")
     qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "3 of 3")
     assert cells(found, LABELS)[0] == "Damaged"
-    assert session.project is not None
-    assert {a.origin for a in session.project.annotations([1, 3, 5]).values()} == {Origin.BULK}
-    session.undo()
+    assert controllers.workspace.project is not None
+    assert {a.origin for a in controllers.workspace.project.annotations([1, 3, 5]).values()} == {Origin.BULK}
+    controllers.edits.undo()
     qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "1 of 3")
     assert cells(found, LABELS)[0] == "Late"
 
 
 def test_of_many_labels_another_one_can_be_found(
-    qtbot: QtBot, session: Session, found: DuplicatesPanel
+    qtbot: QtBot, controllers: Controllers, found: DuplicatesPanel
 ) -> None:
-    session.set_labels([*session.labels, *(Label(f"Topic {number}") for number in range(50))])
+    controllers.edits.set_labels(
+        [*controllers.workspace.labels, *(Label(f"Topic {number}") for number in range(50))]
+    )
     found.table.selectRow(0)
     choose(found, "Another label…")
     (dialog,) = found.findChildren(LabelsDialog)
@@ -108,17 +111,17 @@ def test_of_many_labels_another_one_can_be_found(
 
 
 def test_the_rest_of_several_groups_is_decided_alike(
-    qtbot: QtBot, session: Session, found: DuplicatesPanel
+    qtbot: QtBot, controllers: Controllers, found: DuplicatesPanel
 ) -> None:
-    session.decide([3], Decision.LABEL, [LATE])
-    session.decide([6], Decision.NONE)
+    controllers.edits.decide([3], Decision.LABEL, [LATE])
+    controllers.edits.decide([6], Decision.NONE)
     qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
     found.table.selectAll()
     found.rest_button.click()
     qtbot.waitUntil(lambda: cells(found, DECIDED) == ["3 of 3", "2 of 2"])
     assert cells(found, LABELS) == ["Late", "None of these"]
     assert not found.rest_button.isEnabled()
-    session.undo()
+    controllers.edits.undo()
     qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
 
 
@@ -142,7 +145,7 @@ def test_a_search_can_be_stopped(
 
 
 def test_a_search_ends_with_the_project(
-    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, session: Session, panel: DuplicatesPanel
+    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, controllers: Controllers, panel: DuplicatesPanel
 ) -> None:
     going = threading.Event()
 
@@ -154,19 +157,19 @@ def test_a_search_ends_with_the_project(
     monkeypatch.setattr(duplicates_work, "find", endless)
     panel.find_button.click()
     qtbot.waitUntil(going.is_set)
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert panel.model.rowCount() == 0
     assert not panel.find_button.isEnabled()
 
 
 def test_decisions_made_while_nobody_looks_are_seen_later(
-    qtbot: QtBot, session: Session, found: DuplicatesPanel
+    qtbot: QtBot, controllers: Controllers, found: DuplicatesPanel
 ) -> None:
     found.hide()
-    session.decide([2], Decision.SKIPPED)
-    session.decide([6], Decision.LABEL, [LATE])
-    settle(qtbot, session)
+    controllers.edits.decide([2], Decision.SKIPPED)
+    controllers.edits.decide([6], Decision.LABEL, [LATE])
+    settle(qtbot, controllers)
     assert cells(found, DECIDED) == ["–", "–"]
     found.show()
     qtbot.waitUntil(lambda: cells(found, DECIDED) == ["–", "1 of 2"])

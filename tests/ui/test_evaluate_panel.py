@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from pytestqt.qtbot import QtBot
-from sce_desktop.controllers.session import Session
 
 from sce_desktop.controllers import evaluate_work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.evaluate_work import Evaluation
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
@@ -28,6 +28,7 @@ from sce_desktop.ui.evaluate.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.kit.theme import font, px
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import add_version, give_scores, open_in, settle
+from tests.ui.wiring import controllers_of, wired
 
 LABELS = ("Late", "Damaged", "Praise")
 TEXTS = tuple(f"text number {n}" for n in range(12))
@@ -38,7 +39,7 @@ Open = Callable[..., EvaluatePanel]
 
 
 @pytest.fixture
-def show(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[Open]:
+def show(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> Iterator[Open]:
     """Open a project that was scored, and some of it decided, and show the panel."""
 
     def show(
@@ -59,8 +60,8 @@ def show(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[
             for row_id, place in enumerate(gold, 1):
                 assert label_set is not None
                 project.decide([row_id], Decision.LABEL, [label_set.labels[place].id or 0], origin=origin)
-        open_in(qtbot, session, path)
-        panel = EvaluatePanel(session)
+        open_in(qtbot, controllers, path)
+        panel = wired(EvaluatePanel, controllers)()
         qtbot.addWidget(panel)
         panel.resize(1280, 300)
         panel.show()
@@ -69,12 +70,12 @@ def show(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[
         return panel
 
     yield show
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
-def _quality(session: Session, *, rolled: bool = False) -> Quality:
-    assert session.project is not None
-    evidence = gather(session.project, ["sce", "similarity"])
+def _quality(controllers: Controllers, *, rolled: bool = False) -> Quality:
+    assert controllers.workspace.project is not None
+    evidence = gather(controllers.workspace.project, ["sce", "similarity"])
     return assess(rolled_up(evidence) if rolled else evidence)
 
 
@@ -86,9 +87,9 @@ def _cells(panel: EvaluatePanel, table: str = "models") -> list[list[str]]:
     ]
 
 
-def test_the_figures_are_those_of_the_task(session: Session, show: Open) -> None:
+def test_the_figures_are_those_of_the_task(controllers: Controllers, show: Open) -> None:
     panel = show()
-    part = _quality(session).parts[0]
+    part = _quality(controllers).parts[0]
     assert part.source is Source.HAND
     measures = part.models[0].measures
     low, high = measures.accuracy_interval
@@ -108,7 +109,7 @@ def test_the_figures_are_those_of_the_task(session: Session, show: Open) -> None
     assert "SCE vs. Similarity: no clear difference yet" in panel.summary.text()
 
 
-def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(session: Session, show: Open) -> None:
+def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(controllers: Controllers, show: Open) -> None:
     """What is given and no row has counts as 0, and is shown so; what is neither is a dash."""
     panel = show([0, 1, 0, 0, 1], labels=(*LABELS, "Never"))
     headings = [heading.name for heading in panel.labels.figures.headings]
@@ -121,14 +122,14 @@ def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(session: Session, show: Op
     assert "counts as 0" in panel.models.figures.headings[3].tip
 
 
-def test_the_charts_say_the_same_in_words(qtbot: QtBot, session: Session, show: Open) -> None:
+def test_the_charts_say_the_same_in_words(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
     panel = show()
-    ece = _quality(session).parts[0].models[0].measures.ece
+    ece = _quality(controllers).parts[0].models[0].measures.ece
     assert f"SCE {100 * ece:.1f} %" in panel.charts.reliability.accessibleDescription()
     assert "answering all rows, it is right in 80.0 %" in panel.summary.text()
-    session.set_threshold(0.9)  # no row is that certain
+    controllers.edits.set_threshold(0.9)  # no row is that certain
     assert "90 % confidence" not in panel.summary.text()
-    session.set_threshold(0.8)
+    controllers.edits.set_threshold(0.8)
     assert "answering 100 % of them, those from 80 % confidence up" in panel.summary.text()
     chart = panel.charts.coverage
     assert [name for name, _ in chart.lines] == ["SCE", "Similarity"]
@@ -139,25 +140,27 @@ def test_the_charts_say_the_same_in_words(qtbot: QtBot, session: Session, show: 
     assert chart.told_at(chart._at(0.0, 1.0)) == ""
 
 
-def test_a_click_on_a_confusion_shows_exactly_its_rows(qtbot: QtBot, session: Session, show: Open) -> None:
+def test_a_click_on_a_confusion_shows_exactly_its_rows(
+    qtbot: QtBot, controllers: Controllers, show: Open
+) -> None:
     panel = show()
     panel.tabs.setCurrentWidget(panel.confusions)
     square = panel.confusions.square
     square.clicked.emit(square.model().index(0, 2))
-    assert session.query.among == (6,)
-    assert session.query.name == CONFUSIONS
+    assert controllers.navigation.query.among == (6,)
+    assert controllers.navigation.query.name == CONFUSIONS
     square.setCurrentIndex(square.model().index(1, 0))
     qtbot.keyClick(square, Qt.Key.Key_Return)
-    assert session.query.among == (7,)
+    assert controllers.navigation.query.among == (7,)
     square.clicked.emit(square.model().index(2, 1))  # no such row
-    assert session.query.among == (7,)
+    assert controllers.navigation.query.among == (7,)
     panel.models.selectRow(1)  # similarity always says Late
     assert panel.tabs.tabText(1) == "Confusions of Similarity"
     square.clicked.emit(square.model().index(2, 0))
-    assert session.query.among == (3, 9)
-    session.decide([3], Decision.SKIPPED)
-    assert session.project is not None
-    assert session.project.annotations([3])[3].queue == CONFUSIONS
+    assert controllers.navigation.query.among == (3, 9)
+    controllers.edits.decide([3], Decision.SKIPPED)
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.annotations([3])[3].queue == CONFUSIONS
 
 
 def test_names_over_confusions_are_cut_where_they_differ(show: Open) -> None:
@@ -225,7 +228,7 @@ def test_whose_figure_it_is_stands_on_a_line_of_its_own(show: Open) -> None:
     assert "never right" in figures.headerData(7, across, Qt.ItemDataRole.ToolTipRole)
 
 
-def test_of_many_labels_the_commonest_confusions_are_listed(session: Session, show: Open) -> None:
+def test_of_many_labels_the_commonest_confusions_are_listed(controllers: Controllers, show: Open) -> None:
     panel = show(labels=(*LABELS, *(f"Label {n}" for n in range(20))))
     assert panel.confusions.currentWidget() is panel.confusions.list
     assert [row[:3] for row in panel.confusions.list.figures.rows] == [
@@ -233,26 +236,28 @@ def test_of_many_labels_the_commonest_confusions_are_listed(session: Session, sh
         ("Damaged", "Late", 1),
     ]
     panel.confusions.list.chosen.emit(1)
-    assert session.query.among == (7,)
+    assert controllers.navigation.query.among == (7,)
 
 
-def test_labels_are_sorted_and_lead_to_their_rows(session: Session, show: Open) -> None:
+def test_labels_are_sorted_and_lead_to_their_rows(controllers: Controllers, show: Open) -> None:
     panel = show()
     panel.labels.sortByColumn(1, Qt.SortOrder.AscendingOrder)
     assert [row[0] for row in _cells(panel, "labels")] == ["Praise", "Late", "Damaged"]
     panel.labels.clicked.emit(panel.labels.figures.index(0, 0))
-    assert session.query.among == (3, 9)
+    assert controllers.navigation.query.among == (3, 9)
 
 
-def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: Session, show: Open) -> None:
+def test_new_decisions_are_measured_while_somebody_looks(
+    qtbot: QtBot, controllers: Controllers, show: Open
+) -> None:
     panel = show()
     qtbot.waitUntil(lambda: panel.looking.idle)
-    session.decide([11], Decision.LABEL, [session.labels[1].id or 0])
+    controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[1].id or 0])
     panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
     qtbot.waitUntil(lambda: "On 11 of 11" in panel.bar.basis.text())
     panel.hide()
-    session.decide([12], Decision.NONE)
-    settle(qtbot, session)
+    controllers.edits.decide([12], Decision.NONE)
+    settle(qtbot, controllers)
     assert panel.looking.job is None
     assert not panel.looking.idle
     assert "On 11 of 11" in panel.bar.basis.text()
@@ -260,11 +265,11 @@ def test_new_decisions_are_measured_while_somebody_looks(qtbot: QtBot, session: 
     qtbot.waitUntil(lambda: "without 1 with none of these labels" in panel.bar.basis.text())
 
 
-def test_figures_that_are_late_say_so(qtbot: QtBot, session: Session, show: Open) -> None:
+def test_figures_that_are_late_say_so(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
     panel = show()
     qtbot.waitUntil(lambda: panel.looking.idle)
     panel.looking._rests = 3_600_000  # as after a measuring that took long
-    session.decide([11], Decision.LABEL, [session.labels[0].id or 0])
+    controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     assert panel.bar.basis.text().startswith(
         "Before your last changes; measured anew in a moment. On 10 of 10"
     )
@@ -272,7 +277,7 @@ def test_figures_that_are_late_say_so(qtbot: QtBot, session: Session, show: Open
     qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("On 11 of 11"))
 
 
-def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Open) -> None:
+def test_ways_of_deciding_are_chosen_and_never_mixed(controllers: Controllers, show: Open) -> None:
     def imported(project: Project) -> None:
         label_set = project.label_set()
         assert label_set is not None
@@ -296,7 +301,7 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(session: Session, show: Ope
     assert "agree with the model by construction" in panel.message.text()
 
 
-def test_right_answers_of_a_column_are_measured_against(session: Session, show: Open) -> None:
+def test_right_answers_of_a_column_are_measured_against(controllers: Controllers, show: Open) -> None:
     """Every row has one: they come first, are exact, and say that they are no random sample."""
 
     def prepare(project: Project) -> None:
@@ -320,7 +325,7 @@ def test_right_answers_of_a_column_are_measured_against(session: Session, show: 
     )
     assert panel.confusions.tsv().startswith("Gold: column truth / the model's\t")
     panel.confusions.chosen.emit((1, 2))
-    assert list(session.query.given) == [6]
+    assert list(controllers.navigation.query.given) == [6]
     panel.bar.source.setCurrentIndex(1)
     panel.bar.source.activated.emit(1)
     assert _cells(panel)[0][:2] == ["SCE", "80.0 %"]
@@ -350,16 +355,18 @@ def test_the_commonest_confusions_name_the_gold_source(show: Open) -> None:
     assert panel.confusions.list.figures.headings[0].title == f"Gold: {LONG_SOURCE}"
 
 
-def test_right_answers_come_and_go_while_one_looks(qtbot: QtBot, session: Session, show: Open) -> None:
+def test_right_answers_come_and_go_while_one_looks(
+    qtbot: QtBot, controllers: Controllers, show: Open
+) -> None:
     panel = show([], prepare=lambda project: project.add_coder(GOLD_CODER, "column truth", {1: "Late"}))
     assert panel.part is not None
     assert (panel.part.source, panel.part.rows) == (Source.GOLD, 1)
     assert "for the whole table only if" in panel.bar.basis.text()
-    assert session.project is not None
-    assert session.remove_coder(session.project.coders()[0].id)
+    assert controllers.workspace.project is not None
+    assert controllers.edits.remove_coder(controllers.workspace.project.coders()[0].id)
     panel.looking.within(0)  # it waits longer the longer the last one took
     qtbot.waitUntil(lambda: "Nothing is decided yet" in panel.message.text())
-    session.undo()
+    controllers.edits.undo()
     panel.looking.within(0)
     qtbot.waitUntil(lambda: panel.part is not None and panel.part.source is Source.GOLD)
 
@@ -377,24 +384,24 @@ def test_right_answers_are_rolled_up_and_any_of_several_is_right(show: Open) -> 
     assert panel.part is not None
     assert panel.part.models[0].measures.accuracy == pytest.approx(2 / 3)
     panel.bar.rolled.click()
-    assert panel._session.project is not None
-    evidence = rolled_up(gather(panel._session.project, ["sce"], gold=True))
+    assert controllers_of(panel).workspace.project is not None
+    evidence = rolled_up(gather(controllers_of(panel).workspace.project, ["sce"], gold=True))
     assert assess(evidence).parts[0].models[0].measures.accuracy == 1.0
 
 
-def test_children_are_rolled_up(qtbot: QtBot, session: Session, show: Open) -> None:
+def test_children_are_rolled_up(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
     panel = show(labels=("Late", "Parcel > Damaged", "Parcel > Lost"))
     assert panel.bar.rolled.isVisible()
     panel.bar.rolled.setChecked(True)
     qtbot.waitUntil(lambda: panel.found is not None)
     assert [row[0] for row in _cells(panel, "labels")] == ["Late", "Parcel"]
-    accuracy = _quality(session, rolled=True).parts[0].models[0].measures.accuracy
+    accuracy = _quality(controllers, rolled=True).parts[0].models[0].measures.accuracy
     assert panel.models.figures.rows[0][1] == accuracy
     panel.bar.rolled.setChecked(False)
     qtbot.waitUntil(lambda: panel.labels.figures.rowCount() == 3)
 
 
-def test_what_is_shown_is_copied_for_a_spreadsheet(session: Session, show: Open) -> None:
+def test_what_is_shown_is_copied_for_a_spreadsheet(controllers: Controllers, show: Open) -> None:
     panel = show(labels=("Late", "=SUM(1)\tx", "Praise"))
     panel.bar.copy.click()
     said, *lines = QGuiApplication.clipboard().text().splitlines()
@@ -458,14 +465,14 @@ def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Op
 
 
 def test_two_figures_of_being_right_say_what_they_are_made_of(
-    qtbot: QtBot, session: Session, show: Open
+    qtbot: QtBot, controllers: Controllers, show: Open
 ) -> None:
     panel = show()
     assert "none of these" not in panel.summary.text()  # both are the same
-    session.decide([11], Decision.NONE)
+    controllers.edits.decide([11], Decision.NONE)
     qtbot.waitUntil(lambda: "none of these" in panel.summary.text(), timeout=60_000)
     assert "1 row decided as “none of these” counts as wrong here, and is not" in panel.summary.text()
-    session.decide([12], Decision.NONE)
+    controllers.edits.decide([12], Decision.NONE)
     right = "answering all rows, it is right in 66.7 %"
     qtbot.waitUntil(lambda: right in panel.summary.text(), timeout=60_000)
     assert _cells(panel)[0][1] == "80.0 %"
@@ -509,7 +516,7 @@ def test_several_labels_a_row_are_measured_by_the_best_one(show: Open) -> None:
 
 
 def test_the_project_is_closed_while_it_measures(
-    qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = show()
     begun = threading.Event()
@@ -522,15 +529,15 @@ def test_the_project_is_closed_while_it_measures(
     monkeypatch.setattr(evaluate_work, "evaluate", slow)
     panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
     qtbot.waitUntil(begun.is_set)
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert panel.found is None
     assert panel.message.text() == ""
     assert not panel.bar.draw.isVisible()
 
 
 def test_what_was_measured_with_other_labels_is_dropped(
-    qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = show()
     stale, go = panel.found, threading.Event()
@@ -538,18 +545,18 @@ def test_what_was_measured_with_other_labels_is_dropped(
     panel.looking.within(0)
     qtbot.waitUntil(lambda: panel.looking.job is not None)
     monkeypatch.undo()
-    session.scorer._edited.disconnect()
-    session.set_labels([*session.labels, Label("Fourth")])
+    controllers.scorer._edited.disconnect()
+    controllers.edits.set_labels([*controllers.workspace.labels, Label("Fourth")])
     go.set()
     assert panel.found is None
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     qtbot.waitUntil(lambda: panel.found is not None and panel.found is not stale)
     assert panel.found is not None
     assert panel.found.quality.labels == (*LABELS, "Fourth")
 
 
 def test_decisions_that_do_not_fit_are_found_by_vectors(
-    qtbot: QtBot, session: Session, show: Open, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sce_desktop.store.runs.vector_cache import VectorCache
     from sce_desktop.tasks.evaluation.doubts import doubts as find_doubts
@@ -561,13 +568,13 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     doubts = panel.doubts
     doubts.look_button.click()
     assert "still being loaded" in doubts.said.text()
-    session.scorer.ready = True  # with an LLM
+    controllers.scorer.ready = True  # with an LLM
     doubts.look_button.click()
     assert "no text vectors" in doubts.said.text()
-    cache = VectorCache(Path(session.settings.file).with_name("vectors.db"))
+    cache = VectorCache(Path(controllers.preferences.settings.file).with_name("vectors.db"))
     vectors = np.eye(2, dtype=np.float32)[[0, 1] * 6] + np.linspace(0, 0.1, 12, dtype=np.float32)[:, None]
     cache.put("e", list(TEXTS), vectors)
-    monkeypatch.setattr(session.scorer._shelf, "known_vectors", KnownVectors("e", cache))
+    monkeypatch.setattr(controllers.scorer._shelf, "known_vectors", KnownVectors("e", cache))
     doubts.look_button.click()
     qtbot.waitUntil(lambda: doubts.found is not None)
     assert doubts.found is not None
@@ -575,22 +582,22 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
         (5, "Damaged", "Late")
     ]
     assert "1 row of 12 judged" in doubts.said.text()
-    assert session.project is not None
-    session.project.create_audit([5, 6], 0)
-    session.project.clear_decision([6])
-    left = find_doubts(session.project, KnownVectors("e", cache), progress=SilentProgress())
+    assert controllers.workspace.project is not None
+    controllers.workspace.project.create_audit([5, 6], 0)
+    controllers.workspace.project.clear_decision([6])
+    left = find_doubts(controllers.workspace.project, KnownVectors("e", cache), progress=SilentProgress())
     assert (left.rows, left.decided, left.sampled) == ((), 10, 1)  # its first look is still to be finished
     for _ in range(2):
-        session.project.undo()
-    with qtbot.waitSignal(session.rowAsked) as asked:
+        controllers.workspace.project.undo()
+    with qtbot.waitSignal(controllers.navigation.rowAsked) as asked:
         doubts.table.clicked.emit(doubts.table.figures.index(0, 0))
     assert asked.args == [5]
     doubts.all_button.click()
-    assert (session.query.among, session.query.name) == ((5,), "probably wrong")
-    session.decide([5], Decision.LABEL, [session.labels[0].id or 0])
+    assert (controllers.navigation.query.among, controllers.navigation.query.name) == ((5,), "probably wrong")
+    controllers.edits.decide([5], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     assert "Decisions have changed since" in doubts.said.text()
-    version = add_version(session.project, {"embedder": "e, adapted"})
-    session.scorer.use_version(version.id, score=False)  # by its vectors other rows are probably wrong
+    version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})
+    controllers.scorer.use_version(version.id, score=False)  # by its vectors other rows are probably wrong
     assert doubts.found is None
     assert not doubts.all_button.isVisibleTo(doubts)
     assert not doubts.table.figures.rowCount()
@@ -601,16 +608,20 @@ def test_work_functions_need_labels(tmp_path: Path) -> None:
         assert evaluate_work.evaluate(project, ["sce"], False, progress=SilentProgress()) is None
 
 
-def test_the_sample_alone_is_measured_once_it_is_begun(qtbot: QtBot, session: Session, show: Open) -> None:
+def test_the_sample_alone_is_measured_once_it_is_begun(
+    qtbot: QtBot, controllers: Controllers, show: Open
+) -> None:
     panel = show(gold=[0, 0])
     assert panel.part is not None
     assert panel.part.source is Source.HAND
-    session.audit.draw(6)
-    qtbot.waitUntil(lambda: session.audit.shown)
-    assert session.audit.state is not None
-    ids = session.audit.state.row_ids.tolist()
+    controllers.audit.draw(6)
+    qtbot.waitUntil(lambda: controllers.audit.shown)
+    assert controllers.audit.state is not None
+    ids = controllers.audit.state.row_ids.tolist()
     for row_id in ids[:4]:
-        session.decide([row_id], Decision.LABEL, [session.labels[TOPS[row_id - 1]].id or 0])
+        controllers.edits.decide(
+            [row_id], Decision.LABEL, [controllers.workspace.labels[TOPS[row_id - 1]].id or 0]
+        )
     qtbot.waitUntil(lambda: panel.bar.progress.text() == "Sample: 4 of 6 decided")
     assert panel.pages.currentWidget() is panel.message  # blind
     assert panel.message.text() == BLIND_AUDIT
@@ -620,20 +631,20 @@ def test_the_sample_alone_is_measured_once_it_is_begun(qtbot: QtBot, session: Se
     QGuiApplication.clipboard().setText("before")
     panel.copy()
     assert QGuiApplication.clipboard().text() == "before"
-    session.set_query(RowQuery())
+    controllers.navigation.set_query(RowQuery())
     assert panel.found is None  # the figures of before the sample are not shown again
     assert panel.message.text() == "Measuring…"
     qtbot.waitUntil(lambda: "On 4 of 4" in panel.bar.basis.text())
     assert panel.pages.currentWidget() is not panel.message
-    session.toggle_blind()
+    controllers.navigation.toggle_blind()
     assert panel.pages.currentWidget() is panel.message
     assert panel.message.text() == BLIND
-    session.toggle_blind()
+    controllers.navigation.toggle_blind()
     assert panel.pages.currentWidget() is not panel.message
     assert panel.part.source is Source.AUDIT
     assert sorted(panel.part.row_ids.tolist()) == sorted(ids[:4])
     assert _cells(panel)[0][1] == "100.0 %"
     assert panel.bar.source.currentText() == "Audit sample (4)"
     qtbot.waitUntil(lambda: panel.bar.progress.text() == "Sample: 4 of 6 decided")
-    assert session.project is not None
-    assert {one.queue for one in session.project.annotations(ids[:4]).values()} == {AUDIT}
+    assert controllers.workspace.project is not None
+    assert {one.queue for one in controllers.workspace.project.annotations(ids[:4]).values()} == {AUDIT}

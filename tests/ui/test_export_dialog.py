@@ -10,13 +10,14 @@ import pytest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.ui.transfer.export_dialog import ExportDialog
 from sce_desktop.ui.window.status_bar import StatusBar
+from tests.ui.wiring import wired
 
 ROWS = 1000
 
@@ -42,27 +43,27 @@ def project_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def dialog(qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path) -> ExportDialog:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(project_file)
-    dialog = make(qtbot, session)
+def dialog(qtbot: QtBot, controllers: Controllers, project_file: Path, tmp_path: Path) -> ExportDialog:
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(project_file)
+    dialog = make(qtbot, controllers)
     dialog.path.setText(str(tmp_path / "out.csv"))
     return dialog
 
 
-def make(qtbot: QtBot, session: Session) -> ExportDialog:
-    dialog = ExportDialog(session)
+def make(qtbot: QtBot, controllers: Controllers) -> ExportDialog:
+    dialog = wired(ExportDialog, controllers)()
     qtbot.addWidget(dialog)
     dialog.open()
     qtbot.waitUntil(lambda: dialog._facts is not None)
     return dialog
 
 
-def export(qtbot: QtBot, session: Session, dialog: ExportDialog) -> list[dict[str, str]]:
+def export(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> list[dict[str, str]]:
     path = dialog.file
     with qtbot.waitSignal(dialog.accepted):
         dialog.export_button.click()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter=";"))
 
@@ -71,51 +72,53 @@ def export(qtbot: QtBot, session: Session, dialog: ExportDialog) -> list[dict[st
     ("only", "count"), [("all", 1000), ("labelled", 300), ("flagged", 10), ("shown", 10)]
 )
 def test_number_told_is_the_number_written(
-    qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path, only: str, count: int
+    qtbot: QtBot, controllers: Controllers, project_file: Path, tmp_path: Path, only: str, count: int
 ) -> None:
     """B25."""
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(project_file)
-    session.set_query(RowQuery(state=RowState.FLAGGED) if only == "shown" else RowQuery(search="text 3"))
-    dialog = make(qtbot, session)
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(project_file)
+    controllers.navigation.set_query(
+        RowQuery(state=RowState.FLAGGED) if only == "shown" else RowQuery(search="text 3")
+    )
+    dialog = make(qtbot, controllers)
     dialog.path.setText(str(tmp_path / "out.csv"))
     dialog.rows_buttons[only].setChecked(True)
     assert dialog.summary.text() == f"{count:,} rows will be written"
-    rows = export(qtbot, session, dialog)
+    rows = export(qtbot, controllers, dialog)
     assert len(rows) == count
     assert [int(row["id"]) for row in rows] == list(range(ROWS, ROWS - count, -1))
     assert rows[0]["label"] == "Food, drink"
 
 
 def test_labelled_rows_are_those_that_the_status_bar_counts(
-    qtbot: QtBot, session: Session, project_file: Path, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, project_file: Path, tmp_path: Path
 ) -> None:
     with Project.open(project_file) as project:
         project.decide([300, 400], Decision.NONE)
         project.decide([401], Decision.SKIPPED)
-    with qtbot.waitSignals([session.projectOpened, session.countsChanged]):
-        session.open_project(project_file)
-    status = StatusBar(session.lanes)
+    with qtbot.waitSignals([controllers.workspace.projectOpened, controllers.workspace.countsChanged]):
+        controllers.projects.open_project(project_file)
+    status = StatusBar(controllers.workspace.lanes)
     qtbot.addWidget(status)
-    status.set_counts(session.counts)
+    status.set_counts(controllers.workspace.counts)
     assert "301 labelled" in status.counts.text()
     assert status.counts.toolTip() == "2 of the labelled rows as “none of these”"
-    dialog = make(qtbot, session)
+    dialog = make(qtbot, controllers)
     dialog.path.setText(str(tmp_path / "out.csv"))
     button = dialog.rows_buttons["labelled"]
     button.setChecked(True)
     assert button.text() == "Labelled rows  ·  301"
     assert dialog.summary.text() == "301 rows will be written, 2 of them decided as “none of these”"
-    rows = export(qtbot, session, dialog)
+    rows = export(qtbot, controllers, dialog)
     assert [row["id"] for row in rows if row["decided"] == "none"] == [str(ROWS - 299), str(ROWS - 399)]
     assert len(rows) == 301
 
 
-def test_columns_are_chosen_by_group(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+def test_columns_are_chosen_by_group(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> None:
     assert dialog.columns is None
     dialog.column_boxes["probabilities"].setChecked(False)
     dialog.column_boxes["similarity"].setChecked(False)
-    names = list(export(qtbot, session, dialog)[0])
+    names = list(export(qtbot, controllers, dialog)[0])
     assert names == [
         *("id", "text", "formula"),
         *("label", "decided", "unsure", "flag", "note", "decided_at"),
@@ -131,7 +134,7 @@ def test_nothing_to_write_is_refused_in_place(dialog: ExportDialog) -> None:
 
 
 def test_an_existing_file_is_asked_for_in_place(
-    qtbot: QtBot, session: Session, dialog: ExportDialog, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, dialog: ExportDialog, tmp_path: Path
 ) -> None:
     """B25."""
     (tmp_path / "out.csv").write_text("mine", encoding="utf-8")
@@ -143,7 +146,7 @@ def test_an_existing_file_is_asked_for_in_place(
     dialog.accept()
     assert dialog.isVisible()
     dialog.replace.setChecked(True)
-    assert len(export(qtbot, session, dialog)) == ROWS
+    assert len(export(qtbot, controllers, dialog)) == ROWS
 
 
 def test_format_and_ending_follow_each_other(dialog: ExportDialog, tmp_path: Path) -> None:
@@ -160,32 +163,36 @@ def test_format_and_ending_follow_each_other(dialog: ExportDialog, tmp_path: Pat
     assert not dialog.excel_safe.isChecked()
 
 
-def test_excel_safe_is_offered_and_explained(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+def test_excel_safe_is_offered_and_explained(
+    qtbot: QtBot, controllers: Controllers, dialog: ExportDialog
+) -> None:
     """X1."""
     assert "negative numbers" in dialog.excel_hint.text()
     assert "Separated by semicolon" in dialog.excel_hint.text()
     dialog.excel_safe.setChecked(True)
-    assert export(qtbot, session, dialog)[0]["formula"].startswith("'")
+    assert export(qtbot, controllers, dialog)[0]["formula"].startswith("'")
 
 
-def test_csv_is_exact_unless_asked(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+def test_csv_is_exact_unless_asked(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> None:
     """X1."""
-    assert export(qtbot, session, dialog)[0]["formula"] == "=1+1"
+    assert export(qtbot, controllers, dialog)[0]["formula"] == "=1+1"
 
 
-def test_the_models_are_named_beside_a_csv(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+def test_the_models_are_named_beside_a_csv(
+    qtbot: QtBot, controllers: Controllers, dialog: ExportDialog
+) -> None:
     assert dialog.note.isVisible()
     beside = dialog.file.with_name("out.csv.about.txt")
-    export(qtbot, session, dialog)
+    export(qtbot, controllers, dialog)
     assert "sce: m; 995 rows scored with 2 labels" in beside.read_text(encoding="utf-8")
     beside.unlink()
-    again = make(qtbot, session)
+    again = make(qtbot, controllers)
     again.path.setText(str(dialog.file))
     again.replace.setChecked(True)
     again.note.setChecked(False)
-    export(qtbot, session, again)
+    export(qtbot, controllers, again)
     assert not beside.exists()
-    again = make(qtbot, session)
+    again = make(qtbot, controllers)
     again.format.setCurrentIndex(again.format.findData(".xlsx"))
     again.format.activated.emit(again.format.currentIndex())
     assert not again.note.isVisible()  # a workbook says it itself
@@ -207,18 +214,18 @@ def test_bad_places_are_one_sentence(dialog: ExportDialog, tmp_path: Path, name:
 
 
 def test_last_folder_is_remembered(
-    qtbot: QtBot, session: Session, dialog: ExportDialog, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, dialog: ExportDialog, tmp_path: Path
 ) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
     dialog.path.setText(str(folder / "out.csv"))
-    export(qtbot, session, dialog)
-    assert make(qtbot, session).file.parent == folder
+    export(qtbot, controllers, dialog)
+    assert make(qtbot, controllers).file.parent == folder
 
 
-def test_dialog_goes_with_the_project(qtbot: QtBot, session: Session, dialog: ExportDialog) -> None:
+def test_dialog_goes_with_the_project(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> None:
     with qtbot.waitSignal(dialog.rejected):
-        session.close_project()
+        controllers.projects.close_project()
 
 
 def test_everything_has_a_name(dialog: ExportDialog) -> None:

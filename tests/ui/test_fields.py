@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 import sce_desktop.ui
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.store.project import Project
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
@@ -40,18 +40,21 @@ from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.wiring import wired
 
 Field = QComboBox | QAbstractSpinBox | QAbstractSlider
-DIALOGS: dict[str, Callable[[Session, QWidget, Path], QDialog]] = {
-    "accept": lambda session, parent, _: AcceptDialog(session, parent),
-    "add labels": lambda session, parent, _: AddLabelsDialog(session, "Labels", parent=parent),
-    "audit": lambda session, parent, _: AuditDialog(session, parent),
-    "another annotator": lambda session, parent, table: CoderDialog(session, table, parent),
-    "column filter": lambda session, parent, _: ColumnFilterDialog(session, parent),
-    "export": lambda session, parent, _: ExportDialog(session, parent=parent),
-    "import": lambda session, parent, table: ImportDialog(session, table, append=False, parent=parent),
-    "settings": lambda session, parent, _: SettingsDialog(session.settings, parent),
-    "threshold": lambda session, parent, _: ThresholdDialog(session, parent),
+DIALOGS: dict[str, Callable[[Controllers, QWidget, Path], QDialog]] = {
+    "accept": lambda controllers, parent, _: wired(AcceptDialog, controllers)(parent),
+    "add labels": lambda controllers, parent, _: wired(AddLabelsDialog, controllers)("Labels", parent=parent),
+    "audit": lambda controllers, parent, _: wired(AuditDialog, controllers)(parent),
+    "another annotator": lambda controllers, parent, table: wired(CoderDialog, controllers)(table, parent),
+    "column filter": lambda controllers, parent, _: wired(ColumnFilterDialog, controllers)(parent),
+    "export": lambda controllers, parent, _: wired(ExportDialog, controllers)(parent=parent),
+    "import": lambda controllers, parent, table: wired(ImportDialog, controllers)(
+        table, append=False, parent=parent
+    ),
+    "settings": lambda controllers, parent, _: SettingsDialog(controllers.preferences.settings, parent),
+    "threshold": lambda controllers, parent, _: wired(ThresholdDialog, controllers)(parent),
     "file": lambda _, parent, table: QFileDialog(
         parent, "Open", str(table.parent), "Tables (*.csv);;Text (*.txt);;All files (*)"
     ),
@@ -109,40 +112,44 @@ def changed_by_wheel(widget: QWidget) -> list[Field]:
 
 
 @pytest.fixture
-def scored(qtbot: QtBot, session: Session, real_window: MainWindow, make_project: MakeProject) -> MainWindow:
+def scored(
+    qtbot: QtBot, controllers: Controllers, real_window: MainWindow, make_project: MakeProject
+) -> MainWindow:
     path = make_project(texts=tuple(f"Text {n}" for n in range(12)), labels=LABELS)
     with Project.open(path) as project:
         give_scores(project, [n % 3 for n in range(12)])
-    open_in(qtbot, session, path)
-    session.scorer._edited.disconnect()
+    open_in(qtbot, controllers, path)
+    controllers.scorer._edited.disconnect()
     return real_window
 
 
-def test_no_panel_of_the_window_follows_the_wheel(qtbot: QtBot, session: Session, scored: MainWindow) -> None:
+def test_no_panel_of_the_window_follows_the_wheel(
+    qtbot: QtBot, controllers: Controllers, scored: MainWindow
+) -> None:
     for title, dock in scored.docks.items():
         scored.show_panel(title)
         dock.build()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert len(fields(scored)) > 10
     assert changed_by_wheel(scored) == []
 
 
 @pytest.mark.parametrize("name", DIALOGS)
 def test_no_dialog_follows_the_wheel(
-    qtbot: QtBot, session: Session, scored: MainWindow, tmp_path: Path, name: str
+    qtbot: QtBot, controllers: Controllers, scored: MainWindow, tmp_path: Path, name: str
 ) -> None:
     table = tmp_path / "table.csv"
     table.write_text("id,text,label\n1,Came late,Late\n2,Broken,Damaged\n3,Kind driver,Praise\n")
-    dialog = open_dialog(DIALOGS[name](session, scored, table))
-    qtbot.waitUntil(lambda: not any(lane.busy for lane in session.lanes))
-    settle(qtbot, session)
+    dialog = open_dialog(DIALOGS[name](controllers, scored, table))
+    qtbot.waitUntil(lambda: not any(lane.busy for lane in controllers.workspace.lanes))
+    settle(qtbot, controllers)
     assert fields(dialog)
     assert changed_by_wheel(dialog) == []
     dialog.reject()
 
 
 def test_the_confidence_menu_does_not_follow_the_wheel(
-    qtbot: QtBot, session: Session, scored: MainWindow
+    qtbot: QtBot, controllers: Controllers, scored: MainWindow
 ) -> None:
     menu = ConfidenceMenu(scored)
     assert len(fields(menu)) == 2

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
 from sce_desktop.controllers import findings_work, work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.words import interval_text, share_text
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import SilentProgress
@@ -31,6 +31,7 @@ from sce_desktop.ui.findings.findings_panel import FindingsPanel
 from sce_desktop.ui.kit.theme import Theme
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
+from tests.ui.wiring import wired
 
 LABELS = ("Delivery > Late", "Delivery > Lost", "Praise")
 ROWS = 120
@@ -68,8 +69,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, session: Session) -> FindingsPanel:
-    panel = FindingsPanel(session)
+def panel(qtbot: QtBot, controllers: Controllers) -> FindingsPanel:
+    panel = wired(FindingsPanel, controllers)()
     qtbot.addWidget(panel)
     panel.resize(1280, 320)
     panel.show()
@@ -85,8 +86,8 @@ def wait(qtbot: QtBot, panel: FindingsPanel) -> None:
     qtbot.waitUntil(ready)
 
 
-def opened(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> Project:
-    project = open_in(qtbot, session, path)
+def opened(qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path) -> Project:
+    project = open_in(qtbot, controllers, path)
     wait(qtbot, panel)
     return project
 
@@ -107,9 +108,9 @@ def written(found: Findings) -> list[str]:
 
 
 def test_shares_are_those_of_the_tasks(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
-    project = opened(qtbot, session, panel, path)
+    project = opened(qtbot, controllers, panel, path)
     known = evidence(project)
     found = find(known, alias="sce")
     assert panel.answer is not None
@@ -129,24 +130,26 @@ def test_shares_are_those_of_the_tasks(
 
 
 def test_parents_are_summed_up(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session.scorer, "labels_changed", lambda: None)
-    project = opened(qtbot, session, panel, path)
+    monkeypatch.setattr(controllers.scorer, "labels_changed", lambda: None)
+    project = opened(qtbot, controllers, panel, path)
     panel.bar.rolled.click()
     wait(qtbot, panel)
     found = find(rolled_up(evidence(project)), alias="sce")
     assert found.answers == ("Delivery", "Praise", "none of these")
     assert shown_shares(panel) == written(found)
-    session.set_labels([Label("Late"), Label("Lost")])
+    controllers.edits.set_labels([Label("Late"), Label("Lost")])
     wait(qtbot, panel)
     assert not panel.bar.rolled.isVisible()
     assert panel.answer is not None
     assert panel.answer.findings.answers == ("Late", "Lost", "none of these")
 
 
-def test_a_column_parts_the_table(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
-    project = opened(qtbot, session, panel, path)
+def test_a_column_parts_the_table(
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
+) -> None:
+    project = opened(qtbot, controllers, panel, path)
     panel.bar.views["column"].click()
     wait(qtbot, panel)
     known = evidence(project)
@@ -165,9 +168,9 @@ def test_a_column_parts_the_table(qtbot: QtBot, session: Session, panel: Finding
 
 
 def test_dates_are_counted_by_period(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
-    project = opened(qtbot, session, panel, path)
+    project = opened(qtbot, controllers, panel, path)
     panel.bar.views["time"].click()
     wait(qtbot, panel)
     assert panel.bar.column.currentText() == "date"
@@ -185,9 +188,9 @@ def test_dates_are_counted_by_period(
 
 
 def test_the_chart_draws_what_is_checked(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
-    opened(qtbot, session, panel, path)
+    opened(qtbot, controllers, panel, path)
     panel.bar.views["time"].click()
     wait(qtbot, panel)
     chart = panel.chart
@@ -219,17 +222,17 @@ def test_the_chart_draws_what_is_checked(
 
 
 def test_a_narrow_window_stays_narrow_and_shows_all_that_can_be_asked(
-    qtbot: QtBot, session: Session, theme: Theme, path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, theme: Theme, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work.ModelCache, "load", lambda *_, **__: [])
     monkeypatch.setattr(work, "score", lambda *_, **__: [])
-    window = make_window(session, theme)
+    window = make_window(controllers, theme)
     qtbot.addWidget(window, before_close_func=lambda _: setattr(window, "_settled", True))
     window.show()
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     least = window.minimumSizeHint().width()
-    session.panelAsked.emit("Findings")
+    controllers.navigation.panelAsked.emit("Findings")
     (panel,) = window.findChildren(FindingsPanel)
     wait(qtbot, panel)
     bar = panel.bar
@@ -255,9 +258,9 @@ def test_a_narrow_window_stays_narrow_and_shows_all_that_can_be_asked(
 
 
 def test_counts_take_the_place_of_shares(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
-    opened(qtbot, session, panel, path)
+    opened(qtbot, controllers, panel, path)
     panel.bar.counts.click()
     wait(qtbot, panel)
     assert panel.answer is not None
@@ -284,7 +287,7 @@ def test_counts_take_the_place_of_shares(
     drawn = whiskers[0].opts
     assert drawn["y"] + drawn["top"] == pytest.approx([end[1] for end in ends])
     assert drawn["y"] - drawn["bottom"] == pytest.approx([end[0] for end in ends])
-    with qtbot.waitSignal(session.told):
+    with qtbot.waitSignal(controllers.messages.told):
         panel.bar.copy.click()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert lines[2][1] == f"{panel.answer.figure(0, 0).value:.0f}"
@@ -294,30 +297,30 @@ def test_counts_take_the_place_of_shares(
 
 
 def test_figures_follow_decisions_and_what_is_read_is_kept(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = opened(qtbot, session, panel, path)
+    project = opened(qtbot, controllers, panel, path)
     assert panel.answer is not None
     before = panel.answer
     free = [row_id for row_id in range(1, ROWS + 1) if row_id not in set(project.audit_rows(1).tolist())]
-    session.decide(free[:30], Decision.NONE)
+    controllers.edits.decide(free[:30], Decision.NONE)
     wait(qtbot, panel)
     assert panel.answer.findings.decided == before.findings.decided + 30
     assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
     matrix = before.read.evidence.probabilities["sce"]
     assert panel.answer.read.evidence.probabilities["sce"] is matrix
     give_scores(project, [0] * ROWS, fingerprint="another")
-    session.scorer.refresh()
-    session.scoresChanged.emit(None)
+    controllers.scorer.refresh()
+    controllers.workspace.scoresChanged.emit(None)
     wait(qtbot, panel)
     assert panel.answer.read.evidence.probabilities["sce"] is not matrix
     assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
 
 
 def test_nothing_is_computed_out_of_sight(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = opened(qtbot, session, panel, path)
+    project = opened(qtbot, controllers, panel, path)
     looked: list[bool] = []
     look = findings_work.look
 
@@ -327,8 +330,8 @@ def test_nothing_is_computed_out_of_sight(
 
     monkeypatch.setattr(findings_work, "look", counted)
     panel.hide()
-    session.decide([1], Decision.NONE)
-    settle(qtbot, session)
+    controllers.edits.decide([1], Decision.NONE)
+    settle(qtbot, controllers)
     assert not panel.looking.idle
     assert looked == []
     panel.show()
@@ -338,14 +341,18 @@ def test_nothing_is_computed_out_of_sight(
     assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
 
 
-def test_the_table_goes_first(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
-    opened(qtbot, session, panel, path)
+def test_the_table_goes_first(
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
+) -> None:
+    opened(qtbot, controllers, panel, path)
     panel._on_asked()
     panel._look()
     mine = panel.looking.job
     assert mine is not None
     order: list[str] = []
-    other = session.submit(_nothing, session.project, title="A filter", lane="reads", quiet=True)
+    other = controllers.workspace.submit(
+        _nothing, controllers.workspace.project, title="A filter", lane="reads", quiet=True
+    )
     other.finished.connect(lambda _: order.append("filter"))
     assert panel.looking.job is None
     assert not mine.attached
@@ -361,8 +368,8 @@ def _nothing(project: Project, *, progress: object) -> None:
 # --- the rows behind a figure ------------------------------------------------------------------------------
 
 
-def test_rows_of_a_cell(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
-    project = opened(qtbot, session, panel, path)
+def test_rows_of_a_cell(qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path) -> None:
+    project = opened(qtbot, controllers, panel, path)
     panel.bar.views["column"].click()
     wait(qtbot, panel)
     panel.parts.setCurrentIndex(panel.parts_model.index(0, 1))
@@ -371,7 +378,7 @@ def test_rows_of_a_cell(qtbot: QtBot, session: Session, panel: FindingsPanel, pa
     assert examples.title.text() == "Delivery > Late · chat"
     assert examples.found is not None
     late = project.label_set().labels[0].id  # type: ignore[union-attr]
-    ids, matrix = project.run_matrix(session.runs[0].id)
+    ids, matrix = project.run_matrix(controllers.workspace.runs[0].id)
     tops = dict(zip(ids.tolist(), matrix.argmax(axis=1).tolist(), strict=True))
     wanted = {row_id for row_id in range(1, ROWS + 1) if (row_id - 1) % 3 == 1 and tops[row_id] == 0}
     assert set(examples.found.ids) == wanted  # what was decided is what the model says in this project
@@ -380,14 +387,16 @@ def test_rows_of_a_cell(qtbot: QtBot, session: Session, panel: FindingsPanel, pa
     assert all(decided[row_id].label_ids == (late,) for row_id in examples.found.ids[: len(decided)])
     assert examples.list.item(0).text().splitlines()[1] == f"text {examples.found.ids[0] - 1}"
     examples.button.click()
-    assert session.query.among == examples.found.ids
-    with qtbot.waitSignal(session.rowAsked) as asked:
+    assert controllers.navigation.query.among == examples.found.ids
+    with qtbot.waitSignal(controllers.navigation.rowAsked) as asked:
         examples.list.itemActivated.emit(examples.list.item(1))
     assert asked.args == [examples.found.ids[1]]
 
 
-def test_sorting_keeps_the_cell(qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path) -> None:
-    opened(qtbot, session, panel, path)
+def test_sorting_keeps_the_cell(
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
+) -> None:
+    opened(qtbot, controllers, panel, path)
     panel.shares.choose(1, -1)
     panel.shares.sortByColumn(0, Qt.SortOrder.DescendingOrder)
     wait(qtbot, panel)
@@ -401,12 +410,12 @@ def test_sorting_keeps_the_cell(qtbot: QtBot, session: Session, panel: FindingsP
 
 
 def test_copied_cells_are_no_formulas(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
-    opened(qtbot, session, panel, path)
+    opened(qtbot, controllers, panel, path)
     panel.bar.views["column"].click()
     wait(qtbot, panel)
-    with qtbot.waitSignal(session.told):
+    with qtbot.waitSignal(controllers.messages.told):
         panel.bar.copy.click()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert panel.answer is not None
@@ -423,14 +432,14 @@ def test_copied_cells_are_no_formulas(
 
 
 def test_reports_are_those_of_the_tasks(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, tmp_path: Path
 ) -> None:
-    opened(qtbot, session, panel, path)
+    opened(qtbot, controllers, panel, path)
     panel.bar.views["time"].click()
     wait(qtbot, panel)
     page, workbook = tmp_path / "page.html", tmp_path / "book.xlsx"
     for target in (page, workbook):
-        with qtbot.waitSignal(session.told) as told:
+        with qtbot.waitSignal(controllers.messages.told) as told:
             panel.exports.save_to(target)
         assert told.args == [f"The findings were written to {target}.", "info"]
     assert panel.answer is not None
@@ -452,22 +461,22 @@ def test_reports_are_those_of_the_tasks(
 
 
 def test_a_place_that_cannot_be_written_to_is_told(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, tmp_path: Path
 ) -> None:
-    opened(qtbot, session, panel, path)
-    with qtbot.waitSignal(session.told) as told:
+    opened(qtbot, controllers, panel, path)
+    with qtbot.waitSignal(controllers.messages.told) as told:
         panel.exports.save_to(tmp_path / "no folder" / "page.html")
     assert told.args[1] == "warn"
 
 
 def test_the_file_is_asked_for_without_a_nested_loop(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, tmp_path: Path
 ) -> None:
-    opened(qtbot, session, panel, path)
+    opened(qtbot, controllers, panel, path)
     panel.bar.workbook.trigger()
     dialog = panel.findChild(QFileDialog)
     assert dialog is not None
-    with qtbot.waitSignal(session.told):
+    with qtbot.waitSignal(controllers.messages.told):
         dialog.fileSelected.emit(str(tmp_path / "chosen.xlsx"))
     assert openpyxl.load_workbook(tmp_path / "chosen.xlsx")["Shares"]["A2"].value == LABELS[0]
     dialog.reject()
@@ -477,50 +486,50 @@ def test_the_file_is_asked_for_without_a_nested_loop(
 
 
 def test_a_project_without_labels(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, make_project: MakeProject
 ) -> None:
-    opened(qtbot, session, panel, make_project())
+    opened(qtbot, controllers, panel, make_project())
     assert "No labels yet" in panel.empty.text()
     assert not panel.bar.copy.isEnabled()
-    session.set_labels([Label("Late"), Label("Damaged")])
-    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    controllers.edits.set_labels([Label("Late"), Label("Damaged")])
+    controllers.edits.decide([1], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     wait(qtbot, panel)
     assert panel.shares.isVisible()
     assert panel.bar.copy.isEnabled()
 
 
 def test_nothing_decided_and_nothing_scored(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, make_project: MakeProject
 ) -> None:
-    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    project = opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
     assert "Nothing is decided or scored yet" in panel.empty.text()
     assert panel.score.isVisible()
     give_scores(project, [0, 1, 0, 0])
-    session.scorer.refresh()
-    session.scoresChanged.emit(None)
+    controllers.scorer.refresh()
+    controllers.workspace.scoresChanged.emit(None)
     wait(qtbot, panel)
     assert panel.shares.isVisible()
     assert panel.sample.isVisible()  # no random sample: the shares have no interval
     assert panel.shares.isColumnHidden(1)
-    with qtbot.waitSignal(session.panelAsked) as asked:
+    with qtbot.waitSignal(controllers.navigation.panelAsked) as asked:
         panel.sample.click()
     assert asked.args == ["Evaluate"]
 
 
 def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, make_project: MakeProject
 ) -> None:
-    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    project = opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
     give_scores(project, [])
-    session.scorer.refresh()
-    session.scoresChanged.emit(None)
+    controllers.scorer.refresh()
+    controllers.workspace.scoresChanged.emit(None)
     wait(qtbot, panel)
     assert "Nothing is decided or scored yet" in panel.empty.text()
     drawn = project.row_ids(RowQuery(blank=False))
     project.create_audit(drawn, 3)
     project.decide(drawn[:1].tolist(), Decision.SKIPPED, queue=AUDIT)
     project.decide(drawn[1:2].tolist(), Decision.NONE, queue=AUDIT)
-    session.annotationsChanged.emit(None)
+    controllers.workspace.annotationsChanged.emit(None)
     wait(qtbot, panel)
     said = panel.basis.text()
     assert "Estimated from a random sample of 1 row." in said  # no model helped
@@ -529,42 +538,42 @@ def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
 
 
 def test_a_table_of_blank_rows(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, make_project: MakeProject
 ) -> None:
-    opened(qtbot, session, panel, make_project(texts=("", " "), labels=("Late", "Damaged")))
+    opened(qtbot, controllers, panel, make_project(texts=("", " "), labels=("Late", "Damaged")))
     assert "no rows with text" in panel.empty.text()
 
 
 def test_a_column_without_dates_and_a_table_without_columns(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    project = opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
     give_scores(project, [0, 1, 0, 0])
-    session.scorer.refresh()
+    controllers.scorer.refresh()
     panel.bar.views["time"].click()
-    session.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(None)
     wait(qtbot, panel)
     assert panel.empty.text().startswith("No date can be read")
     with Project.create(tmp_path / "bare.sce", name="Bare") as bare:
         bare.add_rows(("text",), [[("a",), ("b",)]], text_columns=[0], source={})
         bare.set_labels([Label("Late"), Label("Damaged")])
         give_scores(bare, [0, 1])
-    opened(qtbot, session, panel, tmp_path / "bare.sce")
+    opened(qtbot, controllers, panel, tmp_path / "bare.sce")
     assert panel.empty.text().startswith("The table has no column")
 
 
 def test_several_labels_a_row(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, make_project: MakeProject
 ) -> None:
-    project = opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
-    session.set_labels(session.labels, multi_label=True)
-    first, second = (label.id or 0 for label in session.labels)
-    session.decide([1], Decision.LABEL, [first, second])
-    session.decide([2], Decision.LABEL, [first])
+    project = opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
+    controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
+    first, second = (label.id or 0 for label in controllers.workspace.labels)
+    controllers.edits.decide([1], Decision.LABEL, [first, second])
+    controllers.edits.decide([2], Decision.LABEL, [first])
     wait(qtbot, panel)
     assert shown_shares(panel) == ["100.0 %", "50.0 %", "0.0 %"]
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == [""] * 3
-    session.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
+    controllers.edits.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
     wait(qtbot, panel)
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["counted"] * 3
     assert "need not sum to 100 %" in panel.basis.text()
@@ -572,13 +581,13 @@ def test_several_labels_a_row(
 
 
 def test_rows_that_came_after_the_sample_are_told(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
-    project = opened(qtbot, session, panel, path)
+    project = opened(qtbot, controllers, panel, path)
     assert "was not drawn from" not in panel.basis.text()
     more = [("mail", "2024-05-01", f"another {n}") for n in range(3)]
     project.add_rows(("channel", "date", "text"), [more], text_columns=[2], source={})
-    session.rowsChanged.emit()
+    controllers.workspace.rowsChanged.emit()
     wait(qtbot, panel)
     assert "Undecided rows that the random sample was not drawn from: 3;" in panel.basis.text()
     assert panel.answer is not None
@@ -586,20 +595,20 @@ def test_rows_that_came_after_the_sample_are_told(
 
 
 def test_blind_review_hides_what_models_say(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
-    project = opened(qtbot, session, panel, path)
+    project = opened(qtbot, controllers, panel, path)
     panel.show_cell(0, -1)
     wait(qtbot, panel)
     assert panel.examples.found is not None
     panel.show_cell(1, -1)  # on its way
     QGuiApplication.clipboard().setText("before")
-    session.change_setting("blind", True)
+    controllers.preferences.change_setting("blind", True)
     assert panel.answer is None  # at once
     assert panel.shares_model.rowCount() == 0
     assert panel.examples.found is None
     panel.copy()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert QGuiApplication.clipboard().text() == "before"
     wait(qtbot, panel)
     assert panel.examples.found is None
@@ -609,18 +618,18 @@ def test_blind_review_hides_what_models_say(
 
 
 def test_the_project_may_be_closed_meanwhile(
-    qtbot: QtBot, session: Session, panel: FindingsPanel, path: Path, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, make_project: MakeProject
 ) -> None:
     """B21: no result of a project that is gone, and no hanging."""
-    opened(qtbot, session, panel, path)
+    opened(qtbot, controllers, panel, path)
     panel._on_asked()
     panel._look()
     panel.show_cell(0, -1)
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
     assert panel.answer is None
     assert panel.shares_model.rowCount() == 0
     assert panel.examples.found is None
-    opened(qtbot, session, panel, make_project(labels=("Late", "Damaged")))
+    opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
     assert "Nothing is decided" in panel.empty.text()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import tuning_work, work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.choices import ImportChoices, ModelChoice, TuneChoices
@@ -37,6 +37,7 @@ from tests.store.test_versions import add
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 from tests.ui.test_scoring import FakeEngine
+from tests.ui.wiring import controllers_of, wired
 
 TEXTS = tuple(f"text {n}" for n in range(1, 41))
 
@@ -145,14 +146,14 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 @pytest.fixture
 def project(
-    qtbot: QtBot, session: Session, make_project: MakeProject, method: FakeMethod, engine: FakeEngine
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, method: FakeMethod, engine: FakeEngine
 ) -> Project:
-    return open_in(qtbot, session, make_project(texts=TEXTS, labels=LABELS))
+    return open_in(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS))
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, session: Session, project: Project, theme: object) -> FineTunePanel:
-    panel = FineTunePanel(session)
+def panel(qtbot: QtBot, controllers: Controllers, project: Project, theme: object) -> FineTunePanel:
+    panel = wired(FineTunePanel, controllers)()
     qtbot.addWidget(panel)
     panel.resize(1280, 320)
     panel.show()
@@ -164,13 +165,15 @@ def wait_for_plan(qtbot: QtBot, panel: FineTunePanel) -> None:
     qtbot.waitUntil(lambda: panel.looking.idle)
 
 
-def label(session: Session, rows: range, place: int, origin: Origin = Origin.HAND) -> None:
-    session.decide(list(rows), Decision.LABEL, [session.labels[place].id or 0], origin=origin)
+def label(controllers: Controllers, rows: range, place: int, origin: Origin = Origin.HAND) -> None:
+    controllers.edits.decide(
+        list(rows), Decision.LABEL, [controllers.workspace.labels[place].id or 0], origin=origin
+    )
 
 
 def label_enough(qtbot: QtBot, panel: FineTunePanel) -> None:
-    label(panel._session, range(1, 11), 0)
-    label(panel._session, range(11, 21), 1)
+    label(controllers_of(panel), range(1, 11), 0)
+    label(controllers_of(panel), range(11, 21), 1)
     qtbot.waitUntil(panel.start.start_button.isEnabled)
 
 
@@ -179,11 +182,11 @@ def click(qtbot: QtBot, button: Any) -> None:
 
 
 def made(qtbot: QtBot, panel: FineTunePanel) -> ModelVersion:
-    tuner = panel._session.tuner
+    tuner = controllers_of(panel).tuner
     with qtbot.waitSignal(tuner.made) as signal:
         click(qtbot, panel.start.start_button)
     qtbot.waitUntil(lambda: tuner.job is None)
-    settle(qtbot, panel._session)
+    settle(qtbot, controllers_of(panel))
     version: ModelVersion = signal.args[0]
     return version
 
@@ -205,8 +208,8 @@ def test_what_an_older_program_claimed_of_a_version_is_not_repeated(
     claimed = {"mean": 0.13, "interval": [0.03, 0.27], "won": 4, "lost": 0}
     sentence = "Better by 3 to 27 points on 30 rows."
     kept = metrics() | {"measured": 30, "difference": claimed | {"sentence": sentence}}
-    assert panel._session.project is not None
-    version = make_version(panel._session.project, metrics=kept)
+    assert controllers_of(panel).workspace.project is not None
+    version = make_version(controllers_of(panel).workspace.project, metrics=kept)
     panel.result.show_versions([version])
     no_claim = "No clear difference yet (+0 to +27 points, 95% CI, 30 rows)."
     assert panel.result.sentence.text() == no_claim
@@ -215,9 +218,9 @@ def test_what_an_older_program_claimed_of_a_version_is_not_repeated(
 
 
 def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePanel) -> None:
-    session = panel._session
-    label(session, range(1, 8), 0)
-    label(session, range(8, 11), 1, Origin.BULK)
+    controllers = controllers_of(panel)
+    label(controllers, range(1, 8), 0)
+    label(controllers, range(8, 11), 1, Origin.BULK)
     qtbot.waitUntil(lambda: panel.start.origins[Origin.HAND].text() == "By hand 7")
     assert panel.start.origins[Origin.BULK].text() == "In bulk 3"
     assert not panel.start.origins[Origin.BULK].isChecked()
@@ -237,8 +240,8 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
 
 
 def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineTunePanel) -> None:
-    assert panel._session.project is not None
-    panel._session.project.create_audit([1, 2], seed=0)
+    assert controllers_of(panel).workspace.project is not None
+    controllers_of(panel).workspace.project.create_audit([1, 2], seed=0)
     label_enough(qtbot, panel)
     qtbot.waitUntil(lambda: panel.start.left_out.text() != "")
     assert panel.start.left_out.text() == "2 of a random sample, with their copies (figures rest on them)"
@@ -265,8 +268,8 @@ def test_a_table_too_large_cannot_be_started(
     qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sce_desktop.tasks.training.training.free_memory", lambda: 1_000_000)
-    label(panel._session, range(1, 11), 0)
-    label(panel._session, range(11, 21), 1)
+    label(controllers_of(panel), range(1, 11), 0)
+    label(controllers_of(panel), range(11, 21), 1)
     qtbot.waitUntil(lambda: "are free" in panel.start.problem.text())
     assert not panel.start.start_button.isEnabled()
 
@@ -284,9 +287,9 @@ def test_what_comes_is_shown_and_stop_keeps_a_version(
     assert panel.start.keep_button.isVisible()
     assert not panel.start.start_button.isVisible()
     qtbot.waitUntil(lambda: "part 1" in panel.start.problem.text())
-    with qtbot.waitSignal(panel._session.tuner.made, timeout=2000):
+    with qtbot.waitSignal(controllers_of(panel).tuner.made, timeout=2000):
         click(qtbot, panel.start.keep_button)
-    qtbot.waitUntil(lambda: panel._session.tuner.job is None)
+    qtbot.waitUntil(lambda: controllers_of(panel).tuner.job is None)
     assert "stopped before all was measured" in panel.result.notes.text()
     assert panel.start.start_button.isVisible()
 
@@ -295,21 +298,21 @@ def test_cancel_keeps_nothing(qtbot: QtBot, panel: FineTunePanel, method: FakeMe
     label_enough(qtbot, panel)
     method.go_on.clear()
     click(qtbot, panel.start.start_button)
-    job = panel._session.tuner.job
+    job = controllers_of(panel).tuner.job
     assert job is not None
     qtbot.waitUntil(lambda: panel.start.cancel_button.isVisible() and job.state == "running")
     with qtbot.waitSignal(job.cancelled, timeout=2000):
         click(qtbot, panel.start.cancel_button)
-    qtbot.waitUntil(lambda: panel._session.tuner.job is None)
-    assert panel._session.project is not None
-    assert panel._session.project.versions() == ()
+    qtbot.waitUntil(lambda: controllers_of(panel).tuner.job is None)
+    assert controllers_of(panel).workspace.project is not None
+    assert controllers_of(panel).workspace.project.versions() == ()
     assert panel.result.sentence.text() == EMPTY
 
 
 def test_the_base_model_says_what_it_is_and_which_versions_there_are(
     qtbot: QtBot, panel: FineTunePanel, project: Project
 ) -> None:
-    session, result = panel._session, panel.result
+    controllers, result = controllers_of(panel), panel.result
     panel.versions.select(None)
     assert result.sentence.text() == EMPTY  # there is no version yet
     label_enough(qtbot, panel)
@@ -323,44 +326,44 @@ def test_the_base_model_says_what_it_is_and_which_versions_there_are(
         "One fine-tuned version exists, version 1: select it to see its results."
     )
     assert not result.use_button.isVisible()
-    session.scorer.use_version(first.id, score=False)
+    controllers.scorer.use_version(first.id, score=False)
     qtbot.waitUntil(lambda: "Not in use: version 1 is." in result.sentence.text())
     assert result.title.text() == "sce-mini, the base model"  # what is selected stays selected
     second = make_version(project)
-    session.versionsChanged.emit()
+    controllers.workspace.versionsChanged.emit()
     qtbot.waitUntil(lambda: "2 fine-tuned versions exist, version 2 is the newest" in result.sentence.text())
     panel.versions.select(second)
     assert result.title.text().startswith("version 2")
     panel.versions.list.selectAll()  # the base model among them: that is compared with anyway
     assert "version 1 and version 2" in result.title.text()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 def test_a_failure_is_told_and_the_version_in_use_stays(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
 ) -> None:
-    session = panel._session
+    controllers = controllers_of(panel)
     label_enough(qtbot, panel)
     first = made(qtbot, panel)
-    session.scorer.use_version(first.id)
+    controllers.scorer.use_version(first.id)
     method.error = UserError("The disk is full: make room.")
-    with qtbot.waitSignal(session.told) as told:
+    with qtbot.waitSignal(controllers.messages.told) as told:
         click(qtbot, panel.start.start_button)
     assert told.args == ["The disk is full: make room.", "warn"]
-    qtbot.waitUntil(lambda: session.tuner.job is None)
-    assert session.scorer.version is not None
-    assert session.scorer.version.id == first.id
+    qtbot.waitUntil(lambda: controllers.tuner.job is None)
+    assert controllers.scorer.version is not None
+    assert controllers.scorer.version.id == first.id
 
 
 def test_closing_the_project_while_it_runs(qtbot: QtBot, panel: FineTunePanel, method: FakeMethod) -> None:
-    session = panel._session
+    controllers = controllers_of(panel)
     label_enough(qtbot, panel)
     method.go_on.clear()
     click(qtbot, panel.start.start_button)
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    assert session.tuner.job is None
-    assert session.tuner.versions == ()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    assert controllers.tuner.job is None
+    assert controllers.tuner.versions == ()
     assert not panel.start.start_button.isEnabled()
 
 
@@ -392,7 +395,7 @@ def test_a_changed_row_is_gone_to(qtbot: QtBot, panel: FineTunePanel) -> None:
     item = panel.result.changed.topLevelItem(0)
     assert item is not None
     qtbot.waitUntil(lambda: item.text(1) == "text 3")
-    with qtbot.waitSignal(panel._session.rowAsked) as asked:
+    with qtbot.waitSignal(controllers_of(panel).navigation.rowAsked) as asked:
         panel.result.changed.itemActivated.emit(item, 0)
     assert asked.args == [3]
 
@@ -402,17 +405,17 @@ def test_labels_of_changed_rows_are_hidden_while_one_decides_blindly(
 ) -> None:
     label_enough(qtbot, panel)
     made(qtbot, panel)
-    changed, session = panel.result.changed, panel._session
+    changed, controllers = panel.result.changed, controllers_of(panel)
     assert [changed.isColumnHidden(column) for column in range(5)] == [False] * 5
-    session.toggle_blind()
+    controllers.navigation.toggle_blind()
     assert [changed.isColumnHidden(column) for column in range(5)] == [False, False, True, True, False]
-    session.toggle_blind()
+    controllers.navigation.toggle_blind()
     assert not changed.isColumnHidden(2)
 
 
 def test_what_is_not_calibrated_is_said_to_be(qtbot: QtBot, panel: FineTunePanel, project: Project) -> None:
     version = make_version(project, settings={"calibrated": False, "stopped": "non-finite"})
-    panel._session.versionsChanged.emit()
+    controllers_of(panel).workspace.versionsChanged.emit()
     qtbot.waitUntil(lambda: panel.result.versions == (version,))
     assert "not calibrated yet" in panel.result.notes.text()
     assert "lower the learning rate" in panel.result.notes.text()
@@ -422,42 +425,45 @@ def test_what_is_not_calibrated_is_said_to_be(qtbot: QtBot, panel: FineTunePanel
 
 
 def two_versions(qtbot: QtBot, panel: FineTunePanel) -> tuple[ModelVersion, ModelVersion]:
-    session = panel._session
-    assert session.project is not None
-    two = make_version(session.project), make_version(session.project, train_rows=80)
-    session.versionsChanged.emit()
-    qtbot.waitUntil(lambda: session.tuner.versions == two)
-    settle(qtbot, session)
+    controllers = controllers_of(panel)
+    assert controllers.workspace.project is not None
+    two = (
+        make_version(controllers.workspace.project),
+        make_version(controllers.workspace.project, train_rows=80),
+    )
+    controllers.workspace.versionsChanged.emit()
+    qtbot.waitUntil(lambda: controllers.tuner.versions == two)
+    settle(qtbot, controllers)
     return two
 
 
 def test_a_version_is_used_and_the_model_as_it_was_comes_back(qtbot: QtBot, panel: FineTunePanel) -> None:
-    session = panel._session
-    assert session.project is not None
-    give_scores(session.project, [0, 1, 2])
-    session.scorer.refresh()
+    controllers = controllers_of(panel)
+    assert controllers.workspace.project is not None
+    give_scores(controllers.workspace.project, [0, 1, 2])
+    controllers.scorer.refresh()
     first, _ = two_versions(qtbot, panel)
     panel.versions.select(first)
-    with qtbot.waitSignal(session.scorer.modelsChanged):
+    with qtbot.waitSignal(controllers.scorer.modelsChanged):
         click(qtbot, panel.versions.use_button)
-    assert session.scorer.title == "sce-mini + version 1"
-    assert session.scorer.job is not None  # what was scored gets new scores
-    qtbot.waitUntil(lambda: session.scorer.job is None)
+    assert controllers.scorer.title == "sce-mini + version 1"
+    assert controllers.scorer.job is not None  # what was scored gets new scores
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
     assert not panel.result.use_button.isEnabled()
     assert panel.result.use_button.text() == "In use"
-    session.undo()
-    assert session.scorer.version is None
-    session.redo()
-    assert session.scorer.title == "sce-mini + version 1"
+    controllers.edits.undo()
+    assert controllers.scorer.version is None
+    controllers.edits.redo()
+    assert controllers.scorer.title == "sce-mini + version 1"
     panel.versions.select(None)
     assert panel.versions.use_button.text() == "Go back to it"
     click(qtbot, panel.versions.use_button)
-    assert session.project.active_version() is None
-    qtbot.waitUntil(lambda: session.scorer.job is None)
+    assert controllers.workspace.project.active_version() is None
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
 
 
 def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
-    session = panel._session
+    controllers = controllers_of(panel)
     two = two_versions(qtbot, panel)
     panel.versions.list.clearSelection()
     for place in (0, 1):
@@ -467,50 +473,55 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert sorted(version.id for version in panel.result.versions) == [version.id for version in two]
     assert panel.result.title.text() == "version 1 and version 2"
     assert len(panel.result.figures.texts) == 4
-    with qtbot.waitSignal(session.told) as told:
+    with qtbot.waitSignal(controllers.messages.told) as told:
         click(qtbot, panel.result.differ_button)
     assert "has scored no rows yet" in told.args[0]
-    assert session.project is not None
+    assert controllers.workspace.project is not None
     runs = [
-        give_scores(session.project, tops, fingerprint=f"f{n}") for n, tops in enumerate(([0, 1], [0, 2]))
+        give_scores(controllers.workspace.project, tops, fingerprint=f"f{n}")
+        for n, tops in enumerate(([0, 1], [0, 2]))
     ]
     for run, version in zip(runs, two, strict=True):
-        describe(session.project, run, model=version.title)
+        describe(controllers.workspace.project, run, model=version.title)
     click(qtbot, panel.result.differ_button)
-    shown(qtbot, session, [2])
-    assert session.query.name == "version 1 and version 2 differ"
-    session.scoresChanged.emit(None)  # other scores come in: the comparison stays
-    assert session.query.given == (2,)
+    shown(qtbot, controllers, [2])
+    assert controllers.navigation.query.name == "version 1 and version 2 differ"
+    controllers.workspace.scoresChanged.emit(None)  # other scores come in: the comparison stays
+    assert controllers.navigation.query.given == (2,)
     # With the whole table on, or off: the versions are compared as both have scored.
-    describe(session.project, runs[0], whole_table=True)
-    with qtbot.waitSignal(session.told) as told:
+    describe(controllers.workspace.project, runs[0], whole_table=True)
+    with qtbot.waitSignal(controllers.messages.told) as told:
         click(qtbot, panel.result.differ_button)
     assert told.args[0].startswith("version 1 has scored no rows yet")
-    describe(session.project, runs[1], whole_table=True)
-    session.set_query(RowQuery())
+    describe(controllers.workspace.project, runs[1], whole_table=True)
+    controllers.navigation.set_query(RowQuery())
     click(qtbot, panel.result.differ_button)
-    shown(qtbot, session, [2])
+    shown(qtbot, controllers, [2])
     for run in runs:
-        describe(session.project, run, whole_table=False)
-    give_scores(session.project, [0, 1, 1], fingerprint="base")  # of "sce-mini", the base of both
+        describe(controllers.workspace.project, run, whole_table=False)
+    give_scores(
+        controllers.workspace.project, [0, 1, 1], fingerprint="base"
+    )  # of "sce-mini", the base of both
     panel.versions.select(two[1])
-    session.set_query(RowQuery())
+    controllers.navigation.set_query(RowQuery())
     click(qtbot, panel.result.differ_button)
-    shown(qtbot, session, [2])
+    shown(qtbot, controllers, [2])
     # Scores for labels that have been edited since are of another question.
-    session.set_labels([replace(label, name=f"{label.name}!") for label in session.labels])
+    controllers.edits.set_labels(
+        [replace(label, name=f"{label.name}!") for label in controllers.workspace.labels]
+    )
     for tops, model in (([0, 1], "sce-mini"), ([1, 0], two[1].title)):
-        run = give_scores(session.project, tops, fingerprint=f"late {model}")
-        describe(session.project, run, model=model)
-    session.undo()
-    session.set_query(RowQuery())
+        run = give_scores(controllers.workspace.project, tops, fingerprint=f"late {model}")
+        describe(controllers.workspace.project, run, model=model)
+    controllers.edits.undo()
+    controllers.navigation.set_query(RowQuery())
     click(qtbot, panel.result.differ_button)
-    shown(qtbot, session, [2])
+    shown(qtbot, controllers, [2])
 
 
-def shown(qtbot: QtBot, session: Session, rows: list[int]) -> None:
+def shown(qtbot: QtBot, controllers: Controllers, rows: list[int]) -> None:
     """Wait until these rows are shown alone."""
-    qtbot.waitUntil(lambda: list(session.query.given) == rows)
+    qtbot.waitUntil(lambda: list(controllers.navigation.query.given) == rows)
 
 
 def describe(project: Project, run: Run, **said: object) -> None:
@@ -524,17 +535,17 @@ def describe(project: Project, run: Run, **said: object) -> None:
 
 
 def test_a_version_is_deleted_after_a_question(qtbot: QtBot, panel: FineTunePanel) -> None:
-    session = panel._session
+    controllers = controllers_of(panel)
     first, second = two_versions(qtbot, panel)
-    session.scorer.use_version(second.id)
+    controllers.scorer.use_version(second.id)
     panel.versions.select(second)
     panel.versions.ask_delete()
     (box,) = panel.versions.findChildren(QMessageBox)
     click(qtbot, box.button(QMessageBox.StandardButton.Yes))
-    qtbot.waitUntil(lambda: [v.id for v in session.tuner.versions] == [first.id])
-    assert session.scorer.version is None
-    assert session.project is not None
-    assert session.project.active_version() is None
+    qtbot.waitUntil(lambda: [v.id for v in controllers.tuner.versions] == [first.id])
+    assert controllers.scorer.version is None
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.active_version() is None
 
 
 def test_a_version_is_exported(
@@ -552,7 +563,7 @@ def test_a_version_is_exported(
     panel.versions.select(first)
     panel.versions.ask_export()
     (dialog,) = panel.versions.findChildren(QFileDialog)
-    with qtbot.waitSignal(panel._session.told):
+    with qtbot.waitSignal(controllers_of(panel).messages.told):
         dialog.fileSelected.emit(str(tmp_path))
     dialog.reject()
     assert written == [("version 1", tmp_path / "sce-mini-+-version-1")]
@@ -613,12 +624,12 @@ def unfold(
         return found
 
     monkeypatch.setattr(tuning_work, "adapter_pace", pace)
-    session = panel._session
-    session.scorer.warm_up()
-    qtbot.waitUntil(lambda: session.scorer.ready)
+    controllers = controllers_of(panel)
+    controllers.scorer.warm_up()
+    qtbot.waitUntil(lambda: controllers.scorer.ready)
     assert not tried  # not before somebody looks
     click(qtbot, panel.start.settings_button)
-    qtbot.waitUntil(lambda: bool(tried) and not session.lanes.models.busy)
+    qtbot.waitUntil(lambda: bool(tried) and not controllers.workspace.lanes.models.busy)
     wait_for_plan(qtbot, panel)
     return tried
 
@@ -682,18 +693,18 @@ def test_the_choice_to_adapt_is_kept_and_waits_for_a_pace(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     label_enough(qtbot, panel)
-    start, session = panel.start, panel._session
+    start, controllers = panel.start, controllers_of(panel)
     tried = unfold(qtbot, panel, monkeypatch, AdapterPace(0.1, 0.01, 9_000_000))
     start.adapt.setChecked(True)
     click(qtbot, start.settings_button)
-    session.scorer.ready = False  # as while another model is loaded
-    session.set_labels([*session.labels, Label("one more")])
+    controllers.scorer.ready = False  # as while another model is loaded
+    controllers.edits.set_labels([*controllers.workspace.labels, Label("one more")])
     wait_for_plan(qtbot, panel)
     assert "is tried as soon as the model is free" in start.problem.text()
     assert not start.start_button.isEnabled()
     assert start.adapt.isEnabled()  # to take it back
-    session.scorer.ready = True
-    session.scorer.modelsChanged.emit()  # the settings are still folded away
+    controllers.scorer.ready = True
+    controllers.scorer.modelsChanged.emit()  # the settings are still folded away
     qtbot.waitUntil(start.start_button.isEnabled)
     assert len(tried) == 2
     made(qtbot, panel)
@@ -714,20 +725,20 @@ def test_an_embedder_that_cannot_be_adapted_any_more_is_not_chosen(
 def test_the_pace_is_tried_again_for_other_labels_and_rows(
     qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    session = panel._session
+    controllers = controllers_of(panel)
     tried = unfold(qtbot, panel, monkeypatch, "There are no texts to try it on.")
     assert len(tried) == 1
-    session.set_labels([*session.labels, Label("one more")])
+    controllers.edits.set_labels([*controllers.workspace.labels, Label("one more")])
     qtbot.waitUntil(lambda: len(tried) == 2)
-    assert session.project is not None
+    assert controllers.workspace.project is not None
     table = tmp_path / "more.csv"
     table.write_text("ref,text\n41,one more text\n", encoding="utf-8")
     choices = ImportChoices(table, TableOptions(), (1,), append=True)
-    with qtbot.waitSignal(session.rowsChanged):
-        session.import_table(choices)
+    with qtbot.waitSignal(controllers.workspace.rowsChanged):
+        controllers.projects.import_table(choices)
     qtbot.waitUntil(lambda: len(tried) == 3)
-    session.decide([3], Decision.LABEL, [session.labels[0].id or 0])
-    settle(qtbot, session)
+    controllers.edits.decide([3], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
+    settle(qtbot, controllers)
     assert len(tried) == 3
 
 
@@ -745,9 +756,9 @@ def test_a_trial_that_came_to_nothing_can_be_asked_for_again(
         return AdapterPace(0.1, 0.01, 9_000_000)
 
     monkeypatch.setattr(tuning_work, "adapter_pace", cancelled_once)
-    session, start = panel._session, panel.start
-    session.scorer.warm_up()
-    qtbot.waitUntil(lambda: session.scorer.ready)
+    controllers, start = controllers_of(panel), panel.start
+    controllers.scorer.warm_up()
+    qtbot.waitUntil(lambda: controllers.scorer.ready)
     click(qtbot, start.settings_button)
     qtbot.waitUntil(lambda: "was not found out" in start.adapt_note.text())
     assert not start.adapt.isEnabled()
@@ -777,7 +788,7 @@ def test_the_training_of_the_embedder_is_watched(
     label_enough(qtbot, panel)
     method.go_on.clear()
     click(qtbot, panel.start.start_button)
-    watch = panel._session.tuner.watch
+    watch = controllers_of(panel).tuner.watch
     qtbot.waitUntil(lambda: bool(watch.measured))
     for fold, step, loss in ((1, 1, 2.0), (2, 1, 3.0), (2, 2, 1.5)):
         assert watch.on_epoch(Epoch("adapting", step, loss, None, fold))
@@ -789,9 +800,9 @@ def test_the_training_of_the_embedder_is_watched(
     watch.kept.append((1, 2.0))
     qtbot.waitUntil(lambda: "text embedder to all rows" in panel.start.problem.text())
     assert "as it is by then where that was better" in panel.start.kept_note.text()
-    panel._session.tuner.stop_and_keep()
+    controllers_of(panel).tuner.stop_and_keep()
     assert not watch.on_epoch(Epoch("adapting", 3, 1.0, None, 2))
-    qtbot.waitUntil(lambda: panel._session.tuner.job is None)
+    qtbot.waitUntil(lambda: controllers_of(panel).tuner.job is None)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -801,7 +812,7 @@ def test_what_adapting_brought_stands_beside_the_fast_way(
     fast = metrics()["logistic_regression"] | {"accuracy": 0.66}
     told = {"kept": kept, "steps": 40, "seconds": 60.0, "sentence": "So it was.", "fast": fast}
     make_version(project, metrics=metrics(embedder=told))
-    panel._session.versionsChanged.emit()
+    controllers_of(panel).workspace.versionsChanged.emit()
     qtbot.waitUntil(lambda: bool(panel.result.versions))
     assert "So it was." in panel.result.notes.text()
     shown = " ".join(label.text() for label in panel.result.figures.findChildren(QLabel))
@@ -811,93 +822,93 @@ def test_what_adapting_brought_stands_beside_the_fast_way(
 def test_the_vectors_of_an_adapted_version_are_its_own(
     qtbot: QtBot, panel: FineTunePanel, project: Project
 ) -> None:
-    session = panel._session
-    known = session.scorer._shelf.known_vectors = KnownVectors("as it was", DictCache())
+    controllers = controllers_of(panel)
+    known = controllers.scorer._shelf.known_vectors = KnownVectors("as it was", DictCache())
     version = make_version(project, settings={"epochs": 100, "calibrated": True, "embedder": "adapted"})
     plain = make_version(project)
-    session.scorer.use_version(version.id)
-    assert session.scorer.known_vectors == KnownVectors("adapted", known.cache)
-    assert session.scorer.base_vectors is known
-    session.scorer.use_version(plain.id)
-    assert session.scorer.known_vectors is known
-    session.scorer.use_version(None)
-    assert session.scorer.known_vectors is known
+    controllers.scorer.use_version(version.id)
+    assert controllers.scorer.known_vectors == KnownVectors("adapted", known.cache)
+    assert controllers.scorer.base_vectors is known
+    controllers.scorer.use_version(plain.id)
+    assert controllers.scorer.known_vectors is known
+    controllers.scorer.use_version(None)
+    assert controllers.scorer.known_vectors is known
 
 
 # --- by itself ---------------------------------------------------------------------------------------------
 
 
-def wait_counted(qtbot: QtBot, session: Session, act: Callable[[], object]) -> None:
-    with qtbot.waitSignal(session.countsChanged):
+def wait_counted(qtbot: QtBot, controllers: Controllers, act: Callable[[], object]) -> None:
+    with qtbot.waitSignal(controllers.workspace.countsChanged):
         act()
 
 
-def ready_by_itself(qtbot: QtBot, session: Session, every: int = 10) -> None:
-    session.scorer.ready = True
-    session.settings["auto_finetune"] = every
-    settle(qtbot, session)
+def ready_by_itself(qtbot: QtBot, controllers: Controllers, every: int = 10) -> None:
+    controllers.scorer.ready = True
+    controllers.preferences.settings["auto_finetune"] = every
+    settle(qtbot, controllers)
 
 
 def test_it_is_off_unless_asked_for(
-    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+    qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, session, 0)
-    wait_counted(qtbot, session, lambda: label(session, range(1, 31), 0))
-    assert session.tuner.job is None
+    ready_by_itself(qtbot, controllers, 0)
+    wait_counted(qtbot, controllers, lambda: label(controllers, range(1, 31), 0))
+    assert controllers.tuner.job is None
     assert method.improved == 0
 
 
 def test_it_goes_by_itself_and_one_click_goes_back(
-    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+    qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, session)
-    wait_counted(qtbot, session, lambda: label(session, range(1, 10), 0))
-    settle(qtbot, session)
-    assert session.tuner.job is None  # nine are fewer than ten
-    with qtbot.waitSignal(session.offered) as offered:
-        label(session, range(10, 11), 1)
+    ready_by_itself(qtbot, controllers)
+    wait_counted(qtbot, controllers, lambda: label(controllers, range(1, 10), 0))
+    settle(qtbot, controllers)
+    assert controllers.tuner.job is None  # nine are fewer than ten
+    with qtbot.waitSignal(controllers.messages.offered) as offered:
+        label(controllers, range(10, 11), 1)
     sentence, button, go_back, _ = offered.args
     assert "version 1 is in use now. Better: +8 to +32 points" in sentence
     assert button == "Go back to the model as it was"
-    assert session.scorer.version is not None
+    assert controllers.scorer.version is not None
     go_back()
-    assert session.scorer.version is None
-    settle(qtbot, session)
+    assert controllers.scorer.version is None
+    settle(qtbot, controllers)
     assert method.improved == 1
 
 
 def test_what_is_not_better_is_told_and_not_used(
-    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+    qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
     method.better = False
-    ready_by_itself(qtbot, session)
-    with qtbot.waitSignal(session.told) as told:
-        label(session, range(1, 13), 0)
+    ready_by_itself(qtbot, controllers)
+    with qtbot.waitSignal(controllers.messages.told) as told:
+        label(controllers, range(1, 13), 0)
     assert told.args[0].startswith("Fine-tuned by itself, and not used. No clear difference yet")
-    assert session.scorer.version is None
-    wait_counted(qtbot, session, lambda: label(session, range(13, 15), 1))
-    settle(qtbot, session)
+    assert controllers.scorer.version is None
+    wait_counted(qtbot, controllers, lambda: label(controllers, range(13, 15), 1))
+    settle(qtbot, controllers)
     assert method.improved == 1  # not again before ten more
 
 
 def test_only_rows_that_it_would_learn_from_are_new(
-    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+    qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, session)
+    ready_by_itself(qtbot, controllers)
     project.create_audit(range(21, 35), seed=0)
-    label(session, range(1, 15), 0, Origin.BULK)
-    wait_counted(qtbot, session, lambda: label(session, range(21, 35), 0))
-    settle(qtbot, session)
+    label(controllers, range(1, 15), 0, Origin.BULK)
+    wait_counted(qtbot, controllers, lambda: label(controllers, range(21, 35), 0))
+    settle(qtbot, controllers)
     assert method.improved == 0
-    label(session, range(1, 11), 0)  # accepted before, looked at now
+    label(controllers, range(1, 11), 0)  # accepted before, looked at now
     qtbot.waitUntil(lambda: method.improved == 1)
-    qtbot.waitUntil(lambda: session.tuner.job is None)
+    qtbot.waitUntil(lambda: controllers.tuner.job is None)
 
 
 def test_rows_of_the_newest_version_are_not_new(
-    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+    qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    label(session, range(1, 21), 0)
+    label(controllers, range(1, 21), 0)
     make_version(project, settings={"row_ids": list(range(1, 11))})
     assert tuning_work.learnable(project, progress=SilentProgress()) == (20, 10)
     make_version(project, settings={}, train_rows=5)  # of an older program
@@ -905,33 +916,35 @@ def test_rows_of_the_newest_version_are_not_new(
 
 
 def test_what_was_put_in_use_before_it_could_stop_is_seen(
-    qtbot: QtBot, session: Session, project: Project, method: FakeMethod
+    qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, session)
+    ready_by_itself(qtbot, controllers)
     method.go_on.clear()
     method.committed = True
-    label(session, range(1, 13), 0)
-    qtbot.waitUntil(lambda: session.tuner.job is not None and session.tuner.job.state == "running")
-    assert session.tuner.start(TuneChoices()) is not None
-    assert not session.tuner.by_itself
-    with qtbot.waitSignals([session.offered, session.tuner.made]):
+    label(controllers, range(1, 13), 0)
+    qtbot.waitUntil(lambda: controllers.tuner.job is not None and controllers.tuner.job.state == "running")
+    assert controllers.tuner.start(TuneChoices()) is not None
+    assert not controllers.tuner.by_itself
+    with qtbot.waitSignals([controllers.messages.offered, controllers.tuner.made]):
         method.go_on.set()
-    qtbot.waitUntil(lambda: session.tuner.job is None)
+    qtbot.waitUntil(lambda: controllers.tuner.job is None)
     active = project.active_version()
     assert active is not None
-    assert session.scorer.version == active
-    settle(qtbot, session)
+    assert controllers.scorer.version == active
+    settle(qtbot, controllers)
 
 
-def test_scoring_goes_first(qtbot: QtBot, session: Session, project: Project, method: FakeMethod) -> None:
-    ready_by_itself(qtbot, session)
+def test_scoring_goes_first(
+    qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
+) -> None:
+    ready_by_itself(qtbot, controllers)
     method.go_on.clear()
-    label(session, range(1, 13), 0)
-    qtbot.waitUntil(lambda: session.tuner.job is not None and session.tuner.job.state == "running")
-    scoring = session.scorer.score()
+    label(controllers, range(1, 13), 0)
+    qtbot.waitUntil(lambda: controllers.tuner.job is not None and controllers.tuner.job.state == "running")
+    scoring = controllers.scorer.score()
     assert scoring is not None
     with qtbot.waitSignal(scoring.finished):
         pass
     method.go_on.set()
     qtbot.waitUntil(lambda: method.improved == 2)  # again, once that is done
-    qtbot.waitUntil(lambda: session.tuner.job is None)
+    qtbot.waitUntil(lambda: controllers.tuner.job is None)

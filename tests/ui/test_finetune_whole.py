@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 from sce_desktop import cli, paths
 from sce_desktop.app import make_window
 from sce_desktop.controllers import rows_text
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.rows_data import load_rows
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision
 from sce_desktop.ml.finetune import finetune_embedder
 from sce_desktop.settings import Settings
@@ -30,36 +30,40 @@ PATIENCE_MS = 120_000
 
 
 @pytest.fixture
-def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWindow, Session]]:
+def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWindow, Controllers]]:
     with Lanes() as lanes:
-        session = Session(lanes, Settings(tmp_path / "settings.json"))
-        window = make_window(session, theme)
+        controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+        window = make_window(controllers, theme)
         window.show()
-        session.warm_up()
-        yield window, session
+        controllers.projects.warm_up()
+        yield window, controllers
         window.close()
         qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE_MS)
         window.deleteLater()
 
 
 def labelled(
-    qtbot: QtBot, whole: tuple[MainWindow, Session], make_project: MakeProject
+    qtbot: QtBot, whole: tuple[MainWindow, Controllers], make_project: MakeProject
 ) -> tuple[Project, FineTunePanel]:
     """Open a scored project of the sample with forty rows decided, and its Fine-tune panel."""
-    window, session = whole
+    window, controllers = whole
     sample = paths.resources_dir() / "sample"
     labels = (sample / "labels.txt").read_text(encoding="utf-8").split("\n")[:8]
     with (sample / "parcel_feedback.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["gold"] in labels][:60]
-    with qtbot.waitSignal(session.projectOpened, timeout=PATIENCE_MS):
-        session.open_project(make_project(texts=tuple(row["message"] for row in rows), labels=tuple(labels)))
-    project = session.project
+    with qtbot.waitSignal(controllers.workspace.projectOpened, timeout=PATIENCE_MS):
+        controllers.projects.open_project(
+            make_project(texts=tuple(row["message"] for row in rows), labels=tuple(labels))
+        )
+    project = controllers.workspace.project
     assert project is not None
-    session.scorer.score()
-    qtbot.waitUntil(lambda: bool(session.runs) and session.scorer.job is None, timeout=PATIENCE_MS)
-    by_name = {label.name: label.id or 0 for label in session.labels}
+    controllers.scorer.score()
+    qtbot.waitUntil(
+        lambda: bool(controllers.workspace.runs) and controllers.scorer.job is None, timeout=PATIENCE_MS
+    )
+    by_name = {label.name: label.id or 0 for label in controllers.workspace.labels}
     for row_id, row in enumerate(rows[:40], 1):
-        session.decide([row_id], Decision.LABEL, [by_name[row["gold"]]])
+        controllers.edits.decide([row_id], Decision.LABEL, [by_name[row["gold"]]])
 
     window.docks["Fine-tune"].bring()
     panel = window.docks["Fine-tune"].build()
@@ -70,44 +74,46 @@ def labelled(
 
 def test_label_learn_use_and_go_back(
     qtbot: QtBot,
-    whole: tuple[MainWindow, Session],
+    whole: tuple[MainWindow, Controllers],
     make_project: MakeProject,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    _, session = whole
+    _, controllers = whole
     project, panel = labelled(qtbot, whole, make_project)
-    with qtbot.waitSignal(session.tuner.made, timeout=PATIENCE_MS) as signal:
+    with qtbot.waitSignal(controllers.tuner.made, timeout=PATIENCE_MS) as signal:
         qtbot.mouseClick(panel.start.start_button, Qt.MouseButton.LeftButton)
     (version,) = signal.args
     assert version.metrics["measured"] > 30
     assert "similarity" in version.metrics["baselines"]
-    qtbot.waitUntil(lambda: session.tuner.job is None and not session.lanes.reads.busy)
-    assert session.scorer.version is None  # nothing is used unasked
+    qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.lanes.reads.busy)
+    assert controllers.scorer.version is None  # nothing is used unasked
 
-    (zero_shot,) = session.runs[:1]
+    (zero_shot,) = controllers.workspace.runs[:1]
     qtbot.mouseClick(panel.result.use_button, Qt.MouseButton.LeftButton)
-    job = session.scorer.job
+    job = controllers.scorer.job
     assert job is not None
-    stale = load_rows(project, [1], (zero_shot,), session.labels, progress=_Progress())[0].scores[0]  # type: ignore[arg-type]
+    stale = load_rows(project, [1], (zero_shot,), controllers.workspace.labels, progress=_Progress())[
+        0
+    ].scores[0]  # type: ignore[arg-type]
     assert stale is not None
     assert rows_text.stale_words(stale) == "from an older model"
-    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
-    run = session.runs[0]
+    qtbot.waitUntil(lambda: controllers.scorer.job is None, timeout=PATIENCE_MS)
+    run = controllers.workspace.runs[0]
     assert (run.model, run.scored) == ("sce-mini + version 1", zero_shot.scored)
     assert run.fingerprint != zero_shot.fingerprint
-    fresh = load_rows(project, [1], (run,), session.labels, progress=_Progress())[0].scores[0]  # type: ignore[arg-type]
+    fresh = load_rows(project, [1], (run,), controllers.workspace.labels, progress=_Progress())[0].scores[0]  # type: ignore[arg-type]
     assert fresh is not None
     assert not fresh.stale
 
-    session.undo()
-    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
-    assert session.runs[0].id == zero_shot.id
-    session.redo()
-    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
+    controllers.edits.undo()
+    qtbot.waitUntil(lambda: controllers.scorer.job is None, timeout=PATIENCE_MS)
+    assert controllers.workspace.runs[0].id == zero_shot.id
+    controllers.edits.redo()
+    qtbot.waitUntil(lambda: controllers.scorer.job is None, timeout=PATIENCE_MS)
 
-    with qtbot.waitSignal(session.projectClosed, timeout=PATIENCE_MS):
-        session.close_project()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy, timeout=PATIENCE_MS)
+    with qtbot.waitSignal(controllers.workspace.projectClosed, timeout=PATIENCE_MS):
+        controllers.projects.close_project()
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy, timeout=PATIENCE_MS)
     capsys.readouterr()
     assert cli.main(["project", "score", str(project.path), "--json"]) == 0
     with Project.open(project.path) as again:  # the command line goes on with the version in use
@@ -118,42 +124,42 @@ def test_label_learn_use_and_go_back(
 
 def test_the_embedder_learns_and_its_vectors_are_used(
     qtbot: QtBot,
-    whole: tuple[MainWindow, Session],
+    whole: tuple[MainWindow, Controllers],
     make_project: MakeProject,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With PEFT on the real embedder; so short a training is taken whatever it brought."""
     pytest.importorskip("peft")
     monkeypatch.setattr(finetune_embedder, "_better", lambda *_: True)
-    _, session = whole
+    _, controllers = whole
     project, panel = labelled(qtbot, whole, make_project)
     start = panel.start
     qtbot.mouseClick(start.settings_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "GB" in start.adapt_note.text(), timeout=PATIENCE_MS)
     start.epochs.setValue(1)
     start.adapt.setChecked(True)
-    with qtbot.waitSignal(session.tuner.made, timeout=PATIENCE_MS) as signal:
+    with qtbot.waitSignal(controllers.tuner.made, timeout=PATIENCE_MS) as signal:
         qtbot.mouseClick(start.start_button, Qt.MouseButton.LeftButton)
     (version,) = signal.args
     assert version.metrics["embedder"]["kept"]
-    qtbot.waitUntil(lambda: session.tuner.job is None and not session.lanes.reads.busy)
-    before = session.scorer.known_vectors
+    qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.lanes.reads.busy)
+    before = controllers.scorer.known_vectors
     assert before is not None
     assert before.embedder != version.settings["embedder"]
 
     qtbot.mouseClick(panel.result.use_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=PATIENCE_MS)
-    assert session.runs[0].model == "sce-mini + version 1"
-    known = session.scorer.known_vectors
+    qtbot.waitUntil(lambda: controllers.scorer.job is None, timeout=PATIENCE_MS)
+    assert controllers.workspace.runs[0].model == "sce-mini + version 1"
+    known = controllers.scorer.known_vectors
     assert known is not None
     assert known.embedder == version.settings["embedder"]
     texts = project.texts(project.row_ids())
     assert known.cache.get(known.embedder, texts)[0].all()  # all rows were read again
-    assert session.scorer.base_vectors == before
+    assert controllers.scorer.base_vectors == before
 
-    with qtbot.waitSignal(session.projectClosed, timeout=PATIENCE_MS):
-        session.close_project()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy, timeout=PATIENCE_MS)
+    with qtbot.waitSignal(controllers.workspace.projectClosed, timeout=PATIENCE_MS):
+        controllers.projects.close_project()
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy, timeout=PATIENCE_MS)
 
 
 class _Progress:

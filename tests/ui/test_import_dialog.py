@@ -12,22 +12,23 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import table_work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import JobState
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.tables import export_table
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.conftest import MakeProject
+from tests.ui.wiring import wired
 
 ROLE, CHECKED, UNCHECKED = Qt.ItemDataRole.DisplayRole, Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
 def show(
-    qtbot: QtBot, session: Session, path: Path, *, append: bool = False, wait: bool = True
+    qtbot: QtBot, controllers: Controllers, path: Path, *, append: bool = False, wait: bool = True
 ) -> ImportDialog:
-    dialog = ImportDialog(session, path, append=append)
+    dialog = wired(ImportDialog, controllers)(path, append=append)
     qtbot.addWidget(dialog)
     dialog.open()
     if wait:
@@ -67,11 +68,11 @@ def check(dialog: ImportDialog, *places: int) -> None:
         items.item(place).setCheckState(CHECKED if place in places else UNCHECKED)
 
 
-def imported(qtbot: QtBot, session: Session, dialog: ImportDialog) -> Project:
-    with qtbot.waitSignal(session.projectOpened):
+def imported(qtbot: QtBot, controllers: Controllers, dialog: ImportDialog) -> Project:
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
         dialog.accept()
-    assert session.project is not None
-    return session.project
+    assert controllers.workspace.project is not None
+    return controllers.workspace.project
 
 
 @pytest.fixture
@@ -88,8 +89,8 @@ def parcels(tmp_path: Path) -> Path:
 # --- what is seen ------------------------------------------------------------------------------------------
 
 
-def test_a_table_is_shown_counted_and_imported(qtbot: QtBot, session: Session, parcels: Path) -> None:
-    dialog = show(qtbot, session, parcels)
+def test_a_table_is_shown_counted_and_imported(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
+    dialog = show(qtbot, controllers, parcels)
     assert headers(dialog) == ["ref", "text", "topic"]
     assert dialog.columns.text_columns == (1,)
     assert dialog.facts.headline.text() == "5 rows"
@@ -98,33 +99,35 @@ def test_a_table_is_shown_counted_and_imported(qtbot: QtBot, session: Session, p
     assert "1 row repeats" in told
     assert "1 row in Arabic script" in told
     assert dialog.import_button.text() == "Import 5 rows"
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert (project.row_count(), project.name, project.text_columns) == (5, "parcels", (1,))
 
 
 def test_what_is_to_be_said_of_the_file_stands_in_the_dialog(
-    qtbot: QtBot, session: Session, parcels: Path
+    qtbot: QtBot, controllers: Controllers, parcels: Path
 ) -> None:
     said = "Only “parcels.csv” is opened: 1 other file was dropped with it."
-    dialog = ImportDialog(session, parcels, told=said)
+    dialog = wired(ImportDialog, controllers)(parcels, told=said)
     qtbot.addWidget(dialog)
     dialog.open()
     assert dialog.told.isVisible()
     assert dialog.told.text() == said
     settle(qtbot, dialog)
-    assert not show(qtbot, session, parcels).told.isVisible()
+    assert not show(qtbot, controllers, parcels).told.isVisible()
 
 
-def test_where_the_rows_of_a_document_are_is_told(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_where_the_rows_of_a_document_are_is_told(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     path = tmp_path / "answers.json"
     path.write_text('{"results": {"items": [\n{"text": "late", "n": 1},\n{"text": "\u200b", "n": 2}\n]}}')
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert headers(dialog) == ["text", "n"]
     assert dialog.facts.headline.text() == "2 rows"
     told = " ".join(dialog.facts.texts())
     assert "“results.items”" in told
     assert "1 row without text" in told
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert (project.row_count(), project.blank_count()) == (2, 1)
 
 
@@ -132,42 +135,46 @@ def test_where_the_rows_of_a_document_are_is_told(qtbot: QtBot, session: Session
     ("encoding", "shown"), [("cp1252", "CP1252"), ("utf-16", "UTF-16"), ("utf-8", "UTF-8")]
 )
 def test_encoding_is_guessed_and_shown(
-    qtbot: QtBot, session: Session, tmp_path: Path, encoding: str, shown: str
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path, encoding: str, shown: str
 ) -> None:
     """B01."""
     path = tmp_path / "a.csv"
     path.write_bytes("id,text\n1,Müsli für Zoë – 5 €\n".encode(encoding))
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert column(dialog, 1) == ["Müsli für Zoë – 5 €"]
     assert dialog.reading.encoding.currentText().startswith(shown)
 
 
-def test_another_encoding_is_previewed_at_once(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_another_encoding_is_previewed_at_once(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     """B01: the guess can be changed."""
     path = tmp_path / "a.csv"
     path.write_bytes("id,text\n1,Müsli\n".encode())
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     choose(dialog.reading.encoding, "cp1252")
     settle(qtbot, dialog)
     assert column(dialog, 1) == ["MÃ¼sli"]
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert project.texts([1]) == ["MÃ¼sli"]
 
 
-def test_header_has_no_byte_order_mark(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_header_has_no_byte_order_mark(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     """B02."""
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbftext,label\nroof leaks,damage\n")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert headers(dialog) == ["text", "label"]
     assert dialog.columns.text_columns == (0,)
 
 
-def test_delimiter_header_and_quotes_are_changed_live(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_delimiter_header_and_quotes_are_changed_live(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     """B03: the user's choice overrides; B04: quotes as plain text."""
     path = tmp_path / "a.csv"
     path.write_text('id;text;price\n1;"red, green";3,50\n2;one, two;4,00\n', encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert dialog.reading.delimiter.currentData() == ";"
     assert len(headers(dialog)) == 3
     choose(dialog.reading.delimiter, "")
@@ -183,7 +190,9 @@ def test_delimiter_header_and_quotes_are_changed_live(qtbot: QtBot, session: Ses
     assert column(dialog, 1)[1] == '"red, green"'
 
 
-def test_problems_are_listed_and_quotes_can_be_text(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_problems_are_listed_and_quotes_can_be_text(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     """B04."""
     path = tmp_path / "a.csv"
     path.write_text(
@@ -191,7 +200,7 @@ def test_problems_are_listed_and_quotes_can_be_text(qtbot: QtBot, session: Sessi
         '4;"unclosed starts here\n5;fine\n',
         encoding="utf-8",
     )
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert dialog.facts.headline.text() == "5 rows"
     assert dialog.facts.problems.item(0).text().startswith("Line 5: ")
     assert column(dialog, 1)[:3] == ['"Fast" delivery, slow refund', 'she said "never again"', '5" pipe']
@@ -201,8 +210,8 @@ def test_problems_are_listed_and_quotes_can_be_text(qtbot: QtBot, session: Sessi
     assert column(dialog, 1)[1] == '"she said ""never again"""'
 
 
-def test_a_newer_request_supersedes_the_older(qtbot: QtBot, session: Session, parcels: Path) -> None:
-    dialog = show(qtbot, session, parcels, wait=False)
+def test_a_newer_request_supersedes_the_older(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
+    dialog = show(qtbot, controllers, parcels, wait=False)
     first = dialog._looking
     heard: list[object] = []
     assert first is not None
@@ -214,7 +223,7 @@ def test_a_newer_request_supersedes_the_older(qtbot: QtBot, session: Session, pa
     assert dialog._look.preview.options.quoting is False
 
 
-def test_sheets_are_offered(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_sheets_are_offered(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     book.active.title = "First"
@@ -224,7 +233,7 @@ def test_sheets_are_offered(qtbot: QtBot, session: Session, tmp_path: Path) -> N
     other.append(["message"])
     other.append(["two"])
     book.save(tmp_path / "book.xlsx")
-    dialog = show(qtbot, session, tmp_path / "book.xlsx")
+    dialog = show(qtbot, controllers, tmp_path / "book.xlsx")
     assert dialog.reading.sheet.isVisible()
     assert not dialog.reading.delimiter.isVisible()
     choose(dialog.reading.sheet, "Second")
@@ -233,8 +242,8 @@ def test_sheets_are_offered(qtbot: QtBot, session: Session, tmp_path: Path) -> N
     assert column(dialog, 0) == ["two"]
 
 
-def test_marks_say_why(qtbot: QtBot, session: Session, parcels: Path) -> None:
-    dialog = show(qtbot, session, parcels)
+def test_marks_say_why(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
+    dialog = show(qtbot, controllers, parcels)
     assert [dialog.model.mark(row) for row in range(5)] == [
         "",
         "No text: kept, never scored",
@@ -244,11 +253,13 @@ def test_marks_say_why(qtbot: QtBot, session: Session, parcels: Path) -> None:
     ]
 
 
-def test_long_cells_and_tags_are_shown_plainly(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_long_cells_and_tags_are_shown_plainly(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     """B06."""
     path = tmp_path / "a.csv"
     path.write_text(f"text\n{'word ' * 60000}\n<b>ok</b>\n", encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert len(column(dialog, 0)[0]) == 300
     tip = dialog.model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == "<qt>&lt;b&gt;ok&lt;/b&gt;</qt>"
@@ -257,34 +268,43 @@ def test_long_cells_and_tags_are_shown_plainly(qtbot: QtBot, session: Session, t
 # --- what is chosen ----------------------------------------------------------------------------------------
 
 
-def test_several_text_columns_are_joined(qtbot: QtBot, session: Session, parcels: Path) -> None:
-    dialog = show(qtbot, session, parcels)
+def test_several_text_columns_are_joined(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
+    dialog = show(qtbot, controllers, parcels)
     check(dialog, 1, 2)
     settle(qtbot, dialog)
     assert dialog.columns.joined.text().startswith("2 columns")
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert project.texts([1]) == ["Two days late\nLate"]
 
 
-def test_without_a_text_column_there_is_no_import(qtbot: QtBot, session: Session, parcels: Path) -> None:
-    dialog = show(qtbot, session, parcels)
+def test_without_a_text_column_there_is_no_import(
+    qtbot: QtBot, controllers: Controllers, parcels: Path
+) -> None:
+    dialog = show(qtbot, controllers, parcels)
     check(dialog)
     assert not dialog.import_button.isEnabled()
     assert dialog.problem.text() == "Say which column holds the text."
 
 
-def test_a_label_column_becomes_imported_annotations(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_a_label_column_becomes_imported_annotations(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     """X5: the header and the names are taken as they stand. B14: as typed unless told to merge."""
     path = tmp_path / "a.csv"
     path.write_text("text, label \na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     choose(dialog.columns.label_column, 1)
     choose(dialog.columns.use, False)
     settle(qtbot, dialog)
     assert dialog.columns.merge.isVisible()
     assert "“Billing”, “billing ”, “BILLING”" in dialog.columns.alike.text()
-    project = imported(qtbot, session, dialog)
-    assert [label.name for label in session.labels] == ["Billing", "billing ", "BILLING", "Refund"]
+    project = imported(qtbot, controllers, dialog)
+    assert [label.name for label in controllers.workspace.labels] == [
+        "Billing",
+        "billing ",
+        "BILLING",
+        "Refund",
+    ]
     assert {a.origin for a in project.annotations([1, 2, 3, 4]).values()} == {Origin.IMPORTED}
 
 
@@ -297,10 +317,10 @@ e,Joy,y
 """
 
 
-def test_lists_of_labels_are_taken_apart(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_lists_of_labels_are_taken_apart(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(LISTS, encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     choose(dialog.columns.label_column, 2)
     settle(qtbot, dialog)
     assert not dialog.columns.several.isVisible()
@@ -311,11 +331,11 @@ def test_lists_of_labels_are_taken_apart(qtbot: QtBot, session: Session, tmp_pat
     told = "\n".join(dialog.facts.texts())
     assert "The label column holds lists: each name is a label, and a row may have several." in told
     assert "3 labels: “Desire” 1, “Disgust” 2, “Joy” 1" in told
-    project = imported(qtbot, session, dialog)
-    assert session.label_set is not None
-    assert session.label_set.multi_label
-    assert [label.name for label in session.labels] == ["Desire", "Disgust", "Joy"]
-    desire, disgust, joy = (label.id for label in session.labels)
+    project = imported(qtbot, controllers, dialog)
+    assert controllers.workspace.label_set is not None
+    assert controllers.workspace.label_set.multi_label
+    assert [label.name for label in controllers.workspace.labels] == ["Desire", "Disgust", "Joy"]
+    desire, disgust, joy = (label.id for label in controllers.workspace.labels)
     found = project.annotations([1, 2, 3, 4, 5])
     assert {row: a.label_ids for row, a in found.items()} == {
         1: (desire, disgust),
@@ -327,10 +347,12 @@ def test_lists_of_labels_are_taken_apart(qtbot: QtBot, session: Session, tmp_pat
     assert {a.origin for a in found.values()} == {Origin.IMPORTED}
 
 
-def test_lists_of_labels_can_be_left_as_they_stand(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_lists_of_labels_can_be_left_as_they_stand(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     path = tmp_path / "a.csv"
     path.write_text(LISTS, encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     choose(dialog.columns.label_column, 1)
     settle(qtbot, dialog)
     dialog.columns.several.click()
@@ -340,30 +362,30 @@ def test_lists_of_labels_can_be_left_as_they_stand(qtbot: QtBot, session: Sessio
     told = "\n".join(dialog.facts.texts())
     assert "each of them is one label as it stands" in told
     assert "4 labels" in told
-    imported(qtbot, session, dialog)
-    assert session.label_set is not None
-    assert not session.label_set.multi_label
-    assert session.labels[0].name == '["Desire", "Disgust"]'
+    imported(qtbot, controllers, dialog)
+    assert controllers.workspace.label_set is not None
+    assert not controllers.workspace.label_set.multi_label
+    assert controllers.workspace.labels[0].name == '["Desire", "Disgust"]'
 
 
 @pytest.mark.parametrize("as_gold", [False, True])
 def test_lists_of_labels_come_with_added_rows(
-    qtbot: QtBot, session: Session, tmp_path: Path, as_gold: bool
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path, as_gold: bool
 ) -> None:
     path, more = tmp_path / "a.csv", tmp_path / "more.csv"
     path.write_text("text,tags,mood\nz,,x\n", encoding="utf-8")
     more.write_text(LISTS, encoding="utf-8")
-    project = imported(qtbot, session, show(qtbot, session, path))
-    dialog = show(qtbot, session, more, append=True)
+    project = imported(qtbot, controllers, show(qtbot, controllers, path))
+    dialog = show(qtbot, controllers, more, append=True)
     choose(dialog.columns.label_column, 1)
     choose(dialog.columns.use, as_gold)
     settle(qtbot, dialog)
     assert dialog.columns.several.isVisible()
-    with qtbot.waitSignal(session.rowsChanged):
+    with qtbot.waitSignal(controllers.workspace.rowsChanged):
         dialog.accept()
-    assert session.label_set is not None
-    assert session.label_set.multi_label
-    ids = {label.name: label.id for label in session.labels}
+    assert controllers.workspace.label_set is not None
+    assert controllers.workspace.label_set.multi_label
+    ids = {label.name: label.id for label in controllers.workspace.labels}
     assert set(ids) == {"Desire", "Disgust", "Joy"}
     if as_gold:
         (gold,) = project.coders()
@@ -372,10 +394,12 @@ def test_lists_of_labels_come_with_added_rows(
         assert project.annotations([2])[2].label_ids == (ids["Desire"], ids["Disgust"])
 
 
-def test_names_from_right_to_left_move_no_count(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_names_from_right_to_left_move_no_count(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     path = tmp_path / "arabic.csv"
     path.write_text("text,label\n" + "a,شكوى\nb,شكوى\nc,سؤال\nd,Late\n", encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     choose(dialog.columns.label_column, 1)
     settle(qtbot, dialog)
     (said,) = [text for text in dialog.facts.texts() if "labels" in text]
@@ -383,10 +407,10 @@ def test_names_from_right_to_left_move_no_count(qtbot: QtBot, session: Session, 
     assert said == "3 labels: “\u2068شكوى\u2069” 2, “\u2068سؤال\u2069” 1, “Late” 1."
 
 
-def test_a_label_column_becomes_right_answers(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_a_label_column_becomes_right_answers(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,Billing\nb,\nc,Refund\n", encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     choose(dialog.columns.label_column, None)
     assert not dialog.columns.use.isVisible()
     choose(dialog.columns.label_column, 1)
@@ -396,48 +420,48 @@ def test_a_label_column_becomes_right_answers(qtbot: QtBot, session: Session, tm
     assert "marked as imported" in dialog.columns.use_words.text()
     choose(dialog.columns.use, True)
     assert "Rows stay unlabelled" in dialog.columns.use_words.text()
-    project = imported(qtbot, session, dialog)
-    assert [label.name for label in session.labels] == ["Billing", "Refund"]
+    project = imported(qtbot, controllers, dialog)
+    assert [label.name for label in controllers.workspace.labels] == ["Billing", "Refund"]
     assert project.annotations([1, 2, 3]) == {}
     (gold,) = project.coders()
     assert (gold.name, gold.source, gold.rows) == ("gold", "column label", 2)
     path.write_text("text,label\nd,Other\n", encoding="utf-8")
-    more = show(qtbot, session, path, append=True)
+    more = show(qtbot, controllers, path, append=True)
     choose(more.columns.label_column, 1)
     choose(more.columns.use, True)
     settle(qtbot, more)
-    with qtbot.waitSignal(session.rowsChanged):
+    with qtbot.waitSignal(controllers.workspace.rowsChanged):
         more.accept()
     (gold,) = project.coders()
-    billing, refund, other = (label.id for label in session.labels)
+    billing, refund, other = (label.id for label in controllers.workspace.labels)
     assert project.coder_answers(gold.id) == {1: {billing}, 3: {refund}, 4: {other}}
 
 
 @pytest.mark.parametrize("name", ["gold", "Expected label", "y_true", "annotation", "class"])
 def test_a_full_column_named_like_gold_leaves_the_rows_to_review(
-    qtbot: QtBot, session: Session, tmp_path: Path, name: str
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path, name: str
 ) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"id,message,{name}\n1,Came late,Late\n2,All fine,Fine\n3,Late again,Late\n4,?,\n")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     columns = dialog.columns
     assert (columns.label, columns.use.currentText()) == (2, "As gold labels (for evaluation)")
     assert columns.use_words.isVisible()  # what that means is told before anything is imported
     assert columns.use_words.text() == (
         "Rows stay unlabelled. The gold label appears after you label a row. Used in Evaluate and Agreement."
     )
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert project.annotations([1, 2, 3, 4]) == {}
     (gold,) = project.coders()
     assert gold.rows == 3
 
 
 def test_a_column_that_somebody_has_begun_is_offered_as_annotations(
-    qtbot: QtBot, session: Session, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.csv"
     path.write_text("message,label,gold\nCame late,Late,Late\nAll fine,,Fine\nLate again,,Late\nOdd,,Fine\n")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     columns = dialog.columns
     choose(columns.label_column, 1)
     assert columns.use.currentText() == "As your annotations"
@@ -451,27 +475,29 @@ def test_a_column_that_somebody_has_begun_is_offered_as_annotations(
     assert not columns.use.isVisible()
     choose(columns.label_column, 1)
     settle(qtbot, dialog)
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert list(project.annotations([1, 2, 3, 4])) == [1]
 
 
-def test_labels_that_look_alike_are_merged_if_wanted(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_labels_that_look_alike_are_merged_if_wanted(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     """B14."""
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     choose(dialog.columns.label_column, 1)
     choose(dialog.columns.use, False)
     settle(qtbot, dialog)
     dialog.columns.merge.setChecked(True)
-    project = imported(qtbot, session, dialog)
-    qtbot.waitUntil(lambda: [label.name for label in session.labels] == ["Billing", "Refund"])
-    billing = session.labels[0].id
+    project = imported(qtbot, controllers, dialog)
+    qtbot.waitUntil(lambda: [label.name for label in controllers.workspace.labels] == ["Billing", "Refund"])
+    billing = controllers.workspace.labels[0].id
     assert [project.annotations([row])[row].label_ids for row in (1, 2, 3)] == [(billing,)] * 3
 
 
 def test_our_own_export_comes_back(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
     out = tmp_path / "again.csv"
     with Project.open(make_project(labels=("Late", "Damaged"))) as project:
@@ -479,12 +505,12 @@ def test_our_own_export_comes_back(
         project.decide([1], Decision.LABEL, [late])  # type: ignore[list-item]
         project.set_marks(4, flag=True)
         export_table(project, out, progress=SilentProgress())
-    dialog = show(qtbot, session, out)
+    dialog = show(qtbot, controllers, out)
     assert dialog.columns.take_back.isVisible()
     assert dialog.columns.take_back.isChecked()
     assert dialog.columns.text_list.count() == 2
     assert dialog.columns.label is None  # no column is gold unless one is chosen
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert project.columns == ("ref", "text")
     assert project.coders() == ()
     assert project.annotations([1])[1].origin is Origin.HAND
@@ -492,7 +518,7 @@ def test_our_own_export_comes_back(
 
 
 def test_a_column_is_gold_beside_our_own_that_come_back(
-    qtbot: QtBot, session: Session, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
     out = tmp_path / "again.csv"
     with Project.create(tmp_path / "p.sce") as project:
@@ -501,7 +527,7 @@ def test_a_column_is_gold_beside_our_own_that_come_back(
         project.set_labels([Label("Late"), Label("Damaged")])
         project.decide([1], Decision.LABEL, [2])
         export_table(project, out, progress=SilentProgress())
-    dialog = show(qtbot, session, out)
+    dialog = show(qtbot, controllers, out)
     check(dialog, 0)
     columns = dialog.columns
     assert columns.label_words.text() == "Gold labels"
@@ -517,66 +543,68 @@ def test_a_column_is_gold_beside_our_own_that_come_back(
     assert columns.label is None
     choose(columns.label_column, 1)
     settle(qtbot, dialog)
-    project = imported(qtbot, session, dialog)
-    assert [label.name for label in session.labels] == ["Damaged", "Late", "Lost"]
-    ids = {label.name: label.id or 0 for label in session.labels}
+    project = imported(qtbot, controllers, dialog)
+    assert [label.name for label in controllers.workspace.labels] == ["Damaged", "Late", "Lost"]
+    ids = {label.name: label.id or 0 for label in controllers.workspace.labels}
     assert project.annotations([1])[1].label_ids == (ids["Damaged"],)
     (gold,) = project.coders()
     assert project.coder_answers(gold.id) == {1: {ids["Late"]}, 2: {ids["Lost"]}}
 
 
-def test_names_of_projects(qtbot: QtBot, session: Session, parcels: Path, make_project: MakeProject) -> None:
-    session.settings["projects_folder"] = str(make_project("taken").parent)
-    dialog = show(qtbot, session, parcels)
+def test_names_of_projects(
+    qtbot: QtBot, controllers: Controllers, parcels: Path, make_project: MakeProject
+) -> None:
+    controllers.preferences.settings["projects_folder"] = str(make_project("taken").parent)
+    dialog = show(qtbot, controllers, parcels)
     for name in ("", "a/b", ".hidden", "taken", "n" * 245, "é" * 120):
         dialog.target.name.setText(name)
         assert not dialog.import_button.isEnabled()
         assert dialog.problem.text().endswith((".", "another."))
     dialog.target.name.setText("Préférences 2")
     assert dialog.import_button.isEnabled()
-    assert imported(qtbot, session, dialog).name == "Préférences 2"
+    assert imported(qtbot, controllers, dialog).name == "Préférences 2"
 
 
 # --- adding rows -------------------------------------------------------------------------------------------
 
 
 def test_new_rows_are_counted_before_they_are_added(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project())
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project())
     path = tmp_path / "more.csv"
     path.write_text("ref,text\n9,Two days late\n10,Lost\n", encoding="utf-8")
-    dialog = show(qtbot, session, path, append=True)
+    dialog = show(qtbot, controllers, path, append=True)
     assert dialog.facts.texts()[0] == "1 new; 1 with a text that the project has already (added too)."
     assert dialog.model.mark(0) == "The project has this text already"
     assert dialog.import_button.text() == "Add 2 rows"
-    with qtbot.waitSignal(session.rowsChanged):
+    with qtbot.waitSignal(controllers.workspace.rowsChanged):
         dialog.accept()
-    assert session.project is not None
-    assert session.project.row_count() == 7
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.row_count() == 7
 
 
 def test_labels_of_a_column_come_with_the_rows(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(labels=("Late",)))
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(labels=("Late",)))
     path = tmp_path / "more.csv"
     path.write_text("ref,text\nLate,Came on Monday\nLost,Where is it?\n", encoding="utf-8")
-    dialog = show(qtbot, session, path, append=True)
+    dialog = show(qtbot, controllers, path, append=True)
     choose(dialog.columns.label_column, 0)
     settle(qtbot, dialog)
     assert "2 labels: " in " ".join(dialog.facts.texts())
-    with qtbot.waitSignal(session.rowsChanged):
+    with qtbot.waitSignal(controllers.workspace.rowsChanged):
         dialog.accept()
-    assert [label.name for label in session.labels] == ["Late", "Lost"]
-    assert session.project is not None
-    assert {a.label_ids for a in session.project.annotations([6, 7]).values()} == {(1,), (2,)}
+    assert [label.name for label in controllers.workspace.labels] == ["Late", "Lost"]
+    assert controllers.workspace.project is not None
+    assert {a.label_ids for a in controllers.workspace.project.annotations([6, 7]).values()} == {(1,), (2,)}
 
 
-def test_the_preview_leaves_no_place_empty(qtbot: QtBot, session: Session, parcels: Path) -> None:
-    dialog = show(qtbot, session, parcels)
+def test_the_preview_leaves_no_place_empty(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
+    dialog = show(qtbot, controllers, parcels)
     dialog.resize(1300, 700)
     header, table = dialog.table.horizontalHeader(), dialog.table
     qtbot.waitUntil(lambda: header.length() == table.viewport().width())
@@ -584,11 +612,11 @@ def test_the_preview_leaves_no_place_empty(qtbot: QtBot, session: Session, parce
 
 
 def test_other_columns_are_refused_in_place_and_can_become_a_project(
-    qtbot: QtBot, session: Session, make_project: MakeProject, parcels: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, parcels: Path
 ) -> None:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project())
-    dialog = show(qtbot, session, parcels, append=True)
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project())
+    dialog = show(qtbot, controllers, parcels, append=True)
     assert not dialog.import_button.isEnabled()
     assert "“topic”" in dialog.problem.text()
     dialog.target.new.setChecked(True)
@@ -598,15 +626,15 @@ def test_other_columns_are_refused_in_place_and_can_become_a_project(
 
 
 def test_adding_ends_with_the_project(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project())
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project())
     path = tmp_path / "more.csv"
     path.write_text("ref,text\n9,Two days late\n", encoding="utf-8")
-    dialog = show(qtbot, session, path, append=True)
+    dialog = show(qtbot, controllers, path, append=True)
     with qtbot.waitSignal(dialog.rejected):
-        session.close_project()
+        controllers.projects.close_project()
 
 
 # --- what goes wrong ---------------------------------------------------------------------------------------
@@ -619,7 +647,7 @@ def test_adding_ends_with_the_project(
 )
 def test_a_table_without_rows_cannot_be_imported_and_says_why(
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     make_project: MakeProject,
     tmp_path: Path,
     append: bool,
@@ -627,15 +655,15 @@ def test_a_table_without_rows_cannot_be_imported_and_says_why(
     content: str,
 ) -> None:
     if append:
-        with qtbot.waitSignal(session.projectOpened):
-            session.open_project(make_project())
+        with qtbot.waitSignal(controllers.workspace.projectOpened):
+            controllers.projects.open_project(make_project())
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
-    dialog = show(qtbot, session, path, append=append)
+    dialog = show(qtbot, controllers, path, append=append)
     assert not dialog.import_button.isEnabled()
     assert dialog.import_button.text() == ("Add" if append else "Import")
     assert dialog.problem.text() == "The table has no rows to import."
-    with qtbot.assertNotEmitted(session.projectOpened):
+    with qtbot.assertNotEmitted(controllers.workspace.projectOpened):
         dialog.accept()
     assert dialog.isVisible()
 
@@ -650,11 +678,11 @@ def test_a_table_without_rows_cannot_be_imported_and_says_why(
     ],
 )
 def test_what_is_no_table_is_one_sentence_in_place(
-    qtbot: QtBot, session: Session, tmp_path: Path, name: str, content: bytes
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path, name: str, content: bytes
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert dialog.unread.isVisible()
     assert dialog.unread.text().endswith(".")
     assert not dialog.table.isVisible()
@@ -664,7 +692,7 @@ def test_what_is_no_table_is_one_sentence_in_place(
 
 
 def test_closing_while_it_counts_stops_the_count(
-    qtbot: QtBot, session: Session, parcels: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, parcels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """B12: a large file never holds up anything."""
 
@@ -675,7 +703,7 @@ def test_closing_while_it_counts_stops_the_count(
             threading.Event().wait(0.002)
 
     monkeypatch.setattr(table_work, "scan", endless)
-    dialog = show(qtbot, session, parcels, wait=False)
+    dialog = show(qtbot, controllers, parcels, wait=False)
     qtbot.waitUntil(lambda: dialog._scanning is not None and dialog._scanning.done > 0)
     assert "counting" in dialog.facts.headline.text()
     assert dialog.facts.bar.isVisible()
@@ -687,8 +715,8 @@ def test_closing_while_it_counts_stops_the_count(
     assert job.state is JobState.CANCELLED
 
 
-def test_everything_has_a_name(qtbot: QtBot, session: Session, parcels: Path) -> None:
-    dialog = show(qtbot, session, parcels)
+def test_everything_has_a_name(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
+    dialog = show(qtbot, controllers, parcels)
     controls: list[QWidget] = [
         *dialog.findChildren(QAbstractButton),
         *dialog.findChildren(QLineEdit),
@@ -702,16 +730,16 @@ def test_everything_has_a_name(qtbot: QtBot, session: Session, parcels: Path) ->
 
 @pytest.mark.parametrize("append", [False, True])
 def test_what_becomes_of_labels_is_read_without_scrolling(
-    qtbot: QtBot, session: Session, tmp_path: Path, make_project: MakeProject, append: bool
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path, make_project: MakeProject, append: bool
 ) -> None:
     """The list of columns gives way, as far as three of them; it comes back when there is room."""
     path = tmp_path / "many.csv"
     names = [f"column {number}" for number in range(30)]
     path.write_text(f"{','.join(names)}\n" + f"{','.join(['a text'] * 30)}\n" * 3, encoding="utf-8")
     if append:
-        with qtbot.waitSignal(session.projectOpened):
-            session.open_project(make_project())
-    dialog = show(qtbot, session, path)
+        with qtbot.waitSignal(controllers.workspace.projectOpened):
+            controllers.projects.open_project(make_project())
+    dialog = show(qtbot, controllers, path)
     columns = dialog.columns
     check(dialog, 3, 4)
     choose(columns.label_column, 1)

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.test_import_dialog import choose, column, headers, imported, settle, show
 
@@ -30,10 +30,10 @@ def press(qtbot: QtBot, dialog: ImportDialog, words: str) -> None:
 
 
 def test_two_readings_of_letters_are_told_and_one_click_takes_the_other(
-    qtbot: QtBot, session: Session, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
     path = table(tmp_path, f"text\n{CZECH}\n{CZECH}!\n".encode("iso8859-2"))
-    dialog = show(qtbot, session, path)
+    dialog = show(qtbot, controllers, path)
     assert column(dialog, 0)[0] == CZECH
     (sentence,) = dialog.doubts.texts()
     assert sentence.startswith(f"Line 2 reads “{CZECH}” as ISO8859-2")
@@ -46,8 +46,10 @@ def test_two_readings_of_letters_are_told_and_one_click_takes_the_other(
     assert column(dialog, 0)[0] == CZECH
 
 
-def test_escapes_are_read_told_and_can_be_refused(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
-    dialog = show(qtbot, session, table(tmp_path, ESCAPED))
+def test_escapes_are_read_told_and_can_be_refused(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
+    dialog = show(qtbot, controllers, table(tmp_path, ESCAPED))
     assert column(dialog, 1) == ['She said "never again", then left', "ok"]
     assert dialog.reading.escape.isVisible()
     assert dialog.reading.escape.currentData() == "\\"
@@ -57,21 +59,23 @@ def test_escapes_are_read_told_and_can_be_refused(qtbot: QtBot, session: Session
     choose(dialog.reading.escape, "\\")
     settle(qtbot, dialog)
     assert not dialog.doubts.texts()
-    project = imported(qtbot, session, dialog)
+    project = imported(qtbot, controllers, dialog)
     assert project.texts([1]) == ['She said "never again", then left']
 
 
 def test_backslashes_are_no_question_where_there_are_none(
-    qtbot: QtBot, session: Session, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    dialog = show(qtbot, session, table(tmp_path, "id,text\n1,plain\n"))
+    dialog = show(qtbot, controllers, table(tmp_path, "id,text\n1,plain\n"))
     assert not dialog.reading.escape.isVisible()
     assert not dialog.doubts.isVisible()
 
 
-def test_backslashes_far_below_bring_the_question(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_backslashes_far_below_bring_the_question(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     content = "id,text\n" + '1,"plain, as it is"\n' * 50_000 + '2,"She said \\"never\\", then left"\n'
-    dialog = show(qtbot, session, table(tmp_path, content))
+    dialog = show(qtbot, controllers, table(tmp_path, content))
     assert "backslash" in dialog.facts.problems.item(0).text()
     assert dialog.reading.escape.isVisible()
     choose(dialog.reading.escape, "\\")
@@ -79,8 +83,8 @@ def test_backslashes_far_below_bring_the_question(qtbot: QtBot, session: Session
     assert dialog.facts.problems.count() == 0
 
 
-def test_quotes_can_be_single_double_or_text(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
-    dialog = show(qtbot, session, table(tmp_path, "'id','text'\n'1','Its late'\n'2','ok'\n"))
+def test_quotes_can_be_single_double_or_text(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
+    dialog = show(qtbot, controllers, table(tmp_path, "'id','text'\n'1','Its late'\n'2','ok'\n"))
     assert headers(dialog) == ["'id'", "'text'"]
     press(qtbot, dialog, "Read single quotes")
     assert (headers(dialog), column(dialog, 1)) == (["id", "text"], ["Its late", "ok"])
@@ -91,8 +95,8 @@ def test_quotes_can_be_single_double_or_text(qtbot: QtBot, session: Session, tmp
     assert not dialog.doubts.isVisible()
 
 
-def test_spaces_before_quotes(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
-    dialog = show(qtbot, session, table(tmp_path, 'id, text\n1, "a, b"\n2, "c"\n'))
+def test_spaces_before_quotes(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
+    dialog = show(qtbot, controllers, table(tmp_path, 'id, text\n1, "a, b"\n2, "c"\n'))
     assert column(dialog, 1) == ["a, b", "c"]
     assert dialog.reading.quoting.currentData() == "spaces"
     choose(dialog.reading.quoting, True)
@@ -100,21 +104,23 @@ def test_spaces_before_quotes(qtbot: QtBot, session: Session, tmp_path: Path) ->
     assert column(dialog, 1) == [' "a, b"', ' "c"']
 
 
-def test_a_header_below_a_title_and_none_at_all(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
-    dialog = show(qtbot, session, table(tmp_path, "Report of May\n\nid,text\n1,x\n2,y\n"))
+def test_a_header_below_a_title_and_none_at_all(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
+    dialog = show(qtbot, controllers, table(tmp_path, "Report of May\n\nid,text\n1,x\n2,y\n"))
     press(qtbot, dialog, "Use line 3 as header")
     assert (headers(dialog), column(dialog, 1)) == (["id", "text"], ["x", "y"])
     assert dialog.reading.header_row.value() == 3
     content = "1,It came late and broken.\n2,Fine, thanks for all of it.\n3,Nobody answered my mail.\n"
-    other = show(qtbot, session, table(tmp_path, content.replace("Fine, ", "Fine "), "b.csv"))
+    other = show(qtbot, controllers, table(tmp_path, content.replace("Fine, ", "Fine "), "b.csv"))
     press(qtbot, other, "Read it as a row")
     assert headers(other) == ["Column 1", "Column 2"]
     assert other.model.rowCount() == 3
 
 
-def test_in_a_text_file_a_line_is_a_cell(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_in_a_text_file_a_line_is_a_cell(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     content = 'Hello, you\nNo reply, no refund, nothing\n"unclosed\nok\n'
-    dialog = show(qtbot, session, table(tmp_path, content, "a.txt"))
+    dialog = show(qtbot, controllers, table(tmp_path, content, "a.txt"))
     assert column(dialog, 0) == content.splitlines()
     assert dialog.import_button.text() == "Import 4 rows"
     choose(dialog.reading.delimiter, ",")
@@ -124,9 +130,9 @@ def test_in_a_text_file_a_line_is_a_cell(qtbot: QtBot, session: Session, tmp_pat
 
 @pytest.mark.parametrize("content", ["id,text\n1,für\n", "id,text\n1,plain\n"])
 def test_a_wrong_encoding_is_a_sentence_and_the_right_one_comes_back(
-    qtbot: QtBot, session: Session, tmp_path: Path, content: str
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path, content: str
 ) -> None:
-    dialog = show(qtbot, session, table(tmp_path, content))
+    dialog = show(qtbot, controllers, table(tmp_path, content))
     choose(dialog.reading.encoding, "utf-16")
     settle(qtbot, dialog)
     assert dialog.unread.text() == "a.csv is not UTF-16 text: choose another encoding."
@@ -138,9 +144,11 @@ def test_a_wrong_encoding_is_a_sentence_and_the_right_one_comes_back(
     assert dialog.import_button.isEnabled()
 
 
-def test_what_no_guess_can_read_may_be_read_by_choice(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_what_no_guess_can_read_may_be_read_by_choice(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     noise = bytes(range(1, 256)).replace(b"\n", b"").replace(b",", b"")
-    dialog = show(qtbot, session, table(tmp_path, b"id,text\n1," + noise * 4 + b"\n"))
+    dialog = show(qtbot, controllers, table(tmp_path, b"id,text\n1," + noise * 4 + b"\n"))
     assert dialog.unread.isVisible()
     assert dialog.reading.encoding.isVisible()
     assert not dialog.reading.delimiter.isVisible()
@@ -151,18 +159,18 @@ def test_what_no_guess_can_read_may_be_read_by_choice(qtbot: QtBot, session: Ses
 
 
 def test_an_encoding_is_offered_once_however_it_is_spelled(
-    qtbot: QtBot, session: Session, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    dialog = show(qtbot, session, table(tmp_path, "text\nОчень вежливый персонал\n".encode("koi8-r")))
+    dialog = show(qtbot, controllers, table(tmp_path, "text\nОчень вежливый персонал\n".encode("koi8-r")))
     words = [dialog.reading.encoding.itemText(place) for place in range(dialog.reading.encoding.count())]
     assert sum(entry.startswith("KOI8") and "-R" in entry for entry in words) == 1
     assert dialog.reading.encoding.currentText() == "KOI8-R  Cyrillic"
 
 
-def test_an_import_tells_no_doubt_again(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
-    dialog = show(qtbot, session, table(tmp_path, 'id, text\n1, "hello world"\n2, "b"\n'))
+def test_an_import_tells_no_doubt_again(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
+    dialog = show(qtbot, controllers, table(tmp_path, 'id, text\n1, "hello world"\n2, "b"\n'))
     assert len(dialog.doubts.texts()) == 1
     told: list[str] = []
-    session.told.connect(lambda sentence, *_: told.append(sentence))
-    imported(qtbot, session, dialog)
+    controllers.messages.told.connect(lambda sentence, *_: told.append(sentence))
+    imported(qtbot, controllers, dialog)
     assert not [sentence for sentence in told if "spaces" in sentence]

@@ -20,8 +20,8 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
 from sce_desktop.controllers import work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Job, JobState, Lanes
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.settings import Settings
@@ -62,11 +62,11 @@ def durations() -> dict[str, float]:
 def scene(qtbot: QtBot, theme: Theme, material: Path, tmp_path: Path) -> Iterator[Scene]:
     """The whole window with the project open and the model loaded; the search index is not built."""
     with Lanes() as lanes:
-        session = Session(lanes, Settings(tmp_path / "settings.json"))
-        window = make_window(session, theme)
+        controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+        window = make_window(controllers, theme)
         window.show()
-        session.warm_up()
-        scene = Scene(window, session, tmp_path)
+        controllers.projects.warm_up()
+        scene = Scene(window, controllers, tmp_path)
         scene.open(material)
         yield scene
         if window.isVisible():
@@ -167,7 +167,9 @@ def test_closing_the_window_during_a_job(
     print(f"{kind}: closed {moment:.3f} s after its start, in {closed:.3f} s, {job.state}")
     assert closed < AT_WORST_S
     assert not job.active
-    assert all(lane.close(DONE_S) for lane in scene.session.lanes)  # the guards of every test look, too
+    assert all(
+        lane.close(DONE_S) for lane in scene.controllers.workspace.lanes
+    )  # the guards of every test look, too
     assert not Path(f"{path}-wal").exists()
     with Project.open(path) as project:
         assert not project.read_only

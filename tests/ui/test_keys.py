@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.keymap import COMMANDS, SETTING, Keymap, plain_key
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
@@ -24,6 +24,7 @@ from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
 from tests.ui.test_row_panel import Bench, decided, names, press
+from tests.ui.wiring import wired
 
 
 @pytest.fixture
@@ -32,22 +33,22 @@ def keymap(tmp_path: Path) -> Keymap:
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, session: Session, make_project: MakeProject) -> Iterator[Bench]:
+def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> Iterator[Bench]:
     path = make_project(texts=TEXTS, labels=LABELS)
     with Project.open(path) as project:
         give_scores(project, [1, 1, 2, 0])
         give_scores(project, [0, 2, 2, 0], alias="similarity", share=0.6)
-    bench = Bench(session)
+    bench = Bench(controllers)
     qtbot.addWidget(bench)
     bench.resize(500, 900)
     bench.show()
     bench.activateWindow()
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     bench.rows.table.setFocus()
     qtbot.waitUntil(lambda: QApplication.focusWidget() is bench.rows.table)
     yield bench
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 def test_usual_keys_are_one_for_each_command(keymap: Keymap) -> None:
@@ -104,8 +105,8 @@ def test_whose_key_it_is_is_told(keymap: Keymap, key: str, owner: str) -> None:
     assert keymap.owner(plain_key(key), labels, label_id=2) == owner
 
 
-def test_the_sheet_refuses_a_key_that_is_taken(qtbot: QtBot, session: Session, opened: Bench) -> None:
-    dialog = KeysDialog(session)
+def test_the_sheet_refuses_a_key_that_is_taken(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
+    dialog = wired(KeysDialog, controllers)()
     qtbot.addWidget(dialog)
     dialog.show()
     ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
@@ -119,58 +120,58 @@ def test_the_sheet_refuses_a_key_that_is_taken(qtbot: QtBot, session: Session, o
     QTest.keyClick(dialog.fields["skip"], Qt.Key.Key_X)
     assert ok.isEnabled()
     dialog.accept()
-    assert Settings.load(session.settings.file)[SETTING] == '{"skip": "X"}'
+    assert Settings.load(controllers.preferences.settings.file)[SETTING] == '{"skip": "X"}'
     assert opened.panel.decision.skip.text() == "Skip  X"
     press(opened, Qt.Key.Key_S)
-    assert decided(session, 1) is None
+    assert decided(controllers, 1) is None
     press(opened, Qt.Key.Key_X)
-    assert decided(session, 1) == (Decision.SKIPPED, ())
+    assert decided(controllers, 1) == (Decision.SKIPPED, ())
 
 
 def test_a_label_gets_a_key_of_its_own_unless_it_is_taken(
-    qtbot: QtBot, session: Session, opened: Bench
+    qtbot: QtBot, controllers: Controllers, opened: Bench
 ) -> None:
-    editor = LabelEditor(session, session.labels[2])
+    editor = wired(LabelEditor, controllers)(controllers.workspace.labels[2])
     qtbot.addWidget(editor)
     editor.show()
     QTest.keyClick(editor.shortcut, Qt.Key.Key_S)
     editor.accept()
     assert editor.problem.text() == "S is the key of “Skip”: choose another."
     QTest.keyClick(editor.shortcut, Qt.Key.Key_P)
-    session.scorer._edited.disconnect()
+    controllers.scorer._edited.disconnect()
     editor.accept()
-    assert session.labels[2].shortcut == "P"
+    assert controllers.workspace.labels[2].shortcut == "P"
     opened.rows.table.setFocus()
     press(opened, Qt.Key.Key_P)
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
+    assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[2].id,))
 
 
-def test_a_digit_gives_the_label_of_that_place(session: Session, opened: Bench) -> None:
+def test_a_digit_gives_the_label_of_that_place(controllers: Controllers, opened: Bench) -> None:
     assert names(opened)[0] == "Damaged"
     press(opened, Qt.Key.Key_1)
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[1].id,))
-    assert session.current_row == 2
+    assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[1].id,))
+    assert controllers.navigation.current_row == 2
 
 
-def test_typing_finds_a_label_and_gives_it(qtbot: QtBot, session: Session, opened: Bench) -> None:
+def test_typing_finds_a_label_and_gives_it(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
     press(opened, Qt.Key.Key_Slash)
     finder = opened.panel.labels.finder
     qtbot.waitUntil(finder.hasFocus)
     QTest.keyClicks(finder, "prais")
     QTest.keyClick(finder, Qt.Key.Key_Return)
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
-    assert session.current_row == 2
+    assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[2].id,))
+    assert controllers.navigation.current_row == 2
     qtbot.waitUntil(opened.rows.table.hasFocus)
     press(opened, Qt.Key.Key_Slash)
     qtbot.waitUntil(finder.hasFocus)
     QTest.keyClicks(finder, "s1")
     QTest.keyClick(finder, Qt.Key.Key_Escape)
     qtbot.waitUntil(opened.rows.table.hasFocus)
-    assert decided(session, 2) is None
+    assert decided(controllers, 2) is None
 
 
 def test_while_a_label_is_found_the_button_says_what_enter_does(
-    qtbot: QtBot, session: Session, opened: Bench
+    qtbot: QtBot, controllers: Controllers, opened: Bench
 ) -> None:
     accept, finder = opened.panel.decision.accept, opened.panel.labels.finder
     assert accept.text() == "Accept Damaged ⏎"
@@ -183,8 +184,8 @@ def test_while_a_label_is_found_the_button_says_what_enter_does(
     assert accept.text() == "Accept Damaged"  # nothing is found
     QTest.keyClick(finder, Qt.Key.Key_Backspace)
     accept.click()
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
-    assert session.current_row == 2
+    assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[2].id,))
+    assert controllers.navigation.current_row == 2
     qtbot.waitUntil(opened.rows.table.hasFocus)
     assert accept.text() == "Accept Damaged ⏎"
     press(opened, Qt.Key.Key_Slash)
@@ -194,13 +195,13 @@ def test_while_a_label_is_found_the_button_says_what_enter_does(
     opened.rows.table.setFocus()
     assert accept.text() == "Accept Damaged ⏎"  # which is what it does, whatever stands in the finder
     press(opened, Qt.Key.Key_Return)
-    assert decided(session, 2) == (Decision.LABEL, (session.labels[1].id,))
+    assert decided(controllers, 2) == (Decision.LABEL, (controllers.workspace.labels[1].id,))
 
 
 def test_of_several_labels_the_button_says_whether_one_comes_or_goes(
-    qtbot: QtBot, session: Session, opened: Bench
+    qtbot: QtBot, controllers: Controllers, opened: Bench
 ) -> None:
-    assert session.set_labels(session.labels, multi_label=True)
+    assert controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
     accept, finder = opened.panel.decision.accept, opened.panel.labels.finder
     for words in ("Add Praise ⏎", "Remove Praise ⏎"):
         press(opened, Qt.Key.Key_Slash)
@@ -209,10 +210,10 @@ def test_of_several_labels_the_button_says_whether_one_comes_or_goes(
         assert accept.text() == words
         press(opened, Qt.Key.Key_Return)
         qtbot.waitUntil(opened.rows.table.hasFocus)
-    assert decided(session, 1) is None
+    assert decided(controllers, 1) is None
 
 
-def test_no_key_is_shown_where_it_is_a_letter(qtbot: QtBot, session: Session, opened: Bench) -> None:
+def test_no_key_is_shown_where_it_is_a_letter(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
     panel = opened.panel
     skip, label = panel.decision.skip, panel.labels.buttons[2]
 
@@ -236,7 +237,9 @@ def test_no_key_is_shown_where_it_is_a_letter(qtbot: QtBot, session: Session, op
     assert (skip.text(), len(cap())) == ("Skip", 1)
 
 
-def test_what_was_decided_is_seen_a_moment_longer(qtbot: QtBot, session: Session, opened: Bench) -> None:
+def test_what_was_decided_is_seen_a_moment_longer(
+    qtbot: QtBot, controllers: Controllers, opened: Bench
+) -> None:
     press(opened, Qt.Key.Key_Return)
     assert opened.panel.last.words.text() == "Row 1: Damaged"
     opened.panel.last._moment.setInterval(1)
@@ -245,18 +248,18 @@ def test_what_was_decided_is_seen_a_moment_longer(qtbot: QtBot, session: Session
     qtbot.waitUntil(lambda: not opened.panel.last.words.text())
 
 
-def test_blind_mode_hides_what_models_say(qtbot: QtBot, session: Session, opened: Bench) -> None:
+def test_blind_mode_hides_what_models_say(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
     assert not opened.rows.table.isColumnHidden(Column.SCE)
-    session.change_setting("blind", True)
+    controllers.preferences.change_setting("blind", True)
     table = opened.rows.table
     assert all(table.isColumnHidden(column) for column in (Column.SCE, Column.CELLS, Column.BASELINE))
     assert names(opened) == list(LABELS)  # in their own order: the order would tell
     assert [line.said for line in opened.panel.labels.shown()] == ["", "", ""]
     assert not opened.panel.decision.accept.isVisible()
     press(opened, Qt.Key.Key_Return)
-    assert decided(session, 1) is None
+    assert decided(controllers, 1) is None
     press(opened, Qt.Key.Key_3)
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))
-    session.change_setting("blind", False)
+    assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[2].id,))
+    controllers.preferences.change_setting("blind", False)
     assert not table.isColumnHidden(Column.SCE)
     assert names(opened)[0] == "Damaged"

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.labels_groups import Span, grouped, moved, short_name
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
 from sce_desktop.ui.labels.labels_list import HEADING
@@ -17,6 +17,7 @@ from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
 from tests.ui.test_row_panel import Bench
+from tests.ui.wiring import wired
 
 NAMES = ("Delivery > Late", "Praise", "Delivery > Lost", "Delivery", "Parcel > Damaged > Contents")
 SHOWN = ["Delivery > Late", "Delivery > Lost", "Delivery", "Praise", "Parcel > Damaged > Contents"]
@@ -24,11 +25,11 @@ SHOWN = ["Delivery > Late", "Delivery > Lost", "Delivery", "Praise", "Parcel > D
 
 @pytest.fixture
 def panel(
-    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> LabelsPanel:
-    monkeypatch.setattr(session.scorer, "labels_changed", lambda: None)
-    open_in(qtbot, session, make_project(labels=NAMES))
-    panel = LabelsPanel(session)
+    monkeypatch.setattr(controllers.scorer, "labels_changed", lambda: None)
+    open_in(qtbot, controllers, make_project(labels=NAMES))
+    panel = wired(LabelsPanel, controllers)()
     qtbot.addWidget(panel)
     panel.resize(232, 700)
     panel.show()
@@ -79,12 +80,14 @@ def test_labels_move_with_their_group(place: int, before: int, after: list[str])
     assert [label.name for label in grouped(found)[0]] == after
 
 
-def test_the_list_shows_groups_with_their_sums(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_the_list_shows_groups_with_their_sums(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
     assert names(panel) == SHOWN
-    by_name = {label.name: label.id or 0 for label in session.labels}
-    session.decide([1, 2], Decision.LABEL, [by_name["Delivery > Late"]])
-    session.decide([4], Decision.LABEL, [by_name["Delivery"]])
-    settle(qtbot, session)
+    by_name = {label.name: label.id or 0 for label in controllers.workspace.labels}
+    controllers.edits.decide([1, 2], Decision.LABEL, [by_name["Delivery > Late"]])
+    controllers.edits.decide([4], Decision.LABEL, [by_name["Delivery"]])
+    settle(qtbot, controllers)
     group = panel.model.index(0).data(GroupRole)
     assert panel.model.sums(group) == (3, None)
     assert panel.model.index(3).data(GroupRole) is None
@@ -98,23 +101,29 @@ def test_the_list_shows_groups_with_their_sums(qtbot: QtBot, session: Session, p
     assert panel.list.grab().toImage().width() > 0  # it is painted
 
 
-def test_a_click_on_the_heading_selects_the_group(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_a_click_on_the_heading_selects_the_group(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(px(60), px(10)))
     assert [label.name for label in panel._selected()] == SHOWN[:3]
     panel.show_rows()
-    by_name = {label.name: label.id for label in session.labels}
-    assert session.query.label_ids == tuple(by_name[name] for name in SHOWN[:3])
+    by_name = {label.name: label.id for label in controllers.workspace.labels}
+    assert controllers.navigation.query.label_ids == tuple(by_name[name] for name in SHOWN[:3])
     below = QPoint(px(60), px(HEADING + 10))
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=below)
     assert [label.name for label in panel._selected()] == SHOWN[:1]
 
 
 def test_labels_are_moved_and_renamed_as_they_are_shown(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
     panel.list.setCurrentIndex(panel.model.index(1))
     qtbot.keyClick(panel.list, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-    assert [label.name for label in session.labels] == ["Delivery > Lost", "Delivery > Late", *SHOWN[2:]]
+    assert [label.name for label in controllers.workspace.labels] == [
+        "Delivery > Lost",
+        "Delivery > Late",
+        *SHOWN[2:],
+    ]
     assert panel.list.currentIndex().row() == 0
     move = Qt.DropAction.MoveAction
     panel.model.dropMimeData(panel.model.mimeData([panel.model.index(3)]), move, 0, 0, QModelIndex())
@@ -129,8 +138,8 @@ def test_labels_are_moved_and_renamed_as_they_are_shown(
         "Delivery",
     ]
     assert panel.model.row_of(label_id) == 0
-    panel.select(session.labels[1].id)
-    assert panel.list.currentIndex().data() == session.labels[1].name
+    panel.select(controllers.workspace.labels[1].id)
+    assert panel.list.currentIndex().data() == controllers.workspace.labels[1].name
 
 
 def shown(panel: LabelsPanel) -> list[str]:
@@ -162,7 +171,7 @@ def test_a_group_folds_by_mouse(qtbot: QtBot, panel: LabelsPanel) -> None:
 
 
 def test_a_group_folds_by_keys_and_is_then_one_row(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel.list.setCurrentIndex(panel.model.index(1))
     qtbot.keyClick(panel.list, Qt.Key.Key_Left)
@@ -186,12 +195,12 @@ def test_a_group_folds_by_keys_and_is_then_one_row(
     assert shown(panel) == SHOWN
 
 
-def test_what_is_added_or_asked_for_is_unfolded(session: Session, panel: LabelsPanel) -> None:
+def test_what_is_added_or_asked_for_is_unfolded(controllers: Controllers, panel: LabelsPanel) -> None:
     panel.model.fold(panel.model.parents)
     assert shown(panel) == ["Delivery …", "Praise", "Parcel …"]
     panel._add_names(["Delivery > By hand"])
     assert shown(panel) == [*SHOWN[:3], "Delivery > By hand", "Praise", "Parcel …"]
-    panel.select(next(label.id for label in session.labels if label.name == SHOWN[-1]))
+    panel.select(next(label.id for label in controllers.workspace.labels if label.name == SHOWN[-1]))
     assert "Parcel …" not in shown(panel)
     menu = LabelMenu(panel, editable=True, several=False)
     entries = {action.text().split("\t")[0]: action for action in menu.actions()}
@@ -200,24 +209,26 @@ def test_what_is_added_or_asked_for_is_unfolded(session: Session, panel: LabelsP
 
 
 def test_folded_groups_stay_folded_over_restarts_and_leave_the_keys_alone(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    bench = Bench(session)
+    bench = Bench(controllers)
     qtbot.addWidget(bench)
     bench.show()
     panel.model.fold(["Delivery"])
-    assert session.project is not None
-    path = session.project.path
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
-    session.folded = frozenset()
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+    assert controllers.workspace.project is not None
+    path = controllers.workspace.project.path
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    controllers.navigation.folded = frozenset()
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     assert shown(panel) == FOLDED
-    session.set_current_row(1)
-    assert [line.name for line in bench.panel.labels.shown()] == [label.name for label in session.labels]
+    controllers.navigation.set_current_row(1)
+    assert [line.name for line in bench.panel.labels.shown()] == [
+        label.name for label in controllers.workspace.labels
+    ]
     bench.panel.labels.choose_place(1)  # what the key 2 does
-    assert session.project is not None
-    given = session.project.annotations([1])[1].label_ids
-    assert given == (session.labels[1].id,)
+    assert controllers.workspace.project is not None
+    given = controllers.workspace.project.annotations([1])[1].label_ids
+    assert given == (controllers.workspace.labels[1].id,)

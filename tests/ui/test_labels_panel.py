@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import label_edits, review_work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import JobState
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label, LabelEffect
 from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
@@ -30,30 +30,31 @@ from sce_desktop.ui.labels.labels_menus import LabelMenu, templates
 from sce_desktop.ui.labels.labels_model import KeyRole, PredictedRole, YoursRole
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from tests.ui.conftest import MakeProject
+from tests.ui.wiring import wired
 
 Key = Qt.Key
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, session: Session, make_project: MakeProject) -> LabelsPanel:
+def panel(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> LabelsPanel:
     """A panel on a project without labels."""
-    with qtbot.waitSignal(session.countsChanged):
-        session.open_project(make_project())
-    panel = LabelsPanel(session)
+    with qtbot.waitSignal(controllers.workspace.countsChanged):
+        controllers.projects.open_project(make_project())
+    panel = wired(LabelsPanel, controllers)()
     qtbot.addWidget(panel)
     panel.resize(232, 700)
     panel.show()
     return panel
 
 
-def names(session: Session) -> list[str]:
-    return [label.name for label in session.labels]
+def names(controllers: Controllers) -> list[str]:
+    return [label.name for label in controllers.workspace.labels]
 
 
-def add(session: Session, *labels: str) -> list[int]:
+def add(controllers: Controllers, *labels: str) -> list[int]:
     """Add labels and return the ids of all."""
-    label_edits.add(session, map(Label, labels))
-    return [label.id for label in session.labels if label.id is not None]
+    wired(label_edits.add, controllers)(map(Label, labels))
+    return [label.id for label in controllers.workspace.labels if label.id is not None]
 
 
 def answer(qtbot: QtBot, panel: LabelsPanel, button: str) -> str:
@@ -67,9 +68,9 @@ def answer(qtbot: QtBot, panel: LabelsPanel, button: str) -> str:
     return text
 
 
-def counted(qtbot: QtBot, session: Session) -> None:
-    with qtbot.waitSignal(session.countsChanged):
-        session.count_soon()
+def counted(qtbot: QtBot, controllers: Controllers) -> None:
+    with qtbot.waitSignal(controllers.workspace.countsChanged):
+        controllers.workspace.count_soon()
 
 
 # --- adding ------------------------------------------------------------------------------------------------
@@ -80,61 +81,65 @@ def test_empty_panel_says_what_to_do(panel: LabelsPanel) -> None:
     assert not panel.list.isVisible()
 
 
-def test_a_name_and_enter_adds_a_label(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_a_name_and_enter_adds_a_label(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
     """B13: names are opaque."""
     for name in ("Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"):
         qtbot.keyClicks(panel.field, name)
         qtbot.keyClick(panel.field, Key.Key_Return)
-    assert names(session) == ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
+    assert names(controllers) == ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
     assert panel.field.text() == ""
-    assert len({label.colour for label in session.labels}) == 5
+    assert len({label.colour for label in controllers.workspace.labels}) == 5
     assert not panel.empty.isVisible()
 
 
 def test_labels_of_the_command_line_have_colours_too(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, make_project: MakeProject
 ) -> None:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project("Another", labels=("Late", "Damaged")))
-    assert [label.colour for label in session.labels] == [label_colour(0), label_colour(1)]
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project("Another", labels=("Late", "Damaged")))
+    assert [label.colour for label in controllers.workspace.labels] == [label_colour(0), label_colour(1)]
     image = panel.list.grab().toImage()
     colours = {image.pixelColor(x, y).name() for x in range(px(40)) for y in range(image.height())}
     assert {label_colour(0), label_colour(1)} <= colours
 
 
-def test_many_lines_are_pasted(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_many_lines_are_pasted(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
     QGuiApplication.clipboard().setText("Late\nDamaged\r\n\n  Praise  \nLate\n")
     panel.field.paste()
-    assert names(session) == ["Late", "Damaged", "Praise"]
+    assert names(controllers) == ["Late", "Damaged", "Praise"]
     assert panel.message.text() == "3 labels were added; 1 were there already or twice."
     assert panel.field.text() == ""
 
 
-def test_the_same_name_twice_is_told_in_place(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_the_same_name_twice_is_told_in_place(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
     """B14, B15."""
-    add(session, "Late", "Damaged")
+    add(controllers, "Late", "Damaged")
     qtbot.keyClicks(panel.field, "Damaged ")
     qtbot.keyClick(panel.field, Key.Key_Return)
-    assert names(session) == ["Late", "Damaged"]
+    assert names(controllers) == ["Late", "Damaged"]
     assert panel.message.text() == "The label “Damaged” is there already."
     assert panel.list.currentIndex().row() == 1
     qtbot.keyClicks(panel.field, " ")
     qtbot.keyClick(panel.field, Key.Key_Return)
-    assert len(names(session)) == 2
+    assert len(names(controllers)) == 2
 
 
 @pytest.mark.parametrize("template", templates(), ids=lambda path: path.stem)
-def test_templates_can_be_added(qtbot: QtBot, session: Session, panel: LabelsPanel, template: Path) -> None:
+def test_templates_can_be_added(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, template: Path
+) -> None:
     dialog = panel.offers.add_from_file(template)
     qtbot.waitUntil(lambda: dialog.list.count() > 0)
     wanted = [label.name for label in dialog.chosen]
     dialog.add_button.click()
-    assert names(session) == wanted
-    assert all(label.description for label in session.labels)
+    assert names(controllers) == wanted
+    assert all(label.description for label in controllers.workspace.labels)
 
 
-def test_labels_of_a_column(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    add(session, "Two days late")
+def test_labels_of_a_column(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
+    add(controllers, "Two days late")
     dialog = panel.offers.add_from_column()
     dialog.column.setCurrentIndex(1)
     dialog.column.activated.emit(1)
@@ -143,11 +148,11 @@ def test_labels_of_a_column(qtbot: QtBot, session: Session, panel: LabelsPanel) 
     dialog.list.item(1).setCheckState(Qt.CheckState.Unchecked)
     assert dialog.add_button.text() == "Add 1 label"
     dialog.add_button.click()
-    assert names(session) == ["Two days late", "Driver was kind"]
+    assert names(controllers) == ["Two days late", "Driver was kind"]
 
 
 def test_labels_of_a_bad_file_are_one_sentence(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, tmp_path: Path
 ) -> None:
     (tmp_path / "labels.json").write_text("[1, 2]", encoding="utf-8")
     dialog = panel.offers.add_from_file(tmp_path / "labels.json")
@@ -156,8 +161,10 @@ def test_labels_of_a_bad_file_are_one_sentence(
     assert not dialog.add_button.isEnabled()
 
 
-def test_many_values_are_not_checked_at_first(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    dialog = AddLabelsDialog(session, "Labels")
+def test_many_values_are_not_checked_at_first(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
+    dialog = wired(AddLabelsDialog, controllers)("Labels")
     qtbot.addWidget(dialog)
     dialog.show_found([(Label(f"v{n}"), 1) for n in range(60)])
     assert dialog.chosen == []
@@ -165,7 +172,7 @@ def test_many_values_are_not_checked_at_first(qtbot: QtBot, session: Session, pa
 
 
 def test_suggestions_tell_when_there_is_too_little(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
     dialog = panel.offers.suggest()
     assert dialog is not None
@@ -173,9 +180,9 @@ def test_suggestions_tell_when_there_is_too_little(
     assert "too few texts" in dialog.words.text()
 
 
-def test_labels_are_saved(qtbot: QtBot, session: Session, panel: LabelsPanel, tmp_path: Path) -> None:
-    add(session, "Late", "Damaged")
-    with qtbot.waitSignal(session.told):
+def test_labels_are_saved(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, tmp_path: Path) -> None:
+    add(controllers, "Late", "Damaged")
+    with qtbot.waitSignal(controllers.messages.told):
         panel.offers.save_to(tmp_path / "labels.csv")
     dialog = panel.offers.add_from_file(tmp_path / "labels.csv")
     qtbot.waitUntil(lambda: dialog.list.count() == 2)
@@ -185,8 +192,8 @@ def test_labels_are_saved(qtbot: QtBot, session: Session, panel: LabelsPanel, tm
 # --- editing -----------------------------------------------------------------------------------------------
 
 
-def test_renaming_in_place_keeps_the_id(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    ids = add(session, "Late", "Damaged")
+def test_renaming_in_place_keeps_the_id(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
+    ids = add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.list.setFocus()
     panel.list.edit(panel.model.index(0))
@@ -194,8 +201,8 @@ def test_renaming_in_place_keeps_the_id(qtbot: QtBot, session: Session, panel: L
     assert editor is not None
     editor.setText("Delayed")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: names(session) == ["Delayed", "Damaged"])
-    assert [label.id for label in session.labels] == ids
+    qtbot.waitUntil(lambda: names(controllers) == ["Delayed", "Damaged"])
+    assert [label.id for label in controllers.workspace.labels] == ids
 
 
 def open_editor(qtbot: QtBot, panel: LabelsPanel, place: int = 0) -> QLineEdit:
@@ -208,12 +215,12 @@ def open_editor(qtbot: QtBot, panel: LabelsPanel, place: int = 0) -> QLineEdit:
     return editor
 
 
-def test_return_renames_and_opens_nothing(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    add(session, "Late", "Damaged")
+def test_return_renames_and_opens_nothing(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
+    add(controllers, "Late", "Damaged")
     editor = open_editor(qtbot, panel)
     qtbot.keyClicks(editor, "Delayed")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: names(session) == ["Delayed", "Damaged"])
+    qtbot.waitUntil(lambda: names(controllers) == ["Delayed", "Damaged"])
     assert panel.findChildren(LabelEditor) == []
     qtbot.waitUntil(lambda: panel.list.findChild(QLineEdit) is None)
     qtbot.keyClick(panel.list, Key.Key_Return)
@@ -223,9 +230,9 @@ def test_return_renames_and_opens_nothing(qtbot: QtBot, session: Session, panel:
 
 
 def test_a_name_that_is_there_asks_about_the_merge_alone(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    add(session, "Late", "Damaged")
+    add(controllers, "Late", "Damaged")
     editor = open_editor(qtbot, panel)
     qtbot.keyClicks(editor, "Damaged")
     qtbot.keyClick(editor, Key.Key_Return)
@@ -233,73 +240,81 @@ def test_a_name_that_is_there_asks_about_the_merge_alone(
     assert panel.findChildren(LabelEditor) == []
 
 
-def test_what_is_typed_stays_while_counts_come_in(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_what_is_typed_stays_while_counts_come_in(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
     """Of one label alone: the view refills an open field where a single row has changed."""
-    (late,) = add(session, "Late")
-    counted(qtbot, session)
+    (late,) = add(controllers, "Late")
+    counted(qtbot, controllers)
     editor = open_editor(qtbot, panel)
-    session.decide([1], Decision.LABEL, [late])
-    counted(qtbot, session)
+    controllers.edits.decide([1], Decision.LABEL, [late])
+    counted(qtbot, controllers)
     assert editor.selectedText() == "Late"
     qtbot.keyClicks(editor, "Delayed")
-    session.decide([2], Decision.LABEL, [late])
-    counted(qtbot, session)
+    controllers.edits.decide([2], Decision.LABEL, [late])
+    counted(qtbot, controllers)
     assert panel.model.index(0).data(YoursRole) == 2
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: names(session) == ["Delayed"])
+    qtbot.waitUntil(lambda: names(controllers) == ["Delayed"])
 
 
-def test_renaming_onto_another_offers_to_merge(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_renaming_onto_another_offers_to_merge(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
     """B14."""
-    refund, billing = add(session, "Refund", "Billing")
-    session.decide([1, 2], Decision.LABEL, [refund])
-    session.decide([4], Decision.LABEL, [billing])
-    counted(qtbot, session)
+    refund, billing = add(controllers, "Refund", "Billing")
+    controllers.edits.decide([1, 2], Decision.LABEL, [refund])
+    controllers.edits.decide([4], Decision.LABEL, [billing])
+    counted(qtbot, controllers)
     panel.rename(refund, "Billing")
     asked = answer(qtbot, panel, "Merge")
     assert "2 rows with an answer of yours (2 by hand) move to “Billing”" in asked
-    qtbot.waitUntil(lambda: names(session) == ["Billing"])
-    assert session.project is not None
-    assert {a.label_ids for a in session.project.annotations([1, 2, 4]).values()} == {(billing,)}
+    qtbot.waitUntil(lambda: names(controllers) == ["Billing"])
+    assert controllers.workspace.project is not None
+    assert {a.label_ids for a in controllers.workspace.project.annotations([1, 2, 4]).values()} == {
+        (billing,)
+    }
 
 
 def test_a_merge_that_is_not_wanted_changes_nothing(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    refund, _ = add(session, "Refund", "Billing")
+    refund, _ = add(controllers, "Refund", "Billing")
     panel.rename(refund, "Billing")
     answer(qtbot, panel, "Cancel")
-    assert names(session) == ["Refund", "Billing"]
+    assert names(controllers) == ["Refund", "Billing"]
 
 
-def test_removing_tells_what_it_touches(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
+def test_removing_tells_what_it_touches(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
     """B18: asks, and nothing is lost."""
-    late, _ = add(session, "Late", "Damaged")
-    session.decide([1, 2], Decision.LABEL, [late])
-    counted(qtbot, session)
+    late, _ = add(controllers, "Late", "Damaged")
+    controllers.edits.decide([1, 2], Decision.LABEL, [late])
+    counted(qtbot, controllers)
     panel.list.setCurrentIndex(panel.model.index(0))
     qtbot.keyClick(panel.list, Key.Key_Delete)
     assert "2 rows that you labelled so" in answer(qtbot, panel, "Remove")
-    assert names(session) == ["Damaged"]
-    add(session, "Late")
-    assert session.project is not None
-    assert session.project.annotations([1])[1].label_ids == (late,)
+    assert names(controllers) == ["Damaged"]
+    add(controllers, "Late")
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.annotations([1])[1].label_ids == (late,)
 
 
-def test_removing_what_nobody_used_does_not_ask(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    add(session, "Late", "Damaged", "Praise")
-    counted(qtbot, session)
+def test_removing_what_nobody_used_does_not_ask(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
+    add(controllers, "Late", "Damaged", "Praise")
+    counted(qtbot, controllers)
     panel.list.selectAll()
     panel.ask_remove()
-    qtbot.waitUntil(lambda: names(session) == [])
+    qtbot.waitUntil(lambda: names(controllers) == [])
     assert panel.empty.isVisible()
 
 
 def test_while_a_name_is_typed_it_is_said_what_that_touches(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    late, _ = add(session, "Late", "LATE")
-    session.decide([1, 2], Decision.LABEL, [late])
+    late, _ = add(controllers, "Late", "LATE")
+    controllers.edits.decide([1, 2], Decision.LABEL, [late])
     before = panel.message.text()
     assert "look the same" in before
     editor = open_editor(qtbot, panel)
@@ -325,7 +340,7 @@ def test_a_rename_of_what_is_scored_says_that_scores_are_made_anew() -> None:
 
 
 @pytest.fixture
-def held(session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+def held(controllers: Controllers, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Counting what an edit touches goes on when this is set."""
     go, count = threading.Event(), review_work.label_effects
 
@@ -339,21 +354,21 @@ def held(session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[threadin
 
 
 def test_the_window_does_not_wait_for_what_is_counted(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, held: threading.Event
 ) -> None:
-    late, _ = add(session, "Late", "Damaged")
-    session.decide([1, 2], Decision.LABEL, [late])
+    late, _ = add(controllers, "Late", "Damaged")
+    controllers.edits.decide([1, 2], Decision.LABEL, [late])
     panel.list.setCurrentIndex(panel.model.index(0))
     qtbot.keyClick(panel.list, Key.Key_Delete)
     assert panel.findChild(QMessageBox) is None
     held.set()
     assert "2 rows that you labelled so" in answer(qtbot, panel, "Remove")
-    qtbot.waitUntil(lambda: names(session) == ["Damaged"])
+    qtbot.waitUntil(lambda: names(controllers) == ["Damaged"])
 
 
 @pytest.mark.parametrize("merged", [False, True])
 def test_what_is_decided_while_it_was_counted_is_asked_about(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, monkeypatch: pytest.MonkeyPatch, merged: bool
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, monkeypatch: pytest.MonkeyPatch, merged: bool
 ) -> None:
     """Two rows are decided when the rows have been counted, and before the window has heard of it."""
     counted, go, count = threading.Event(), threading.Event(), review_work.label_effects
@@ -365,103 +380,107 @@ def test_what_is_decided_while_it_was_counted_is_asked_about(
         return found
 
     monkeypatch.setattr(review_work, "label_effects", late)
-    label_id, _ = add(session, "Late", "Damaged")
+    label_id, _ = add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     if merged:
         panel.rename(label_id, "Damaged")
     else:
         qtbot.keyClick(panel.list, Key.Key_Delete)
     assert counted.wait(10)
-    session.decide([1, 2], Decision.LABEL, [label_id])
+    controllers.edits.decide([1, 2], Decision.LABEL, [label_id])
     go.set()
     asked = answer(qtbot, panel, "Cancel")
     assert ("2 rows with an answer of yours" if merged else "2 rows that you labelled so") in asked
-    assert names(session) == ["Late", "Damaged"]
+    assert names(controllers) == ["Late", "Damaged"]
 
 
 def test_only_the_newest_question_is_asked(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, held: threading.Event
 ) -> None:
-    late, damaged, _ = add(session, "Late", "Damaged", "Praise")
-    session.decide([1], Decision.LABEL, [late])
-    session.decide([2], Decision.LABEL, [damaged])
+    late, damaged, _ = add(controllers, "Late", "Damaged", "Praise")
+    controllers.edits.decide([1], Decision.LABEL, [late])
+    controllers.edits.decide([2], Decision.LABEL, [damaged])
     for place in (0, 1):
         panel.list.setCurrentIndex(panel.model.index(place))
         qtbot.keyClick(panel.list, Key.Key_Delete)
     held.set()
     assert "“Damaged”" in answer(qtbot, panel, "Cancel")
-    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
     assert panel.findChild(QMessageBox) is None
 
 
 def test_what_has_changed_while_it_was_counted_is_left_alone(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, held: threading.Event
 ) -> None:
-    add(session, "Late", "Damaged")
+    add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
-    panel.rename(session.labels[0].id or 0, "Delayed")
-    with qtbot.waitSignal(session.told) as told:
+    panel.rename(controllers.workspace.labels[0].id or 0, "Delayed")
+    with qtbot.waitSignal(controllers.messages.told) as told:
         held.set()
     assert told.args == ["The labels have been changed meanwhile: nothing was removed.", "warn"]
-    assert names(session) == ["Delayed", "Damaged"]
+    assert names(controllers) == ["Delayed", "Damaged"]
 
 
 def test_a_project_that_closes_while_it_was_counted_is_asked_nothing(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, held: threading.Event
 ) -> None:
     told: list[str] = []
-    session.told.connect(lambda sentence, _tone: told.append(sentence))
-    add(session, "Late", "Damaged")
+    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
-    session.close_project()
+    controllers.projects.close_project()
     held.set()
-    qtbot.waitUntil(lambda: session.project is None and not session.lanes.reads.busy)
+    qtbot.waitUntil(
+        lambda: controllers.workspace.project is None and not controllers.workspace.lanes.reads.busy
+    )
     assert not told
 
 
 def test_a_split_opens_before_it_is_counted(
-    qtbot: QtBot, session: Session, panel: LabelsPanel, held: threading.Event
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, held: threading.Event
 ) -> None:
-    late, _ = add(session, "Late", "Damaged")
-    session.decide([1], Decision.LABEL, [late])
+    late, _ = add(controllers, "Late", "Damaged")
+    controllers.edits.decide([1], Decision.LABEL, [late])
     panel.list.setCurrentIndex(panel.model.index(0))
     dialog = panel.split_selected()
     assert dialog is not None
     assert dialog.isVisible()
     assert dialog.facts.text() == "Counting…"
     dialog.reject()
-    job = next(job for job in session.lanes.reads.jobs if job.title == "Counting what it touches")
+    job = next(
+        job for job in controllers.workspace.lanes.reads.jobs if job.title == "Counting what it touches"
+    )
     assert job.state is JobState.CANCELLING
     held.set()
-    qtbot.waitUntil(lambda: not session.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
     dialog = panel.split_selected()
     assert dialog is not None
     qtbot.waitUntil(lambda: "1 row with an answer of yours" in dialog.facts.text())
     dialog.reject()
 
 
-def test_order_by_keys_and_by_drag(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    ids = add(session, "A label", "B label", "C label")
+def test_order_by_keys_and_by_drag(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
+    ids = add(controllers, "A label", "B label", "C label")
     panel.list.setCurrentIndex(panel.model.index(0))
     qtbot.keyClick(panel.list, Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-    assert names(session) == ["B label", "A label", "C label"]
+    assert names(controllers) == ["B label", "A label", "C label"]
     assert panel.list.currentIndex().row() == 1
     qtbot.keyClick(panel.list, Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     qtbot.keyClick(panel.list, Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-    assert names(session) == ["A label", "B label", "C label"]
+    assert names(controllers) == ["A label", "B label", "C label"]
     data: QMimeData = panel.model.mimeData([panel.model.index(2)])
     move = Qt.DropAction.MoveAction
     assert panel.model.dropMimeData(data, move, 0, 0, QModelIndex()) is False
-    assert names(session) == ["C label", "A label", "B label"]
+    assert names(controllers) == ["C label", "A label", "B label"]
     panel.model.dropMimeData(panel.model.mimeData([panel.model.index(0)]), move, -1, -1, QModelIndex())
-    assert names(session) == ["A label", "B label", "C label"]
-    assert [label.id for label in session.labels] == ids
+    assert names(controllers) == ["A label", "B label", "C label"]
+    assert [label.id for label in controllers.workspace.labels] == ids
 
 
-def test_details_are_edited(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    late, _ = add(session, "Late", "Damaged")
+def test_details_are_edited(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
+    late, _ = add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     editor = panel.show_details()
     assert editor is not None
@@ -474,7 +493,7 @@ def test_details_are_edited(qtbot: QtBot, session: Session, panel: LabelsPanel) 
     colour = list(editor.swatches)[4]
     editor.swatches[colour].click()
     editor.accept()
-    assert session.labels[0] == Label(
+    assert controllers.workspace.labels[0] == Label(
         "Late delivery",
         "It came after the day that was promised",
         ("Delay", "Overdue"),
@@ -483,44 +502,46 @@ def test_details_are_edited(qtbot: QtBot, session: Session, panel: LabelsPanel) 
     )
 
 
-def test_another_multi_label_setting_stays(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    session.set_labels([Label("A label")], multi_label=True)
-    add(session, "B label")
-    assert session.label_set is not None
-    assert session.label_set.multi_label
+def test_another_multi_label_setting_stays(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
+) -> None:
+    controllers.edits.set_labels([Label("A label")], multi_label=True)
+    add(controllers, "B label")
+    assert controllers.workspace.label_set is not None
+    assert controllers.workspace.label_set.multi_label
 
 
 def test_one_label_a_row_is_refused_while_rows_have_several(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    late, damaged = add(session, "Late", "Damaged")
+    late, damaged = add(controllers, "Late", "Damaged")
     panel.sources.several.trigger()
-    session.decide([1, 2], Decision.LABEL, [late, damaged])
-    with qtbot.waitSignal(session.offered) as offered:
+    controllers.edits.decide([1, 2], Decision.LABEL, [late, damaged])
+    with qtbot.waitSignal(controllers.messages.offered) as offered:
         panel.sources.several.trigger()
     sentence, button, show, _ = offered.args
     assert sentence == "2 rows have several labels: leave each of them one label first."
     assert panel.sources.several.isChecked()
-    assert session.label_set is not None
-    assert session.label_set.multi_label
+    assert controllers.workspace.label_set is not None
+    assert controllers.workspace.label_set.multi_label
     assert button == "Show them"
     show()
-    assert session.query == RowQuery(state=RowState.SEVERAL)
-    session.decide([1, 2], Decision.LABEL, [late])
+    assert controllers.navigation.query == RowQuery(state=RowState.SEVERAL)
+    controllers.edits.decide([1, 2], Decision.LABEL, [late])
     panel.sources.several.trigger()
     assert not panel.sources.several.isChecked()
-    assert not session.label_set.multi_label
+    assert not controllers.workspace.label_set.multi_label
 
 
 def test_read_only_projects_are_shown_alone(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project(labels=("Late", "Damaged"))
     with Project.open(path):
-        with qtbot.waitSignal(session.projectOpened):
-            session.open_project(path)
-        assert session.read_only
-        panel = LabelsPanel(session)
+        with qtbot.waitSignal(controllers.workspace.projectOpened):
+            controllers.projects.open_project(path)
+        assert controllers.workspace.read_only
+        panel = wired(LabelsPanel, controllers)()
         qtbot.addWidget(panel)
         assert not panel.field.isEnabled()
         assert not panel.model.flags(panel.model.index(0)) & Qt.ItemFlag.ItemIsEditable
@@ -528,20 +549,20 @@ def test_read_only_projects_are_shown_alone(
         assert [a.text() for a in menu.actions() if a.isEnabled()] == ["Show the rows you gave it"]
         panel.list.setCurrentIndex(panel.model.index(0))
         panel.ask_remove()
-        assert names(session) == ["Late", "Damaged"]
-        with qtbot.waitSignal(session.projectClosed):
-            session.close_project()
-        qtbot.waitUntil(lambda: not session.lanes.files.busy)
+        assert names(controllers) == ["Late", "Damaged"]
+        with qtbot.waitSignal(controllers.workspace.projectClosed):
+            controllers.projects.close_project()
+        qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
 
 
 # --- what is shown -----------------------------------------------------------------------------------------
 
 
-def test_counts_keys_and_words(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    late, _ = add(session, "Late", "Damaged")
-    session.decide([1], Decision.LABEL, [late])
-    session.decide([2], Decision.NONE)
-    counted(qtbot, session)
+def test_counts_keys_and_words(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
+    late, _ = add(controllers, "Late", "Damaged")
+    controllers.edits.decide([1], Decision.LABEL, [late])
+    controllers.edits.decide([2], Decision.NONE)
+    counted(qtbot, controllers)
     index = panel.model.index(0)
     assert (index.data(YoursRole), index.data(PredictedRole), index.data(KeyRole)) == (1, None, "")
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, yours 1 row"
@@ -557,11 +578,11 @@ def test_counts_are_short(count: int | None, text: str) -> None:
 
 
 def test_two_hundred_labels_with_any_name_are_painted(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
     odd = ["التأخير في التسليم", "包裹损坏", "Praise 🎉😀", "<b>bold</b>", "long " * 60, "two\nlines"]
     panel.field.setText("\n".join([*odd[:5], *(f"Label number {n} of many" for n in range(200))]))
-    assert len(names(session)) == 205
+    assert len(names(controllers)) == 205
     panel.list.scrollToTop()
     assert not panel.grab().isNull()
     panel.list.scrollToBottom()
@@ -594,31 +615,31 @@ def test_a_description_gives_a_number_its_meaning() -> None:
 
 
 def test_look_alikes_are_merged_into_the_one_used_most(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    _, upper = add(session, "billing", "BILLING")
-    session.decide([1, 2], Decision.LABEL, [upper])
-    counted(qtbot, session)
+    _, upper = add(controllers, "billing", "BILLING")
+    controllers.edits.decide([1, 2], Decision.LABEL, [upper])
+    counted(qtbot, controllers)
     panel._show_labels()
     assert panel.merge_button.isVisible()
     panel.merge_button.click()
     answer(qtbot, panel, "Merge")
-    qtbot.waitUntil(lambda: names(session) == ["BILLING"])
+    qtbot.waitUntil(lambda: names(controllers) == ["BILLING"])
 
 
 def test_look_alikes_that_nobody_used_are_merged_into_the_tidiest(
-    qtbot: QtBot, session: Session, panel: LabelsPanel
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    session.set_labels([Label(name) for name in ("  Billing ", "BILLING", "billing")])
-    counted(qtbot, session)
+    controllers.edits.set_labels([Label(name) for name in ("  Billing ", "BILLING", "billing")])
+    counted(qtbot, controllers)
     panel._show_labels()
     panel.merge_button.click()
     answer(qtbot, panel, "Merge")
-    qtbot.waitUntil(lambda: names(session) == ["billing"])
+    qtbot.waitUntil(lambda: names(controllers) == ["billing"])
 
 
-def test_everything_has_a_name(qtbot: QtBot, session: Session, panel: LabelsPanel) -> None:
-    add(session, "Late", "Damaged")
+def test_everything_has_a_name(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
+    add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     editor = panel.show_details()
     assert editor is not None

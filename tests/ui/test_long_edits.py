@@ -10,30 +10,31 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import label_edits, session_edits
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
+from tests.ui.wiring import wired
 
 ROWS = range(1, 9)
 
 
 @pytest.fixture
 def opened(
-    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
-) -> Session:
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> Controllers:
     """Eight rows, all of them labelled A in one step; three are many."""
     monkeypatch.setattr(session_edits, "LONG", 2)
-    monkeypatch.setattr(session.scorer, "labels_changed", lambda: None)
+    monkeypatch.setattr(controllers.scorer, "labels_changed", lambda: None)
     path = make_project(texts=tuple(f"text {n}" for n in ROWS), labels=("A", "B", "C"))
     with Project.open(path) as project:
         project.decide(ROWS, Decision.LABEL, [1])
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
-    return session
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
+    return controllers
 
 
 @pytest.fixture
@@ -59,107 +60,107 @@ def hold(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threading.
         gate.set()
 
 
-def labelled(session: Session) -> dict[int, tuple[int, ...]]:
-    assert session.project is not None
-    return {row_id: a.label_ids for row_id, a in session.project.annotations(ROWS).items()}
+def labelled(controllers: Controllers) -> dict[int, tuple[int, ...]]:
+    assert controllers.workspace.project is not None
+    return {row_id: a.label_ids for row_id, a in controllers.workspace.project.annotations(ROWS).items()}
 
 
 def test_the_window_lives_while_many_rows_are_undone(
-    qtbot: QtBot, opened: Session, hold: Callable[[str], threading.Event]
+    qtbot: QtBot, opened: Controllers, hold: Callable[[str], threading.Event]
 ) -> None:
     gate = hold("undo")
-    opened.undo()
+    opened.edits.undo()
     assert len(labelled(opened)) == 8
-    opened.set_query(RowQuery(search="text 3"))
+    opened.navigation.set_query(RowQuery(search="text 3"))
     settle(qtbot, opened)  # what is shown can be changed meanwhile
-    with qtbot.waitSignal(opened.told) as told:
-        assert not opened.decide([1], Decision.NONE)
+    with qtbot.waitSignal(opened.messages.told) as told:
+        assert not opened.edits.decide([1], Decision.NONE)
     assert told.args == ["Undoing “Label “A”, 8 rows”: go on in a moment.", "warn"]
-    opened.undo()  # nor is another step taken back before it is seen what this one did
-    with qtbot.waitSignal(opened.changed) as changed:
+    opened.edits.undo()  # nor is another step taken back before it is seen what this one did
+    with qtbot.waitSignal(opened.edits.changed) as changed:
         gate.set()
     assert changed.args is not None
     assert changed.args[0].rows == 8
     assert labelled(opened) == {}
-    assert opened.decide([1], Decision.LABEL, [2])
+    assert opened.edits.decide([1], Decision.LABEL, [2])
     assert labelled(opened) == {1: (2,)}  # a few rows are decided before the call returns, as ever
 
 
-def test_many_rows_are_done_again(qtbot: QtBot, opened: Session) -> None:
-    with qtbot.waitSignal(opened.changed):
-        opened.undo()
-    with qtbot.waitSignal(opened.changed):
-        opened.redo()
+def test_many_rows_are_done_again(qtbot: QtBot, opened: Controllers) -> None:
+    with qtbot.waitSignal(opened.edits.changed):
+        opened.edits.undo()
+    with qtbot.waitSignal(opened.edits.changed):
+        opened.edits.redo()
     assert labelled(opened) == dict.fromkeys(ROWS, (1,))
 
 
 def test_labels_of_many_rows_are_merged_removed_and_split(
-    qtbot: QtBot, opened: Session, hold: Callable[[str], threading.Event]
+    qtbot: QtBot, opened: Controllers, hold: Callable[[str], threading.Event]
 ) -> None:
     gate = hold("merge_labels")
-    assert label_edits.merge(opened, {1: 2})
-    assert [label.name for label in opened.labels] == ["A", "B", "C"]
-    assert opened.refuses_edit()
-    with qtbot.waitSignal(opened.labelsChanged):
+    assert wired(label_edits.merge, opened)({1: 2})
+    assert [label.name for label in opened.workspace.labels] == ["A", "B", "C"]
+    assert opened.workspace.refuses_edit()
+    with qtbot.waitSignal(opened.workspace.labelsChanged):
         gate.set()
-    assert [label.name for label in opened.labels] == ["B", "C"]
+    assert [label.name for label in opened.workspace.labels] == ["B", "C"]
     assert labelled(opened) == dict.fromkeys(ROWS, (2,))
     settle(qtbot, opened)  # counted anew
-    with qtbot.waitSignal(opened.queryChanged):
-        assert opened.split_label(
-            2, [Label("x"), Label("y")], then=lambda: opened.set_query(RowQuery(former_ids=(2,)))
+    with qtbot.waitSignal(opened.navigation.queryChanged):
+        assert opened.edits.split_label(
+            2, [Label("x"), Label("y")], then=lambda: opened.navigation.set_query(RowQuery(former_ids=(2,)))
         )
-    assert [label.name for label in opened.labels] == ["x", "y", "C"]
-    with qtbot.waitSignal(opened.changed):
-        opened.undo()
+    assert [label.name for label in opened.workspace.labels] == ["x", "y", "C"]
+    with qtbot.waitSignal(opened.edits.changed):
+        opened.edits.undo()
     settle(qtbot, opened)
-    with qtbot.waitSignal(opened.labelsChanged):
-        assert label_edits.remove(opened, [2])
+    with qtbot.waitSignal(opened.workspace.labelsChanged):
+        assert wired(label_edits.remove, opened)([2])
     assert labelled(opened) == {}
 
 
-def test_many_selected_rows_are_marked_and_cleared(qtbot: QtBot, opened: Session) -> None:
-    assert opened.project is not None
-    with qtbot.waitSignal(opened.annotationsChanged):
-        assert opened.set_marks([*ROWS], flag=True)
-    assert all(mark.flag for mark in opened.project.marks(ROWS).values())
-    with qtbot.waitSignal(opened.annotationsChanged):
-        assert opened.clear_decision([*ROWS])
+def test_many_selected_rows_are_marked_and_cleared(qtbot: QtBot, opened: Controllers) -> None:
+    assert opened.workspace.project is not None
+    with qtbot.waitSignal(opened.workspace.annotationsChanged):
+        assert opened.edits.set_marks([*ROWS], flag=True)
+    assert all(mark.flag for mark in opened.workspace.project.marks(ROWS).values())
+    with qtbot.waitSignal(opened.workspace.annotationsChanged):
+        assert opened.edits.clear_decision([*ROWS])
     assert labelled(opened) == {}
 
 
 def test_what_goes_wrong_is_told_and_ends_it(
-    qtbot: QtBot, opened: Session, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, opened: Controllers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Project) -> None:
         raise UserError("The disk is full: make room.")
 
     with monkeypatch.context() as patched:
         patched.setattr(Project, "undo", full)
-        with qtbot.waitSignal(opened.told) as told:
-            opened.undo()
+        with qtbot.waitSignal(opened.messages.told) as told:
+            opened.edits.undo()
         assert told.args == ["The disk is full: make room.", "warn"]
-    qtbot.waitUntil(lambda: not opened.lanes.edits.busy)
-    assert not opened.refuses_edit()
-    with qtbot.waitSignal(opened.changed):
-        opened.undo()
+    qtbot.waitUntil(lambda: not opened.workspace.lanes.edits.busy)
+    assert not opened.workspace.refuses_edit()
+    with qtbot.waitSignal(opened.edits.changed):
+        opened.edits.undo()
     assert labelled(opened) == {}
 
 
 def test_a_project_is_closed_when_its_long_edit_is_through(
-    qtbot: QtBot, opened: Session, hold: Callable[[str], threading.Event]
+    qtbot: QtBot, opened: Controllers, hold: Callable[[str], threading.Event]
 ) -> None:
     gate = hold("undo")
-    assert opened.project is not None
-    path = opened.project.path
-    opened.undo()
-    qtbot.waitUntil(lambda: opened.lanes.edits.jobs[0].started_at is not None)
-    opened.close_project()
-    assert opened.project is not None
-    with qtbot.waitSignal(opened.projectClosed):
+    assert opened.workspace.project is not None
+    path = opened.workspace.project.path
+    opened.edits.undo()
+    qtbot.waitUntil(lambda: opened.workspace.lanes.edits.jobs[0].started_at is not None)
+    opened.projects.close_project()
+    assert opened.workspace.project is not None
+    with qtbot.waitSignal(opened.workspace.projectClosed):
         gate.set()
-    qtbot.waitUntil(lambda: not opened.lanes.files.busy)
+    qtbot.waitUntil(lambda: not opened.workspace.lanes.files.busy)
     open_in(qtbot, opened, path)
     settle(qtbot, opened)
     assert labelled(opened) == {}
-    assert opened.decide([1], Decision.LABEL, [1])
+    assert opened.edits.decide([1], Decision.LABEL, [1])

@@ -24,10 +24,10 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import JobState, Lanes
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Annotation, Decision, Origin
 from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.progress import Progress
@@ -48,7 +48,7 @@ from tests.ui.conftest import MakeProject
 class Panel(QWidget):
     """A panel with a text field, as every real one has."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, controllers: Controllers) -> None:
         super().__init__()
         self.field = QLineEdit()
         self.field.setAccessibleName("Field")
@@ -65,7 +65,7 @@ class Asked(QDialog):
 
     def __init__(
         self,
-        session: Session,
+        controllers: Controllers,
         path: Path | None = None,
         *,
         append: bool = False,
@@ -81,13 +81,13 @@ MakeWindow = Callable[[], MainWindow]
 
 
 @pytest.fixture
-def make_window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MakeWindow]:
+def make_window(controllers: Controllers, theme: Theme, tmp_path: Path) -> Iterator[MakeWindow]:
     Asked.opened = []
     windows: list[MainWindow] = []
 
     def make() -> MainWindow:
         window = MainWindow(
-            session,
+            controllers,
             Parts(Panel, Panel, Panel, Panel, Panel, import_dialog=Asked, export_dialog=Asked),
             theme,
             recent=RecentProjects(tmp_path / "recent.json"),
@@ -109,11 +109,11 @@ def window(make_window: MakeWindow) -> MainWindow:
     return make_window()
 
 
-def open_in(qtbot: QtBot, window: MainWindow, path: Path) -> Session:
-    session = window._session
-    with qtbot.waitSignal(session.countsChanged):
+def open_in(qtbot: QtBot, window: MainWindow, path: Path) -> Controllers:
+    controllers = window._controllers
+    with qtbot.waitSignal(controllers.workspace.countsChanged):
         window.open_path(path)
-    return session
+    return controllers
 
 
 def drag(*urls: str) -> QMimeData:
@@ -164,7 +164,7 @@ def test_start_page_without_a_project(window: MainWindow) -> None:
 def test_open_project_shows_the_workspace(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
-    session = open_in(qtbot, window, make_project())
+    controllers = open_in(qtbot, window, make_project())
     assert window.pages.currentWidget() is window.workspace
     assert window.tool_bar.isVisible()
     assert window.tool_bar.name.text() == "Parcels"
@@ -173,7 +173,7 @@ def test_open_project_shows_the_workspace(
     assert window.status.counts.text().startswith("5 rows")
     assert window.status.saved.text() == "Saved"
     assert action(window, "Export").isEnabled()
-    with qtbot.waitSignal(session.projectClosed):
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
         action(window, "Close project").trigger()
     assert window.pages.currentWidget() is window.start_page
     assert window.start_page.recent_list.count() == 1
@@ -183,11 +183,11 @@ def test_open_project_shows_the_workspace(
 def test_read_only_project_is_marked(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
     path = make_project()
     with Project.open(path):
-        session = open_in(qtbot, window, path)
+        controllers = open_in(qtbot, window, path)
         assert window.status.saved.text() == "Read-only"
         assert window.strip.isVisible()
-        with qtbot.waitSignal(session.projectClosed):
-            session.close_project()
+        with qtbot.waitSignal(controllers.workspace.projectClosed):
+            controllers.projects.close_project()
 
 
 def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
@@ -204,49 +204,49 @@ def test_a_bulk_action_that_broke_off_is_told_and_taken_back(
     accepted = [Annotation(n, Decision.NONE, (), Origin.BULK, "2026-01-01", "accepted") for n in (1, 2)]
     with Project.open(path) as project:
         project.annotate_part(accepted, last=False)  # and the program is killed
-    session = open_in(qtbot, window, path)
+    controllers = open_in(qtbot, window, path)
     assert window.strip.text.text() == (
         "The program ended in the middle of a bulk action: it reached 2 rows."
     )
     assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Undo")
-    assert session.project is not None
+    assert controllers.workspace.project is not None
     if meanwhile:
-        session.decide([4], Decision.SKIPPED)
+        controllers.edits.decide([4], Decision.SKIPPED)
     window.strip.button.click()
-    assert sorted(session.project.annotations(range(1, 6))) == ([1, 2, 4] if meanwhile else [])
+    assert sorted(controllers.workspace.project.annotations(range(1, 6))) == ([1, 2, 4] if meanwhile else [])
     assert window.strip.text.text().startswith("Something else" if meanwhile else "Undone: ")
-    session.close_project()
-    qtbot.waitUntil(lambda: session.project is None)
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
-    session = open_in(qtbot, window, path)
+    controllers.projects.close_project()
+    qtbot.waitUntil(lambda: controllers.workspace.project is None)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    controllers = open_in(qtbot, window, path)
     assert "bulk" not in window.strip.text.text()
 
 
 def test_what_was_told_ends_with_the_next_edit(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
-    session = open_in(qtbot, window, make_project())
-    session.decide([1], Decision.SKIPPED)
-    session.undo()
+    controllers = open_in(qtbot, window, make_project())
+    controllers.edits.decide([1], Decision.SKIPPED)
+    controllers.edits.undo()
     assert window.strip.text.text().startswith("Undone: ")
-    session.decide([2], Decision.SKIPPED)
+    controllers.edits.decide([2], Decision.SKIPPED)
     assert window.strip.isHidden()
-    session.tell("2 rows decided in bulk.")
-    session.undo()
+    controllers.messages.tell("2 rows decided in bulk.")
+    controllers.edits.undo()
     assert window.strip.text.text().startswith("Undone: ")
-    session.tell("The disk is full.", "warn")
-    session.decide([2], Decision.SKIPPED)
+    controllers.messages.tell("The disk is full.", "warn")
+    controllers.edits.decide([2], Decision.SKIPPED)
     assert window.strip.isVisible()
-    session.offer("Version 2 is in use now.", "Go back", lambda: None)
-    session.decide([3], Decision.SKIPPED)
+    controllers.messages.offer("Version 2 is in use now.", "Go back", lambda: None)
+    controllers.edits.decide([3], Decision.SKIPPED)
     assert window.strip.isVisible()
-    session.versionsChanged.emit()
+    controllers.workspace.versionsChanged.emit()
     assert window.strip.text.text() == "The disk is full."  # it was pushed away unread
     window.strip.close_button.click()
     assert window.strip.isHidden()
-    session.tell("5 rows were added.")
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    controllers.messages.tell("5 rows were added.")
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert window.strip.isHidden()
 
 
@@ -256,19 +256,19 @@ def test_a_message_ends_with_the_project_that_it_is_about(
 ) -> None:
     """What was said of one file must not stand, or come back, in another that is healthy."""
     first, second = make_project("First"), make_project("Second")
-    session = open_in(qtbot, window, first)
-    session.tell("First.sce is damaged.", "warn")
+    controllers = open_in(qtbot, window, first)
+    controllers.messages.tell("First.sce is damaged.", "warn")
     if way == "offer":
-        session.offer("Rows of First came late.", "Show", lambda: None)
+        controllers.messages.offer("Rows of First came late.", "Show", lambda: None)
     elif way == "pushed away":
-        session.tell("2 rows were added.")
+        controllers.messages.tell("2 rows were added.")
     elif way == "late":  # unread under several
-        session.tell("First.sce cannot be written.", "warn")
-        session.offer("Version 2 of First is in use.", "Go back", lambda: None)
-    with qtbot.waitSignal(session.projectOpened):
+        controllers.messages.tell("First.sce cannot be written.", "warn")
+        controllers.messages.offer("Version 2 of First is in use.", "Go back", lambda: None)
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
         window.open_path(second)
     assert window.strip.isHidden()
-    session.tell("A word about Second.")
+    controllers.messages.tell("A word about Second.")
     window.strip.close_button.click()
     assert window.strip.isHidden()  # nothing comes back
 
@@ -281,10 +281,10 @@ def test_what_was_said_on_the_start_page_ends_when_a_project_opens(
     window.open_path(damaged)
     qtbot.waitUntil(window.strip.isVisible)
     assert "Damaged" in window.strip.text.text()
-    session = open_in(qtbot, window, make_project())
+    controllers = open_in(qtbot, window, make_project())
     assert window.strip.isHidden()
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert window.strip.isHidden()
 
 
@@ -297,12 +297,12 @@ def is_before_the_page(window: MainWindow) -> bool:
 def test_a_message_that_lasts_lies_before_the_page_that_comes(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
-    session = window._session
-    session.tell_of_program("The program ended unexpectedly.", "warn")
+    controllers = window._controllers
+    controllers.messages.tell_of_program("The program ended unexpectedly.", "warn")
     open_in(qtbot, window, make_project())
     assert is_before_the_page(window)
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert is_before_the_page(window)
     open_in(qtbot, window, make_project("Other"))
     assert is_before_the_page(window)
@@ -313,27 +313,29 @@ def test_the_copy_of_a_lost_project_is_offered_and_listed(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject, then: str
 ) -> None:
     path, other = make_project(labels=("Late",)), make_project("Other")
-    session = open_in(qtbot, window, path)
-    assert session.decide([1], Decision.NONE)
-    qtbot.waitUntil(lambda: not session.lanes.files.busy and not session.lanes.reads.busy)
+    controllers = open_in(qtbot, window, path)
+    assert controllers.edits.decide([1], Decision.NONE)
+    qtbot.waitUntil(
+        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+    )
     path.unlink()
-    with qtbot.waitSignal(session.rescued):
+    with qtbot.waitSignal(controllers.projects.rescued):
         if then == "nothing":
-            session.close_project()
+            controllers.projects.close_project()
         else:
-            session.open_project(other)
+            controllers.projects.open_project(other)
     copy = path.with_name("Parcels (rescued).sce")
     assert str(copy) in window.strip.text.text()
     assert window.strip.property("tone") == "warn"
     assert is_before_the_page(window)
     listed = [entry for entry in window._recent.all() if entry.path == str(copy)]
     assert [entry.rows for entry in listed] == [5]
-    session.versionsChanged.emit()  # ends an offer that is about the open project
+    controllers.workspace.versionsChanged.emit()  # ends an offer that is about the open project
     assert window.strip.button.isVisible()
-    with qtbot.waitSignal(session.projectOpened):
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
         window.strip.button.click()
-    assert session.project is not None
-    assert session.project.path == copy
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.path == copy
     assert window.strip.isHidden()
     assert window.windowTitle() == "Parcels (rescued) – SCE Desktop"
     assert window.tool_bar.name.whole() == "Parcels (rescued)"
@@ -342,9 +344,9 @@ def test_the_copy_of_a_lost_project_is_offered_and_listed(
 def test_a_damaged_project_is_a_warning_with_a_way_out(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
-    window._session.tell_error(DamagedProject(tmp_path / "a.sce", "is damaged"))
+    window._controllers.messages.tell_error(DamagedProject(tmp_path / "a.sce", "is damaged"))
     assert window.strip.property("tone") == "warn"
-    window._session.tell("2 rows were added.")
+    window._controllers.messages.tell("2 rows were added.")
     window.strip.close_button.click()
     assert window.strip.text.text() == "a.sce is damaged."  # it comes back as it was
     assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Repair…")
@@ -353,15 +355,15 @@ def test_a_damaged_project_is_a_warning_with_a_way_out(
 def test_a_message_about_the_program_outlives_projects(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
-    session = window._session
-    session.tell_of_program("There is no model here.", "warn")
-    session.tell("gone.sce is not there any more.", "warn")
+    controllers = window._controllers
+    controllers.messages.tell_of_program("There is no model here.", "warn")
+    controllers.messages.tell("gone.sce is not there any more.", "warn")
     open_in(qtbot, window, make_project())
     assert window.strip.text.text() == "There is no model here."
     assert window.strip.isVisible()
-    session.tell("2 rows were added.")
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    controllers.messages.tell("2 rows were added.")
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert window.strip.text.text() == "There is no model here."
     assert window.strip.isVisible()
     window.strip.close_button.click()
@@ -372,7 +374,7 @@ def test_what_a_project_brings_to_say_is_said_when_it_is_open(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     path = make_project("Shared")
-    window._session.tell("Something about another.", "warn")
+    window._controllers.messages.tell("Something about another.", "warn")
     with Project.open(path):
         open_in(qtbot, window, path)
         assert window.strip.isVisible()
@@ -396,20 +398,20 @@ def test_side_panels_can_be_hidden(qtbot: QtBot, window: MainWindow, make_projec
 
 
 def test_search_box_sets_the_query(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
-    session = open_in(qtbot, window, make_project())
+    controllers = open_in(qtbot, window, make_project())
     action(window, "Find").trigger()
-    with qtbot.waitSignal(session.queryChanged):
+    with qtbot.waitSignal(controllers.navigation.queryChanged):
         qtbot.keyClicks(window.tool_bar.search, "late")
-    assert session.query.search == "late"
-    with qtbot.waitSignal(session.queryChanged):
+    assert controllers.navigation.query.search == "late"
+    with qtbot.waitSignal(controllers.navigation.queryChanged):
         window.tool_bar.search.clear()
-    assert session.query.search == ""
+    assert controllers.navigation.query.search == ""
 
 
-def test_theme_choice_is_kept(window: MainWindow, session: Session) -> None:
+def test_theme_choice_is_kept(window: MainWindow, controllers: Controllers) -> None:
     action(window, "Dark colours").trigger()
     assert tokens() == DARK
-    assert session.settings["theme"] == "dark"
+    assert controllers.preferences.settings["theme"] == "dark"
     action(window, "Light colours").trigger()
     assert tokens() == LIGHT
 
@@ -515,7 +517,7 @@ def test_drop_on_a_text_field_is_a_file_too(
 
 def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
     path = make_project()
-    with qtbot.waitSignal(window._session.projectOpened):
+    with qtbot.waitSignal(window._controllers.workspace.projectOpened):
         assert drop(window, str(path)) == (True, True)
 
 
@@ -596,7 +598,7 @@ def test_of_several_projects_one_is_opened_and_that_is_told(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     path = make_project()
-    with qtbot.waitSignal(window._session.projectOpened):
+    with qtbot.waitSignal(window._controllers.workspace.projectOpened):
         drop(window, path.as_uri(), "file:///c.csv")
     assert window.strip.isVisible()
     assert window.strip.text.text() == "Only “Parcels.sce” is opened: 1 other file was dropped with it."
@@ -628,8 +630,8 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
     qtbot: QtBot, window: MainWindow, lanes: Lanes, make_project: MakeProject, lane: str
 ) -> None:
     path = make_project()
-    session = open_in(qtbot, window, path)
-    session.decide([1], Decision.NONE)
+    controllers = open_in(qtbot, window, path)
+    controllers.edits.decide([1], Decision.NONE)
     ended = threading.Event()
 
     def slow_to_stop(*, progress: Progress) -> None:
@@ -640,9 +642,9 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
         finally:
             ended.set()
 
-    job = session.submit(slow_to_stop, title="Slow", lane=lane)  # type: ignore[arg-type]
+    job = controllers.workspace.submit(slow_to_stop, title="Slow", lane=lane)  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
-    with qtbot.waitSignal(session.settled, timeout=2000):
+    with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
         assert not window.close()
         assert not window.isEnabled()
         assert "Finishing" in window.strip.text.text()
@@ -654,21 +656,21 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
 
 
 def test_closing_while_nothing_runs_closes(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: not any(lane.busy for lane in window._session.lanes))
+    qtbot.waitUntil(lambda: not any(lane.busy for lane in window._controllers.workspace.lanes))
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
 
 
 def test_a_window_that_is_gone_is_not_closed_again(
-    qtbot: QtBot, window: MainWindow, session: Session
+    qtbot: QtBot, window: MainWindow, controllers: Controllers
 ) -> None:
     window.deleteLater()
-    session.settled.emit()
+    controllers.projects.settled.emit()
     qtbot.waitUntil(lambda: not isValid(window))
 
 
 def test_window_comes_back_as_it_was(
-    qtbot: QtBot, make_window: MakeWindow, make_project: MakeProject, session: Session
+    qtbot: QtBot, make_window: MakeWindow, make_project: MakeProject, controllers: Controllers
 ) -> None:
     first = make_window()
     open_in(qtbot, first, make_project())
@@ -676,7 +678,7 @@ def test_window_comes_back_as_it_was(
     first.docks["Jobs and log"].show()
     first.workspace.setSizes([200, 330, 230])
     sizes = first.workspace.sizes()
-    with qtbot.waitSignal(session.settled):
+    with qtbot.waitSignal(controllers.projects.settled):
         first.close()
     second = make_window()
     assert (second.width(), second.height()) == (760, 640)
@@ -721,12 +723,12 @@ def test_a_broken_state_of_the_window_keeps_it_not_from_opening(
 
 @pytest.mark.parametrize("asked", [True, False], ids=["by the button", "by the system"])
 def test_closing_a_project_whose_file_is_gone(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, session: Session, asked: bool
+    qtbot: QtBot, window: MainWindow, make_project: MakeProject, controllers: Controllers, asked: bool
 ) -> None:
     """A person is asked, once; the system is not. Nothing is lost in either case."""
     path = make_project()
     open_in(qtbot, window, path)
-    assert session.decide([1], Decision.NONE)
+    assert controllers.edits.decide([1], Decision.NONE)
     path.unlink()
     if asked:
         window.close()
@@ -735,7 +737,7 @@ def test_closing_a_project_whose_file_is_gone(
         assert window.lost.box is not None
         window.lost.watch.look()
         assert window.status.saved.text() == "Not saved"
-    with qtbot.waitSignal(session.settled):
+    with qtbot.waitSignal(controllers.projects.settled):
         window.close() if asked else window.close_unasked()
     with Project.open(path.with_name("Parcels (rescued).sce")) as project:
         assert list(project.annotations(range(1, 6))) == [1]

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import map_work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.map_work import UNKNOWN
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Decision
 from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
@@ -34,6 +34,7 @@ from sce_desktop.ui.map.map_raster import Looks, Mark, argb
 from sce_desktop.ui.map.map_view import MapView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, add_version, give_scores, give_yes, open_in, settle
+from tests.ui.wiring import wired
 
 TEXTS = (*(f"parcel {n}" for n in range(12)), "", "never read")
 READ = 12
@@ -58,21 +59,23 @@ def known(tmp_path: Path) -> Iterator[KnownVectors]:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, session: Session, theme: Theme) -> Iterator[MapPanel]:
-    panel = MapPanel(session)
+def panel(qtbot: QtBot, controllers: Controllers, theme: Theme) -> Iterator[MapPanel]:
+    panel = wired(MapPanel, controllers)()
     qtbot.addWidget(panel)
     panel.resize(1100, 320)
     panel.show()
     qtbot.waitExposed(panel)
     yield panel
-    settle(qtbot, session)
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    settle(qtbot, controllers)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, session: Session, panel: MapPanel, path: Path, known: KnownVectors) -> MapPanel:
-    session.scorer._shelf.known_vectors = known
-    open_in(qtbot, session, path)
+def opened(
+    qtbot: QtBot, controllers: Controllers, panel: MapPanel, path: Path, known: KnownVectors
+) -> MapPanel:
+    controllers.scorer._shelf.known_vectors = known
+    open_in(qtbot, controllers, path)
     wait_for_map(qtbot, panel)
     return panel
 
@@ -103,7 +106,7 @@ def around(view: MapView, points: list[int], margin: float = 15) -> list[QPointF
     return [QPointF(left, top), QPointF(right, top), QPointF(right, bottom), QPointF(left, bottom)]
 
 
-def test_a_lasso_selects_exactly_the_points_inside(session: Session, opened: MapPanel) -> None:
+def test_a_lasso_selects_exactly_the_points_inside(controllers: Controllers, opened: MapPanel) -> None:
     view = opened.view
     drag(view, around(view, list(range(6))))
     assert opened.selected.tolist() == [1, 2, 3, 4, 5, 6]
@@ -113,7 +116,7 @@ def test_a_lasso_selects_exactly_the_points_inside(session: Session, opened: Map
     assert 8 in opened.selected.tolist()
     assert {1, 2, 3, 4, 5, 6} <= set(opened.selected.tolist())
     opened.bar.show_button.click()
-    assert session.query.among == tuple(opened.selected.tolist())
+    assert controllers.navigation.query.among == tuple(opened.selected.tolist())
     view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_Escape)
     assert not len(opened.selected)
@@ -135,24 +138,26 @@ def test_a_rectangle_selects_after_zooming_and_moving(opened: MapPanel) -> None:
     assert view.pixels() == pytest.approx(before)
 
 
-def test_a_click_chooses_the_row_and_the_mark_moves_along(session: Session, opened: MapPanel) -> None:
+def test_a_click_chooses_the_row_and_the_mark_moves_along(controllers: Controllers, opened: MapPanel) -> None:
     view = opened.view
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPointF(*view.pixels()[4]).toPoint())
-    assert session.current_row == 5
+    assert controllers.navigation.current_row == 5
     assert view._current == 4
-    session.set_current_row(9)
+    controllers.navigation.set_current_row(9)
     assert view._current == 8
-    session.set_current_row(14)  # has no vector
+    controllers.navigation.set_current_row(14)  # has no vector
     assert view._current == -1
 
 
-def test_colours_and_legend_follow_decisions(qtbot: QtBot, session: Session, opened: MapPanel) -> None:
-    late, damaged, _ = (label.id for label in session.labels)
+def test_colours_and_legend_follow_decisions(
+    qtbot: QtBot, controllers: Controllers, opened: MapPanel
+) -> None:
+    late, damaged, _ = (label.id for label in controllers.workspace.labels)
     assert legend(opened) == {"Undecided": 12}
-    session.decide([1, 2], Decision.LABEL, [late])
-    session.decide([3], Decision.LABEL, [damaged])
-    session.decide([4], Decision.NONE)
-    session.decide([5], Decision.SKIPPED)
+    controllers.edits.decide([1, 2], Decision.LABEL, [late])
+    controllers.edits.decide([3], Decision.LABEL, [damaged])
+    controllers.edits.decide([4], Decision.NONE)
+    controllers.edits.decide([5], Decision.SKIPPED)
     assert opened.data._changed == {1, 2, 3, 4, 5}  # only these are read again
     wanted = {"Late": 2, "Damaged": 1, "None of these": 1, "Skipped": 1, "Undecided": 7}
     qtbot.waitUntil(lambda: legend(opened) == wanted)
@@ -160,7 +165,7 @@ def test_colours_and_legend_follow_decisions(qtbot: QtBot, session: Session, ope
     assert looks.marks[:6].tolist() == [Mark.DISC, Mark.DISC, Mark.DISC, Mark.CROSS, Mark.RING, Mark.DOT]
     assert looks.colours[0] == looks.colours[1] == argb(label_colour(0))
     assert looks.colours[2] == argb(label_colour(1))
-    session.undo()
+    controllers.edits.undo()
     qtbot.waitUntil(lambda: "Skipped" not in legend(opened))
     opened.bar.colour.setCurrentIndex(1)
     assert legend(opened) == {"Late": 4, "Damaged": 4, "Praise": 4}
@@ -169,18 +174,18 @@ def test_colours_and_legend_follow_decisions(qtbot: QtBot, session: Session, ope
     assert opened.view._looks.faded.tolist() == [n % 3 != 0 for n in range(READ)]
 
 
-def test_blind_mode_hides_what_the_model_says(session: Session, opened: MapPanel) -> None:
+def test_blind_mode_hides_what_the_model_says(controllers: Controllers, opened: MapPanel) -> None:
     opened.bar.colour.setCurrentIndex(1)
-    session.change_setting("blind", True)
+    controllers.preferences.change_setting("blind", True)
     assert legend(opened) == {"Undecided": 12}
     assert not opened.bar.colour.isEnabled()
 
 
 def test_only_rows_of_the_table_are_shown_and_selected(
-    qtbot: QtBot, session: Session, opened: MapPanel
+    qtbot: QtBot, controllers: Controllers, opened: MapPanel
 ) -> None:
-    session.decide([2, 3], Decision.SKIPPED)
-    session.set_query(RowQuery(state=RowState.SKIPPED))
+    controllers.edits.decide([2, 3], Decision.SKIPPED)
+    controllers.navigation.set_query(RowQuery(state=RowState.SKIPPED))
     opened.side.only.setChecked(True)
     qtbot.waitUntil(lambda: opened.data.row_ids.tolist() == [2, 3])
     view = opened.view
@@ -188,12 +193,12 @@ def test_only_rows_of_the_table_are_shown_and_selected(
         view, [QPointF(1, 1), QPointF(view.width(), 1), QPointF(view.width(), view.height()), QPointF(1, 300)]
     )
     assert opened.selected.tolist() == [2, 3]
-    session.set_query(RowQuery())
+    controllers.navigation.set_query(RowQuery())
     qtbot.waitUntil(lambda: len(opened.data.points) == READ)
 
 
 def test_what_is_under_the_mouse_is_told(
-    monkeypatch: pytest.MonkeyPatch, session: Session, opened: MapPanel
+    monkeypatch: pytest.MonkeyPatch, controllers: Controllers, opened: MapPanel
 ) -> None:
     told: list[str] = []
     monkeypatch.setattr(QToolTip, "showText", lambda _at, text, _widget: told.append(text))
@@ -204,58 +209,58 @@ def test_what_is_under_the_mouse_is_told(
 
 
 def test_rows_without_vectors_are_counted_and_come_with_the_next_scoring(
-    qtbot: QtBot, session: Session, opened: MapPanel, known: KnownVectors
+    qtbot: QtBot, controllers: Controllers, opened: MapPanel, known: KnownVectors
 ) -> None:
     assert opened.side.note.text() == "12 rows on the map. 1 row has no text vector yet: press Score."
     known.cache.put("e", ["never read"], np.ones((1, 8), np.float32))
     opened.data._scoring = True
-    session.scorer.modelsChanged.emit()  # a scoring has ended
+    controllers.scorer.modelsChanged.emit()  # a scoring has ended
     qtbot.waitUntil(lambda: len(opened.data.points) == READ + 1)
     assert opened.side.note.text() == "13 rows on the map."
 
 
 def test_a_version_with_vectors_of_its_own_gets_a_map_of_its_own(
-    qtbot: QtBot, session: Session, opened: MapPanel, known: KnownVectors
+    qtbot: QtBot, controllers: Controllers, opened: MapPanel, known: KnownVectors
 ) -> None:
     """The map of the model as it was never stands under what the version predicts."""
     drag(opened.view, around(opened.view, list(range(6))))
-    assert session.project is not None
-    version = add_version(session.project, {"embedder": "e, adapted"})
-    session.scorer.use_version(version.id, score=False)
+    assert controllers.workspace.project is not None
+    version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})
+    controllers.scorer.use_version(version.id, score=False)
     assert opened.pages.currentWidget() is opened.empty
     qtbot.waitUntil(lambda: "score the rows first" in opened.empty.words.text())
     assert opened.pages.currentWidget() is opened.empty
     vectors = np.random.default_rng(1).normal(size=(READ, 8)).astype(np.float32)
     known.cache.put("e, adapted", TEXTS[:READ], vectors)
     opened.data._scoring = True
-    session.scorer.modelsChanged.emit()  # a scoring has ended
+    controllers.scorer.modelsChanged.emit()  # a scoring has ended
     wait_for_map(qtbot, opened)
     adapted = opened.data.map.places
     assert opened.pages.currentWidget() is not opened.empty
     assert opened.selected.tolist() == [1, 2, 3, 4, 5, 6]  # the rows are the same
-    session.scorer.use_version(None, score=False)
+    controllers.scorer.use_version(None, score=False)
     wait_for_map(qtbot, opened)
     assert not np.allclose(opened.data.map.places, adapted)
 
 
 def test_without_vectors_it_says_what_to_do(
-    qtbot: QtBot, session: Session, panel: MapPanel, path: Path, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, panel: MapPanel, path: Path, tmp_path: Path
 ) -> None:
-    open_in(qtbot, session, path)
+    open_in(qtbot, controllers, path)
     assert panel.pages.currentWidget() is panel.empty
     assert "when the model is loaded" in panel.empty.words.text()
     with VectorCache(tmp_path / "none.db") as cache:
-        session.scorer._shelf.known_vectors = KnownVectors("e", cache)
-        session.scorer.modelsChanged.emit()
+        controllers.scorer._shelf.known_vectors = KnownVectors("e", cache)
+        controllers.scorer.modelsChanged.emit()
         qtbot.waitUntil(lambda: "score the rows first" in panel.empty.words.text())
         assert panel.empty.score.isVisible()
 
 
 def test_umap_that_is_not_installed_and_one_that_is_kept(
-    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, session: Session, opened: MapPanel
+    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, controllers: Controllers, opened: MapPanel
 ) -> None:
     told: list[str] = []
-    session.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
     monkeypatch.setattr("sce_desktop.ui.map.map_data.has_umap", lambda: False)
     opened.bar.methodChosen.emit("umap")
     assert told == [NO_UMAP]
@@ -281,25 +286,25 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
 def test_the_project_may_close_while_the_map_is_made(
     monkeypatch: pytest.MonkeyPatch,
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     opened: MapPanel,
     make_project: MakeProject,
 ) -> None:
     opened.data.lay_out_again()
     assert opened.data.working
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert opened.data.map is None
     assert not opened.data.working
     assert opened.pages.currentWidget() is opened.empty
-    open_in(qtbot, session, make_project("Other", texts=TEXTS[:4]))
+    open_in(qtbot, controllers, make_project("Other", texts=TEXTS[:4]))
     qtbot.waitUntil(lambda: len(opened.data.points) == 4)
 
 
 def test_a_map_that_was_stopped_can_be_made_again(
     monkeypatch: pytest.MonkeyPatch,
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     panel: MapPanel,
     path: Path,
     known: KnownVectors,
@@ -311,10 +316,10 @@ def test_a_map_that_was_stopped_can_be_made_again(
         while True:
             progress.check()
 
-    session.scorer._shelf.known_vectors = known
+    controllers.scorer._shelf.known_vectors = known
     with monkeypatch.context() as patch:
         patch.setattr(map_work, "lay_out", endless)
-        open_in(qtbot, session, path)
+        open_in(qtbot, controllers, path)
         qtbot.waitUntil(going.is_set)
         panel.data._layout_job.cancel()
         qtbot.waitUntil(lambda: not panel.data.working)
@@ -326,10 +331,12 @@ def test_a_map_that_was_stopped_can_be_made_again(
     assert len(panel.data.points) == READ
 
 
-def test_nothing_is_read_for_a_map_that_nobody_sees(qtbot: QtBot, session: Session, opened: MapPanel) -> None:
+def test_nothing_is_read_for_a_map_that_nobody_sees(
+    qtbot: QtBot, controllers: Controllers, opened: MapPanel
+) -> None:
     opened.hide()
-    session.decide([1], Decision.SKIPPED)
-    settle(qtbot, session)
+    controllers.edits.decide([1], Decision.SKIPPED)
+    settle(qtbot, controllers)
     assert opened.data.facts is not None
     assert opened.data.facts.answers[0] == UNKNOWN
     opened.show()
@@ -385,7 +392,7 @@ def test_of_very_many_points_a_part_is_painted_but_all_that_people_decided(
 
 
 def test_a_part_of_the_points_is_painted_and_pointed_at_and_a_lasso_selects_all(
-    monkeypatch: pytest.MonkeyPatch, session: Session, opened: MapPanel
+    monkeypatch: pytest.MonkeyPatch, controllers: Controllers, opened: MapPanel
 ) -> None:
     monkeypatch.setattr(map_raster, "MOST_PAINTED", 4)
     opened.clear_selection()
@@ -399,13 +406,13 @@ def test_a_part_of_the_points_is_painted_and_pointed_at_and_a_lasso_selects_all(
 
 
 def test_rows_that_no_label_fits_are_coloured_so(
-    qtbot: QtBot, session: Session, panel: MapPanel, make_project: MakeProject, known: KnownVectors
+    qtbot: QtBot, controllers: Controllers, panel: MapPanel, make_project: MakeProject, known: KnownVectors
 ) -> None:
     path = make_project(texts=TEXTS, labels=LABELS[:1])
     with Project.open(path) as project:
         give_yes(project, [0.9, 0.4] * 5)
-    session.scorer._shelf.known_vectors = known
-    open_in(qtbot, session, path)
+    controllers.scorer._shelf.known_vectors = known
+    open_in(qtbot, controllers, path)
     wait_for_map(qtbot, panel)
     panel.bar.colour.setCurrentIndex(1)
     panel.bar.colour.activated.emit(1)
@@ -417,24 +424,26 @@ def test_rows_that_no_label_fits_are_coloured_so(
 
 
 def test_the_map_follows_from_where_up_a_label_of_several_is_given(
-    qtbot: QtBot, session: Session, opened: MapPanel, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, opened: MapPanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = session.project
+    project = controllers.workspace.project
     assert project is not None
-    monkeypatch.setattr(session.scorer, "follow", lambda: None)  # no scores but those given here
-    session.set_labels(session.labels, multi_label=True)
-    run = project.open_run("sce", "sce", "sce-mini", "several", session.labels, multi_label=True)
+    monkeypatch.setattr(controllers.scorer, "follow", lambda: None)  # no scores but those given here
+    controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
+    run = project.open_run(
+        "sce", "sce", "sce-mini", "several", controllers.workspace.labels, multi_label=True
+    )
     p = np.full((READ, 3), 0.1, np.float32)
     p[:, 1] = np.linspace(0.3, 0.85, READ)
     project.add_scores(run.id, np.arange(1, READ + 1), Scores(p))
     project.activate(run.id)
-    session.scorer.refresh()
+    controllers.scorer.refresh()
 
     def given() -> int:
         return 0 if opened.data.facts is None else int((opened.data.facts.predicted == 2).sum())
 
     qtbot.waitUntil(lambda: given() == 8)
-    session.set_threshold(0.8)
+    controllers.edits.set_threshold(0.8)
     qtbot.waitUntil(lambda: given() == 2)
 
 

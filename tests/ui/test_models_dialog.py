@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import model_store, work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.models import Known
 from sce_desktop.core.progress import Progress
@@ -25,20 +25,23 @@ from sce_desktop.ui.models.models_dialog import ModelsDialog
 from sce_desktop.ui.window.run_bar import RunBar
 from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
 from tests.ml.tiny_llm import tiny_llm
+from tests.ui.wiring import wired
 
 JINA, SMOL = "jina-embeddings-v3", "SmolLM2-135M-Instruct"
 
 
 @pytest.fixture
-def dialog(qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelsDialog]:
+def dialog(qtbot: QtBot, controllers: Controllers, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelsDialog]:
     monkeypatch.setattr(work.ModelCache, "load", lambda _self, _choice, *, progress: [])
-    session.settings["offline"] = False
-    dialog = ModelsDialog(session)
+    controllers.preferences.settings["offline"] = False
+    dialog = wired(ModelsDialog, controllers)()
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: bool(session.models.installed))
+    qtbot.waitUntil(lambda: bool(controllers.models.installed))
     yield dialog
-    qtbot.waitUntil(lambda: not session.lanes.files.busy and not session.lanes.fetch.busy)
+    qtbot.waitUntil(
+        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.fetch.busy
+    )
 
 
 def item(dialog: ModelsDialog, name: str) -> QTreeWidgetItem:
@@ -92,22 +95,24 @@ KINDS = [("llm", SMOL), ("similarity", "all-MiniLM-L6-v2"), ("sce", "sce-mini")]
 
 @pytest.mark.parametrize(("kind", "name"), KINDS)
 def test_it_begins_at_the_model_that_is_asked_for(
-    qtbot: QtBot, session: Session, kind: ModelKind, name: str
+    qtbot: QtBot, controllers: Controllers, kind: ModelKind, name: str
 ) -> None:
-    dialog = ModelsDialog(session, kind=kind)
+    dialog = wired(ModelsDialog, controllers)(kind=kind)
     qtbot.addWidget(dialog)
     dialog.show()
     qtbot.waitUntil(lambda: dialog._chosen() == name)  # once it is in the list, which comes in parts
     choose(dialog, "all-MiniLM-L6-v2")
-    session.models.changed.emit()
+    controllers.models.changed.emit()
     assert dialog._chosen() == "all-MiniLM-L6-v2"  # and then the user's choice stands
-    qtbot.waitUntil(lambda: not session.lanes.files.busy and not session.lanes.fetch.busy)
+    qtbot.waitUntil(
+        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.fetch.busy
+    )
 
 
 def test_a_folder_is_added_used_checked_and_removed(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, tmp_path: Path
 ) -> None:
-    bar = RunBar(session)
+    bar = wired(RunBar, controllers)()
     qtbot.addWidget(bar)
     folder = tiny_sentence_transformer(tmp_path / "модели 1")
     dialog._ask_folder()
@@ -126,10 +131,10 @@ def test_a_folder_is_added_used_checked_and_removed(
     qtbot.waitUntil(lambda: "tokenizer.json is not what it was" in dialog.outcome.text())
     assert item(dialog, folder.name).text(4) == "Problem"
     dialog.use.click()
-    qtbot.waitUntil(lambda: session.scorer.baselines == (f"similarity:{folder.name}",))
+    qtbot.waitUntil(lambda: controllers.scorer.baselines == (f"similarity:{folder.name}",))
     assert not dialog.remove.isEnabled()
     assert "choose another model first" in dialog.remove.toolTip()
-    session.scorer.hide_baselines("similarity")
+    controllers.scorer.hide_baselines("similarity")
     assert dialog.remove.isEnabled()
     dialog.remove.click()
     question(dialog, RemoveQuestion).accept()
@@ -145,7 +150,7 @@ def test_a_folder_is_added_used_checked_and_removed(
 )
 def test_every_kind_plays_its_part(
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     dialog: ModelsDialog,
     tmp_path: Path,
     make: Callable[[Path], Path],
@@ -155,7 +160,7 @@ def test_every_kind_plays_its_part(
     add(qtbot, dialog, make(tmp_path))
     assert dialog.use.text() == use
     dialog.use.click()
-    qtbot.waitUntil(lambda: model in (session.scorer.model, session.scorer.llm))
+    qtbot.waitUntil(lambda: model in (controllers.scorer.model, controllers.scorer.llm))
 
 
 def spoil_config(folder: Path) -> None:
@@ -185,7 +190,7 @@ def lose_config(folder: Path) -> None:
     ],
 )
 def test_bad_folders_are_refused_in_one_sentence(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, tmp_path: Path, spoil: Any, sentence: str
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, tmp_path: Path, spoil: Any, sentence: str
 ) -> None:
     folder = tiny_llm(tmp_path, name="плохая модель")
     spoil(folder)
@@ -194,28 +199,28 @@ def test_bad_folders_are_refused_in_one_sentence(
     qtbot.waitUntil(lambda: sentence in dialog.problem.text())
     assert dialog.problem.isVisible()
     assert "\n" not in dialog.problem.text()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
     assert listed(dialog) == before
 
 
 def test_a_spoilt_model_is_shown_and_can_be_removed(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, tmp_path: Path
 ) -> None:
     add(qtbot, dialog, tiny_sce(tmp_path))
     spoil_config(catalog.paths.models_dir() / "tiny")
-    session.models.refresh()
+    controllers.models.refresh()
     qtbot.waitUntil(lambda: item(dialog, "tiny").text(4) == "Damaged")
     choose(dialog, "tiny")
     assert "is damaged" in dialog.facts.text()
     assert not dialog.use.isVisible()
-    assert "tiny" not in session.models.of_kind("sce")
+    assert "tiny" not in controllers.models.of_kind("sce")
     dialog.remove.click()
     question(dialog, RemoveQuestion).accept()
     qtbot.waitUntil(lambda: "tiny" not in listed(dialog))
 
 
 def test_code_of_a_folder_runs_only_after_a_yes_for_it(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, tmp_path: Path
 ) -> None:
     for name, yes in (("wary", False), ("trusted", True)):
         folder = tiny_sentence_transformer(tmp_path / name).rename(tmp_path / name / name)
@@ -265,20 +270,20 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowHub]:
 
 
 def test_terms_come_first_then_progress_stop_and_going_on(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, hub: SlowHub
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, hub: SlowHub
 ) -> None:
     choose(dialog, SMOL)
     dialog.get.click()
     terms = question(dialog, FetchQuestion)
     assert hub.codes == []  # nothing is fetched before the answer
     terms.reject()
-    assert session.models.jobs == {}
+    assert controllers.models.jobs == {}
     dialog.get.click()
     question(dialog, FetchQuestion).accept()
     qtbot.waitUntil(lambda: "50 %" in item(dialog, SMOL).text(4))
     assert dialog.bar.isVisible()
     assert dialog.bar.value() == 500
-    assert not session.lanes.files.busy  # a download holds no file up
+    assert not controllers.workspace.lanes.files.busy  # a download holds no file up
     dialog.cancel.click()
     qtbot.waitUntil(lambda: "fetched" in item(dialog, SMOL).text(4))
     assert SMOL not in [entry.name for entry in catalog.list()]
@@ -287,9 +292,9 @@ def test_terms_come_first_then_progress_stop_and_going_on(
     question(dialog, FetchQuestion).accept()
     dialog.reject()  # it goes on without the dialog
     hub.go_on.set()
-    qtbot.waitUntil(lambda: session.models.of_kind("llm") == [SMOL])
+    qtbot.waitUntil(lambda: controllers.models.of_kind("llm") == [SMOL])
     assert hub.codes == [False, False]
-    again = ModelsDialog(session)
+    again = wired(ModelsDialog, controllers)()
     qtbot.addWidget(again)
     again.show()
     choose(again, SMOL)
@@ -297,12 +302,12 @@ def test_terms_come_first_then_progress_stop_and_going_on(
 
 
 def test_offline_or_out_of_reach_is_one_sentence(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog
 ) -> None:
     """The real library, told to stay offline; sockets are blocked too."""
     choose(dialog, JINA)
     dialog.get.click()
-    with qtbot.waitSignal(session.told) as told:
+    with qtbot.waitSignal(controllers.messages.told) as told:
         question(dialog, FetchQuestion).accept()
     assert "check the network" in told.args[0]
     assert "check the network" in dialog.outcome.text()
@@ -317,7 +322,7 @@ def test_offline_or_out_of_reach_is_one_sentence(
 
 
 def test_an_answer_that_comes_after_the_dialog_is_gone(
-    qtbot: QtBot, session: Session, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, go_on = threading.Event(), threading.Event()
 
@@ -327,19 +332,21 @@ def test_an_answer_that_comes_after_the_dialog_is_gone(
         raise UserError("There is no model somebody/chat on the hub.")
 
     monkeypatch.setattr(tasks, "look_up", look_up)
-    session.settings["offline"] = False
-    dialog = open_dialog(ModelsDialog(session))
+    controllers.preferences.settings["offline"] = False
+    dialog = open_dialog(wired(ModelsDialog, controllers)())
     dialog.hub_name.setText("somebody/chat")
     dialog.hub_get.click()
     qtbot.waitUntil(asked.is_set)
     with qtbot.waitSignal(dialog.destroyed):
         dialog.reject()
     go_on.set()
-    qtbot.waitUntil(lambda: not session.lanes.fetch.busy and not session.lanes.files.busy)
+    qtbot.waitUntil(
+        lambda: not controllers.workspace.lanes.fetch.busy and not controllers.workspace.lanes.files.busy
+    )
 
 
 def test_a_gated_model_without_a_token(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gate(name: str, *_: Any, **__: Any) -> str:
         raise UserError(f"{name} asks you to accept its terms on its hub page first, and to log in.")
@@ -355,7 +362,11 @@ def test_a_gated_model_without_a_token(
 
 
 def test_any_model_of_the_hub_and_its_code(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, hub: SlowHub, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    controllers: Controllers,
+    dialog: ModelsDialog,
+    hub: SlowHub,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     offer = Known("somebody/chat", "somebody/chat", "llm", "", 5_000_000, "", code=True)
     monkeypatch.setattr(tasks, "look_up", lambda name, *, progress: offer)
@@ -369,36 +380,38 @@ def test_any_model_of_the_hub_and_its_code(
     terms.accept()
     qtbot.waitUntil(lambda: "somebody/chat" in listed(dialog))
     assert hub.codes == [True]
-    assert session.models.entry("somebody/chat").code  # type: ignore[union-attr]
+    assert controllers.models.entry("somebody/chat").code  # type: ignore[union-attr]
 
 
 def test_downloads_are_off_until_they_are_allowed(
-    qtbot: QtBot, session: Session, dialog: ModelsDialog, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    session.change_setting("offline", True)
+    controllers.preferences.change_setting("offline", True)
     choose(dialog, JINA)
     assert not dialog.get.isEnabled()
     assert not dialog.hub_name.isVisible()
     dialog.allow.click()
-    assert session.settings["offline"] is False
+    assert controllers.preferences.settings["offline"] is False
     assert dialog.get.isEnabled()
     assert not constants.HF_HUB_OFFLINE
     assert "HF_HUB_OFFLINE" not in model_store.tasks.os.environ
 
 
-def test_the_hub_follows_the_setting_both_ways(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_follows_the_setting_both_ways(
+    controllers: Controllers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    session.change_setting("offline", False)  # as the settings do
+    controllers.preferences.change_setting("offline", False)  # as the settings do
     assert not constants.HF_HUB_OFFLINE
-    session.change_setting("blind", True)
+    controllers.preferences.change_setting("blind", True)
     assert "HF_HUB_OFFLINE" not in model_store.tasks.os.environ
-    session.change_setting("offline", True)
+    controllers.preferences.change_setting("offline", True)
     assert constants.HF_HUB_OFFLINE
     assert model_store.tasks.os.environ["HF_HUB_OFFLINE"] == "1"

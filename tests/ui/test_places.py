@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import places
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.places import KEPT, Places
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -49,24 +49,26 @@ def test_old_projects_are_forgotten(tmp_path: Path) -> None:
 
 
 def test_a_project_opens_where_it_was_closed(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project(texts=tuple(f"text {place}" for place in range(30)), labels=("A", "B"))
-    bench = Bench(session)
+    bench = Bench(controllers)
     qtbot.addWidget(bench)
     bench.show()
-    open_in(qtbot, session, path)
-    session.set_query(replace(session.query, order=RowOrder.LENGTH, descending=True))
-    settle(qtbot, session)
-    session.set_current_row(12)
-    query = session.query
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
-    assert session.query == query
-    assert session.current_row == 12
+    open_in(qtbot, controllers, path)
+    controllers.navigation.set_query(
+        replace(controllers.navigation.query, order=RowOrder.LENGTH, descending=True)
+    )
+    settle(qtbot, controllers)
+    controllers.navigation.set_current_row(12)
+    query = controllers.navigation.query
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
+    assert controllers.navigation.query == query
+    assert controllers.navigation.current_row == 12
     assert bench.panel.title.text() == "Row 12"
     assert bench.rows.table.currentIndex().row() == bench.rows.model.place_of(12)
 

@@ -11,8 +11,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Job, Lane
-from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.words import progress_text, share_done
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
@@ -28,6 +28,7 @@ from sce_desktop.ui.window.main_window import MainWindow
 from tests.tasks.fakes import FakeModel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, open_in, settle
+from tests.ui.wiring import wired
 
 ROWS, CHUNK = 30, 5
 
@@ -82,13 +83,13 @@ def let_through(qtbot: QtBot, gate: Gate, chunks: int) -> None:
 
 
 def test_counts_and_per_cent_agree_everywhere(
-    qtbot: QtBot, session: Session, real_window: MainWindow, make_project: MakeProject, gate: Gate
+    qtbot: QtBot, controllers: Controllers, real_window: MainWindow, make_project: MakeProject, gate: Gate
 ) -> None:
     texts = tuple(f"Text {n}" for n in range(ROWS))
-    open_in(qtbot, session, make_project(texts=texts, labels=LABELS))
+    open_in(qtbot, controllers, make_project(texts=texts, labels=LABELS))
     panel = real_window.docks["Jobs and log"].build()
     assert isinstance(panel, JobsPanel)
-    job = session.scorer.score()
+    job = controllers.scorer.score()
     assert job is not None
 
     def all_say(scored: int, percent: int, stage: str) -> bool:
@@ -101,7 +102,10 @@ def test_counts_and_per_cent_agree_everywhere(
             and shown.startswith(stage)
             and in_list.startswith(stage)
             and abs(real_window.status.bar.value() - 10 * percent) < 10
-            and sum(LabelsModel(session).counts(label)[1] for label in session.labels) == scored
+            and sum(
+                wired(LabelsModel, controllers)().counts(label)[1] for label in controllers.workspace.labels
+            )
+            == scored
         )
 
     let_through(qtbot, gate, 2)
@@ -111,32 +115,32 @@ def test_counts_and_per_cent_agree_everywhere(
     let_through(qtbot, gate, 2)  # the other model has begun: all rows have the first one's scores
     qtbot.waitUntil(lambda: all_say(30, 16, "Scoring with similarity"))
     gate.ended = True
-    qtbot.waitUntil(lambda: session.scorer.job is None)
-    settle(qtbot, session)
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
+    settle(qtbot, controllers)
     assert real_window.status.counts.text().endswith(" 30 scored")
 
 
 def test_how_many_rows_disagree_follows_the_scores(
-    qtbot: QtBot, session: Session, real_window: MainWindow, make_project: MakeProject, gate: Gate
+    qtbot: QtBot, controllers: Controllers, real_window: MainWindow, make_project: MakeProject, gate: Gate
 ) -> None:
     texts = tuple(f"Text {n}" for n in range(ROWS))
-    open_in(qtbot, session, make_project(texts=texts, labels=LABELS))
+    open_in(qtbot, controllers, make_project(texts=texts, labels=LABELS))
     bar = real_window.findChild(FilterBar)
     assert bar is not None
 
     def right() -> bool:
-        project, runs = session.project, session.runs
+        project, runs = controllers.workspace.project, controllers.workspace.runs
         if project is None or len(runs) < 2:
             return False
         pair = (runs[0].id, runs[1].id)
         differ = len(project.row_ids(RowQuery(compare=pair, disagree=True)))
         return bar.disagree.text() == f"Disagree {differ}"
 
-    session.scorer.score()
+    controllers.scorer.score()
     let_through(qtbot, gate, ROWS // CHUNK + 2)
     qtbot.waitUntil(right)
     gate.ended = True
-    qtbot.waitUntil(lambda: session.scorer.job is None)
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
     qtbot.waitUntil(right)  # though it was perhaps being counted when the last scores came
 
 

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
@@ -26,9 +26,9 @@ from tests.ui.test_main_window import Asked, Panel
 
 
 @pytest.fixture
-def window(session: Session, theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+def window(controllers: Controllers, theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
     window = MainWindow(
-        session,
+        controllers,
         Parts(Panel, Panel, Panel, Panel, Panel, import_dialog=Asked, export_dialog=Asked),
         theme,
         recent=RecentProjects(tmp_path / "recent.json"),
@@ -74,14 +74,14 @@ def choose(qtbot: QtBot, window: MainWindow, copy: Path) -> None:
 
 
 def test_damaged_project_is_repaired_and_opened(qtbot: QtBot, window: MainWindow, damaged: Path) -> None:
-    session, copy = window._session, damaged.with_name("whole.sce")
+    controllers, copy = window._controllers, damaged.with_name("whole.sce")
     assert offer_of(qtbot, window, damaged) == "Damaged.sce is damaged (its end is missing)."
     before = damaged.read_bytes()
-    with qtbot.waitSignal(session.projectOpened):
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
         choose(qtbot, window, copy)
-    assert session.project is not None
-    assert session.project.path == copy
-    assert [label.name for label in session.labels] == ["Late"]
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.path == copy
+    assert [label.name for label in controllers.workspace.labels] == ["Late"]
     qtbot.waitUntil(lambda: window.strip.text.text().startswith("Recovered: 5 rows, 0 annotations"))
     assert not window.strip.button.isVisible()
     assert damaged.read_bytes() == before
@@ -101,30 +101,32 @@ def test_proposed_place_is_free_and_beside_the_project(
 def test_open_project_stays_until_the_repair_is_through(
     qtbot: QtBot, window: MainWindow, damaged: Path, make_project: MakeProject
 ) -> None:
-    session = window._session
-    with qtbot.waitSignal(session.projectOpened):
+    controllers = window._controllers
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
         window.open_path(make_project("Healthy"))
-    project = session.project
+    project = controllers.workspace.project
     offer_of(qtbot, window, damaged)
-    assert session.project is project
+    assert controllers.workspace.project is project
     copy = damaged.with_name("taken.sce")
     copy.write_text("mine")
     choose(qtbot, window, copy)
     box = window.findChild(QMessageBox)
     assert box.text() == "“taken.sce” already exists. Replace it?"
     box.reject()
-    assert session.project is project
+    assert controllers.workspace.project is project
     assert copy.read_text() == "mine"
     box.accepted.emit()
-    assert session.project is project
-    qtbot.waitUntil(lambda: session.project is not None and session.project.path == copy)
+    assert controllers.workspace.project is project
+    qtbot.waitUntil(
+        lambda: controllers.workspace.project is not None and controllers.workspace.project.path == copy
+    )
 
 
 def test_offer_ends_when_another_project_opens(
     qtbot: QtBot, window: MainWindow, damaged: Path, make_project: MakeProject
 ) -> None:
     offer_of(qtbot, window, damaged)
-    with qtbot.waitSignal(window._session.projectOpened):
+    with qtbot.waitSignal(window._controllers.workspace.projectOpened):
         window.open_path(make_project("Healthy"))
     qtbot.waitUntil(lambda: not window.strip.isVisible())
 
@@ -137,48 +139,50 @@ def test_repair_can_be_cancelled(
             progress.check()
 
     monkeypatch.setattr(Project, "repair_file", staticmethod(endless))
-    session, copy = window._session, damaged.with_name("whole.sce")
-    job = session.repair_project(damaged, copy)
+    controllers, copy = window._controllers, damaged.with_name("whole.sce")
+    job = controllers.projects.repair_project(damaged, copy)
     with qtbot.waitSignal(job.cancelled):
         job.cancel()
-    assert session.project is None
+    assert controllers.workspace.project is None
     assert not copy.exists()
 
 
 def test_project_found_damaged_while_it_is_open_can_be_repaired(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
-    session, path = window._session, make_project()
-    with qtbot.waitSignal(session.projectOpened):
+    controllers, path = window._controllers, make_project()
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
         window.open_path(path)
-    project = session.project
+    project = controllers.workspace.project
     assert project is not None
-    qtbot.waitUntil(lambda: not session.lanes.files.busy and not session.lanes.reads.busy)
+    qtbot.waitUntil(
+        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+    )
     with closing(sqlite3.connect(path)) as plain:
         (page,) = plain.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'marks'").fetchone()
     with path.open("r+b") as stream:
         stream.seek((page - 1) * PAGE_BYTES)
         stream.write(b"\xff" * PAGE_BYTES)
-    session.set_marks([1], note="to a broken page")
+    controllers.edits.set_marks([1], note="to a broken page")
     qtbot.waitUntil(lambda: window.strip.button.isVisible() and window.strip.button.text() == "Repair…")
-    with qtbot.waitSignal(session.projectOpened):
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
         choose(qtbot, window, path.with_name("whole.sce"))
-    assert session.project is not None
-    assert session.project.path.name == "whole.sce"
-    assert session.project.verify() == []
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.path.name == "whole.sce"
+    assert controllers.workspace.project.verify() == []
 
 
 def test_much_that_is_lost_is_told_shortly(
-    qtbot: QtBot, session: Session, make_project: MakeProject, caplog: pytest.LogCaptureFixture
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = make_project(labels=("Late",))
     with closing(sqlite3.connect(path, isolation_level=None)) as plain:
         for table in ("actions", "audits", "audit_rows", "coders", "marks", "model_versions"):
             plain.execute(f"DROP TABLE {table}")
     heard: list[tuple[str, str]] = []
-    session.told.connect(lambda sentence, tone: heard.append((sentence, tone)))
-    with caplog.at_level("INFO", logger=work.log.name), qtbot.waitSignal(session.projectOpened):
-        session.repair_project(path, path.with_name("whole.sce"))
+    controllers.messages.told.connect(lambda sentence, tone: heard.append((sentence, tone)))
+    with caplog.at_level("INFO", logger=work.log.name), qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.repair_project(path, path.with_name("whole.sce"))
     qtbot.waitUntil(lambda: bool(heard))
     ((sentence, tone),) = heard
     assert tone == "warn"

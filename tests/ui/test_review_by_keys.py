@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Lanes
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
@@ -64,13 +64,13 @@ class User:
 
     def __init__(self, qtbot: QtBot, lanes: Lanes, theme: Theme, settings: Path, project: Path) -> None:
         self._qtbot = qtbot
-        self.session = Session(lanes, Settings(settings))
-        self.window = make_window(self.session, theme)
+        self.controllers = Controllers(lanes, Settings(settings))
+        self.window = make_window(self.controllers, theme)
         self.window.show()
         self.window.activateWindow()
-        open_in(qtbot, self.session, project)
-        settle(qtbot, self.session)
-        self.session.scorer._edited.disconnect()
+        open_in(qtbot, self.controllers, project)
+        settle(qtbot, self.controllers)
+        self.controllers.scorer._edited.disconnect()
         self.table = self.the(RowsTable)
         self.focus(self.table)
 
@@ -147,7 +147,7 @@ def by_probability(row: int) -> list[str]:
 
 
 def decide(user: User, model: Model, row: int, key: str) -> None:
-    assert user.session.current_row == row
+    assert user.controllers.navigation.current_row == row
     user.press(KEYS[key])
     state = model.now
     if key == "0":
@@ -165,18 +165,18 @@ def test_two_hundred_rows_by_keys_alone(
 ) -> None:
     user = User(qtbot, lanes_twice, theme, tmp_path / "settings.json", path)
     assert isinstance(user.window, MainWindow)
-    project, model = user.session.project, Model()
+    project, model = user.controllers.workspace.project, Model()
     assert project is not None
     order = "1⏎230s⏎⏎12"
     for row in range(1, 201):
         decide(user, model, row, order[row % len(order)])
-    assert user.session.current_row == 201
+    assert user.controllers.navigation.current_row == 201
     assert content(project) == model.now
 
     for back in range(1, 21):
         user.undo()
         model.at -= 1
-        assert user.session.current_row == 201 - back  # the view goes where something changed
+        assert user.controllers.navigation.current_row == 201 - back  # the view goes where something changed
     assert content(project) == model.now
     assert len(content(project)) == 180
 
@@ -198,7 +198,7 @@ def test_two_hundred_rows_by_keys_alone(
         for row, (decision, names, origin) in model.now.items()
     }
     model.do(state)
-    qtbot.waitUntil(lambda: len(user.session.labels) == len(LABELS) - 1)
+    qtbot.waitUntil(lambda: len(user.controllers.workspace.labels) == len(LABELS) - 1)
     assert content(project) == model.now
 
     # Accept what the model says, then take it back.
@@ -234,7 +234,7 @@ def test_two_hundred_rows_by_keys_alone(
 
     # Another day: what was undone is done again.
     user = User(qtbot, lanes_twice, theme, tmp_path / "settings.json", path)
-    project = user.session.project
+    project = user.controllers.workspace.project
     assert project is not None
     user.redo()
     model.at += 1
@@ -243,7 +243,7 @@ def test_two_hundred_rows_by_keys_alone(
         user.undo()
         model.at -= 1
     assert content(project) == model.now
-    assert len(user.session.labels) == len(LABELS)
+    assert len(user.controllers.workspace.labels) == len(LABELS)
     for _ in range(3):
         user.redo()
         model.at += 1

@@ -17,7 +17,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
@@ -26,6 +26,7 @@ from sce_desktop.ui.rows.rows_model import RowsModel
 from tests.store.statements import scans, statements
 from tests.ui.panels import open_in, settle
 from tests.ui.test_row_panel import Bench, bench  # noqa: F401
+from tests.ui.wiring import wired
 
 ROWS, LABELS = 600, 60
 MOST_TRANSACTIONS = 6  # one of them finds the next row without an answer, in one statement
@@ -50,38 +51,38 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def many(qtbot: QtBot, session: Session, bench: Bench, path: Path) -> Iterator[Bench]:  # noqa: F811
-    session.scorer._edited.disconnect()
-    session.scorer.set_baselines(("similarity",))
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+def many(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> Iterator[Bench]:  # noqa: F811
+    controllers.scorer._edited.disconnect()
+    controllers.scorer.set_baselines(("similarity",))
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     bench.rows.table.setFocus()
-    qtbot.waitUntil(lambda: bench.rows.table.hasFocus() and bool(session.visible_rows))
-    settle(qtbot, session)
+    qtbot.waitUntil(lambda: bench.rows.table.hasFocus() and bool(controllers.navigation.visible_rows))
+    settle(qtbot, controllers)
     yield bench
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 def test_a_key_that_decides_asks_little_and_looks_at_no_table_whole(
-    qtbot: QtBot, session: Session, many: Bench
+    qtbot: QtBot, controllers: Controllers, many: Bench
 ) -> None:
-    project = session.project
+    project = controllers.workspace.project
     assert project is not None
     QTest.keyClick(many.rows.table, Qt.Key.Key_1)  # the first time connections are told how durable to be
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     with statements(project) as told:
         for key in (Qt.Key.Key_1, Qt.Key.Key_0, Qt.Key.Key_2):
-            before, asked = session.current_row, len(told)
+            before, asked = controllers.navigation.current_row, len(told)
             QTest.keyClick(many.rows.table, key)
-            assert session.current_row != before
+            assert controllers.navigation.current_row != before
             assert len(told) - asked <= MOST_STATEMENTS, "\n".join(told[asked:])
             assert told[asked:].count("COMMIT") <= MOST_TRANSACTIONS
-        settle(qtbot, session)  # what follows a little later: the menus, the counts
+        settle(qtbot, controllers)  # what follows a little later: the menus, the counts
     assert scans(project, told) == []
 
 
 def test_lines_are_made_for_the_labels_that_are_shown(
-    session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+    controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sce_desktop.ui.rows import row_lines
 
@@ -101,7 +102,7 @@ def test_lines_are_made_for_the_labels_that_are_shown(
 
 
 def test_decisions_have_no_disagreement_of_models_counted(
-    qtbot: QtBot, session: Session, path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sce_desktop.controllers import rows_data
     from sce_desktop.ui.rows.filter_bar import FilterBar
@@ -114,27 +115,27 @@ def test_decisions_have_no_disagreement_of_models_counted(
         return plain(*args, **keywords)
 
     monkeypatch.setattr(rows_data, "count_rows", count_rows)
-    bar = FilterBar(session)
+    bar = wired(FilterBar, controllers)()
     qtbot.addWidget(bar)
     bar._count_soon.setInterval(0)
-    session.scorer.set_baselines(("similarity",))
-    project = open_in(qtbot, session, path)
+    controllers.scorer.set_baselines(("similarity",))
+    project = open_in(qtbot, controllers, path)
     qtbot.waitUntil(lambda: bar.disagree.text() != "Disagree")
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     before = len(counted)
-    with qtbot.waitSignal(session.countsChanged):
-        assert session.decide([1], Decision.NONE)
-    settle(qtbot, session)
+    with qtbot.waitSignal(controllers.workspace.countsChanged):
+        assert controllers.edits.decide([1], Decision.NONE)
+    settle(qtbot, controllers)
     assert len(counted) == before
     run = project.active_run("similarity")
     assert run is not None
     project.add_rows(("ref", "text"), [[("x", "another text")]], text_columns=[1], source={})
     new = np.full((1, LABELS), 1 / LABELS, np.float32)
     project.add_scores(run.id, [ROWS + 1], Scores(new))
-    session.scorer.refresh()
-    session.count_soon()
+    controllers.scorer.refresh()
+    controllers.workspace.count_soon()
     qtbot.waitUntil(lambda: len(counted) > before)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 class _Told(QObject):
@@ -154,7 +155,7 @@ class _Told(QObject):
 
 
 def test_a_rename_marks_what_is_on_the_screen_without_reading_it_again(
-    qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sce_desktop.controllers import rows_data
 
@@ -172,27 +173,29 @@ def test_a_rename_marks_what_is_on_the_screen_without_reading_it_again(
         return plain(*args, **keywords)
 
     monkeypatch.setattr(rows_data, "load_rows", load_rows)
-    before = session.labels
-    session.set_labels([replace(before[0], name="another name"), *before[1:]])
+    before = controllers.workspace.labels
+    controllers.edits.set_labels([replace(before[0], name="another name"), *before[1:]])
     aged = model.row_at(0)
     assert aged is not None
     assert [score.stale for score in aged.scores if score] == [True, True]
     qtbot.waitUntil(lambda: told.cells == 1)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert (read, told.headings, told.cells) == ([], 0, 1)
-    session.set_labels(before)  # what the runs say fits again
-    session.scoresChanged.emit(None)
+    controllers.edits.set_labels(before)  # what the runs say fits again
+    controllers.workspace.scoresChanged.emit(None)
     qtbot.waitUntil(lambda: not model.row_at(0).scores[0].stale)  # type: ignore[union-attr]
 
 
-def test_label_that_goes_has_the_answers_read_again(qtbot: QtBot, session: Session, many: Bench) -> None:
+def test_label_that_goes_has_the_answers_read_again(
+    qtbot: QtBot, controllers: Controllers, many: Bench
+) -> None:
     QTest.keyClick(many.rows.table, Qt.Key.Key_1)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     row = many.rows.model.row_at(0)
     assert row is not None
     assert row.annotation is not None
     (label_id,) = row.annotation.label_ids
-    session.set_labels([label for label in session.labels if label.id != label_id])
+    controllers.edits.set_labels([label for label in controllers.workspace.labels if label.id != label_id])
     qtbot.waitUntil(lambda: many.rows.model.row_at(0).annotation is None)  # type: ignore[union-attr]
 
 
@@ -223,48 +226,50 @@ class _Area(QObject):
         return False
 
 
-def test_headings_that_say_the_same_are_not_told_anew(qtbot: QtBot, session: Session, many: Bench) -> None:
+def test_headings_that_say_the_same_are_not_told_anew(
+    qtbot: QtBot, controllers: Controllers, many: Bench
+) -> None:
     told = _Told(many.rows.model)
     paints = _Paints(many.rows.table.viewport())
-    session.scoresChanged.emit(None)  # as while scores come
-    settle(qtbot, session)
+    controllers.workspace.scoresChanged.emit(None)  # as while scores come
+    settle(qtbot, controllers)
     assert (told.headings, told.cells, paints.count) == (0, 0, 0)
 
 
 def test_an_edit_is_scored_before_the_window_is_painted(
-    qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both take as long: side by side the scores are there when the window is."""
-    scorer = session.scorer
+    scorer = controllers.scorer
     scorer._edited.connect(scorer._follow_edits, Qt.ConnectionType.QueuedConnection)
     paints = _Paints(many.rows.table.viewport())
     followed: list[int] = []
     monkeypatch.setattr(scorer, "_submit", lambda *_: followed.append(paints.count))
-    before = session.labels
-    session.set_labels([replace(before[0], name="another name"), *before[1:]])
+    before = controllers.workspace.labels
+    controllers.edits.set_labels([replace(before[0], name="another name"), *before[1:]])
     many.rows.table.viewport().update()
     qtbot.waitUntil(lambda: paints.count > 0)
     assert followed == [0]
 
 
 def test_edits_that_come_together_are_scored_once(
-    qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scorer = session.scorer
+    scorer = controllers.scorer
     scorer._edited.connect(scorer._follow_edits, Qt.ConnectionType.QueuedConnection)
     jobs: list[object] = []
-    session.lanes.models.jobSubmitted.connect(jobs.append)
+    controllers.workspace.lanes.models.jobSubmitted.connect(jobs.append)
     monkeypatch.setattr(scorer._shelf, "load_for", lambda *_, **__: [])
-    before = session.labels
+    before = controllers.workspace.labels
     for name in ("one name", "another name"):
-        session.set_labels([replace(before[0], name=name), *before[1:]])
+        controllers.edits.set_labels([replace(before[0], name=name), *before[1:]])
     qtbot.waitUntil(lambda: bool(jobs))
     scorer.stop()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert len(jobs) == 1
 
 
-def test_scrolling_paints_the_rows_that_come(qtbot: QtBot, session: Session, many: Bench) -> None:
+def test_scrolling_paints_the_rows_that_come(qtbot: QtBot, controllers: Controllers, many: Bench) -> None:
     table = many.rows.table
     painted = _Area(table.viewport())
     whole = table.viewport().height()
@@ -274,12 +279,12 @@ def test_scrolling_paints_the_rows_that_come(qtbot: QtBot, session: Session, man
 
 
 def test_half_a_page_is_painted_after_a_key_and_not_in_it(
-    qtbot: QtBot, session: Session, many: Bench, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = many.rows.table
     place = table.shown_places()[1] - 2  # the row before the last one that is seen whole
     table.choose(place)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     top = table.verticalScrollBar().value()
     painted = _Area(table.viewport())
     drawn: list[int] = []
@@ -305,7 +310,7 @@ def test_half_a_page_is_painted_after_a_key_and_not_in_it(
 
 
 def test_a_step_does_not_bring_back_who_has_scrolled_away(
-    qtbot: QtBot, session: Session, many: Bench
+    qtbot: QtBot, controllers: Controllers, many: Bench
 ) -> None:
     table = many.rows.table
     table.choose(table.shown_places()[1] - 2)
@@ -316,19 +321,21 @@ def test_a_step_does_not_bring_back_who_has_scrolled_away(
     assert table.verticalScrollBar().value() == table.verticalScrollBar().maximum()
 
 
-def test_counts_that_are_the_same_are_not_painted_anew(session: Session, many: Bench) -> None:
+def test_counts_that_are_the_same_are_not_painted_anew(controllers: Controllers, many: Bench) -> None:
     from sce_desktop.ui.labels.labels_model import LabelsModel
 
-    model = LabelsModel(session)
+    model = wired(LabelsModel, controllers)()
     told: list[object] = []
     model.dataChanged.connect(lambda *_: told.append(_))
-    session.scoresChanged.emit(None)
-    session.countsChanged.emit()
+    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.countsChanged.emit()
     assert told == []
-    assert session.counts is not None
-    first = session.labels[0].id
-    session.counts = replace(session.counts, labels={first: 7})
-    session.countsChanged.emit()
+    assert controllers.workspace.counts is not None
+    first = controllers.workspace.labels[0].id
+    controllers.workspace.counts = replace(controllers.workspace.counts, labels={first: 7})
+    controllers.workspace.countsChanged.emit()
     assert len(told) == 1
-    session.set_labels([replace(session.labels[0], colour="#123456"), *session.labels[1:]])
+    controllers.edits.set_labels(
+        [replace(controllers.workspace.labels[0], colour="#123456"), *controllers.workspace.labels[1:]]
+    )
     assert len(told) == 2

@@ -14,9 +14,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.keymap import Keymap
 from sce_desktop.controllers.queries import order_by
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.settings import Settings
@@ -29,15 +29,16 @@ from sce_desktop.ui.rows.row_text import FIRST_PART, NEXT_PART, RowText, least_t
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.wiring import wired
 
 
 class Bench(QWidget):
     """Table, panel and a text field in one window."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, controllers: Controllers) -> None:
         super().__init__()
-        self.rows = RowsView(session)
-        self.panel = RowPanel(session)
+        self.rows = wired(RowsView, controllers)()
+        self.panel = wired(RowPanel, controllers)()
         self.field = QLineEdit()
         layout = QVBoxLayout(self)
         for widget in (self.rows, self.panel, self.field):
@@ -54,21 +55,21 @@ def path(make_project: MakeProject) -> Path:
 
 
 @pytest.fixture
-def bench(qtbot: QtBot, session: Session) -> Iterator[Bench]:
-    bench = Bench(session)
+def bench(qtbot: QtBot, controllers: Controllers) -> Iterator[Bench]:
+    bench = Bench(controllers)
     qtbot.addWidget(bench)
     bench.resize(500, 1250)
     bench.show()
     qtbot.waitExposed(bench)
     bench.activateWindow()
     yield bench
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, session: Session, bench: Bench, path: Path) -> Bench:
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+def opened(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> Bench:
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     bench.rows.table.setFocus()
     qtbot.waitUntil(lambda: QApplication.focusWidget() is bench.rows.table)
     return bench
@@ -78,9 +79,9 @@ def press(bench: Bench, key: Qt.Key) -> None:
     QTest.keyClick(QApplication.focusWidget() or bench, key)
 
 
-def decided(session: Session, row_id: int) -> tuple[Decision, tuple[int, ...]] | None:
-    assert session.project is not None
-    found = session.project.annotations([row_id]).get(row_id)
+def decided(controllers: Controllers, row_id: int) -> tuple[Decision, tuple[int, ...]] | None:
+    assert controllers.workspace.project is not None
+    found = controllers.workspace.project.annotations([row_id]).get(row_id)
     return None if found is None else (found.decision, found.label_ids)
 
 
@@ -88,7 +89,7 @@ def names(bench: Bench) -> list[str]:
     return [line.name for line in bench.panel.labels.shown()]
 
 
-def test_labels_come_best_first_with_what_every_model_says(session: Session, opened: Bench) -> None:
+def test_labels_come_best_first_with_what_every_model_says(controllers: Controllers, opened: Bench) -> None:
     assert names(opened) == ["Damaged", "Late", "Praise"]
     button = opened.panel.labels.buttons[0]
     assert button.accessibleName() == "Damaged"
@@ -99,205 +100,214 @@ def test_labels_come_best_first_with_what_every_model_says(session: Session, ope
     assert opened.panel.text.view.toPlainText() == TEXTS[0]
 
 
-def test_accept_takes_the_best_label_and_goes_on(session: Session, opened: Bench) -> None:
+def test_accept_takes_the_best_label_and_goes_on(controllers: Controllers, opened: Bench) -> None:
     assert opened.panel.decision.accept.text() == "Accept Damaged ⏎"
     press(opened, Qt.Key.Key_Return)
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[1].id,))
-    assert session.current_row == 2
+    assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[1].id,))
+    assert controllers.navigation.current_row == 2
 
 
-def test_enter_keeps_what_a_person_decided(session: Session, opened: Bench) -> None:
-    praise = (Decision.LABEL, (session.labels[2].id,))
+def test_enter_keeps_what_a_person_decided(controllers: Controllers, opened: Bench) -> None:
+    praise = (Decision.LABEL, (controllers.workspace.labels[2].id,))
     opened.panel.labels.buttons[2].click()
-    session.stepAsked.emit(-1)
+    controllers.navigation.stepAsked.emit(-1)
     accept = opened.panel.decision.accept
     assert (accept.text(), accept.accessibleName()) == ("Keep Praise ⏎", "Keep Praise")
-    assert session.project is not None
-    before = session.project.annotations([1])
+    assert controllers.workspace.project is not None
+    before = controllers.workspace.project.annotations([1])
     press(opened, Qt.Key.Key_Return)
-    assert (decided(session, 1), session.current_row) == (praise, 2)
-    assert session.project.annotations([1]) == before  # nothing is written: not its time, not its queue
+    assert (decided(controllers, 1), controllers.navigation.current_row) == (praise, 2)
+    assert (
+        controllers.workspace.project.annotations([1]) == before
+    )  # nothing is written: not its time, not its queue
     for decision, name in ((Decision.NONE, "None of these"), (Decision.SKIPPED, "Skipped")):
-        session.decide([2], decision)
+        controllers.edits.decide([2], decision)
         assert accept.text() == f"Keep {name} ⏎"
         press(opened, Qt.Key.Key_Return)
-        assert decided(session, 2) == (decision, ())
-        session.set_current_row(2)
+        assert decided(controllers, 2) == (decision, ())
+        controllers.navigation.set_current_row(2)
 
 
-def test_enter_makes_an_answer_in_bulk_one_by_hand(session: Session, opened: Bench) -> None:
-    assert session.project is not None
-    praise = session.labels[2].id or 0
-    session.decide([1], Decision.LABEL, [praise], origin=Origin.BULK)
+def test_enter_makes_an_answer_in_bulk_one_by_hand(controllers: Controllers, opened: Bench) -> None:
+    assert controllers.workspace.project is not None
+    praise = controllers.workspace.labels[2].id or 0
+    controllers.edits.decide([1], Decision.LABEL, [praise], origin=Origin.BULK)
     assert opened.panel.decision.accept.text() == "Keep Praise ⏎"
     press(opened, Qt.Key.Key_Return)
-    kept = session.project.annotations([1])[1]
-    assert (kept.label_ids, kept.origin, session.current_row) == ((praise,), Origin.HAND, 2)
-    session.undo()
-    assert session.project.annotations([1])[1].origin is Origin.BULK
+    kept = controllers.workspace.project.annotations([1])[1]
+    assert (kept.label_ids, kept.origin, controllers.navigation.current_row) == ((praise,), Origin.HAND, 2)
+    controllers.edits.undo()
+    assert controllers.workspace.project.annotations([1])[1].origin is Origin.BULK
 
 
-def test_enter_keeps_all_labels_that_were_ticked(session: Session, opened: Bench) -> None:
-    session.scorer._edited.disconnect()
-    assert session.set_labels(session.labels, multi_label=True)
-    late, damaged, _ = (label.id or 0 for label in session.labels)
+def test_enter_keeps_all_labels_that_were_ticked(controllers: Controllers, opened: Bench) -> None:
+    controllers.scorer._edited.disconnect()
+    assert controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
+    late, damaged, _ = (label.id or 0 for label in controllers.workspace.labels)
     press(opened, Qt.Key.Key_1)
     press(opened, Qt.Key.Key_2)
     assert opened.panel.decision.accept.accessibleName() == "Keep Late + Damaged"
     press(opened, Qt.Key.Key_Return)
-    assert decided(session, 1) == (Decision.LABEL, (late, damaged))
-    assert session.current_row == 2
+    assert decided(controllers, 1) == (Decision.LABEL, (late, damaged))
+    assert controllers.navigation.current_row == 2
     assert opened.panel.decision.accept.accessibleName() == "Accept Damaged"
 
 
-def in_order(qtbot: QtBot, session: Session, bench: Bench, order: RowOrder) -> list[int]:
+def in_order(qtbot: QtBot, controllers: Controllers, bench: Bench, order: RowOrder) -> list[int]:
     """Choose a queue as its menu does, and return its rows."""
-    query = order_by(session.query, order, session.runs)
+    query = order_by(controllers.navigation.query, order, controllers.workspace.runs)
     assert query is not None
     with qtbot.waitSignal(bench.rows.model.idsChanged):
-        session.set_query(query)
-    settle(qtbot, session)
+        controllers.navigation.set_query(query)
+    settle(qtbot, controllers)
     return [int(row_id) for row_id in bench.rows.model.ids]
 
 
 @pytest.mark.parametrize("order", [RowOrder.DISAGREE, RowOrder.CONFIDENCE, RowOrder.RANDOM, RowOrder.FILE])
 def test_who_labels_goes_from_open_row_to_open_row(
-    qtbot: QtBot, session: Session, opened: Bench, order: RowOrder
+    qtbot: QtBot, controllers: Controllers, opened: Bench, order: RowOrder
 ) -> None:
-    session.scorer.set_baselines(("similarity",))
-    session.scorer.refresh()
+    controllers.scorer.set_baselines(("similarity",))
+    controllers.scorer.refresh()
     if order is RowOrder.FILE:
-        in_order(qtbot, session, opened, RowOrder.LENGTH)
-    plain = order_by(session.query, order, session.runs)
+        in_order(qtbot, controllers, opened, RowOrder.LENGTH)
+    plain = order_by(controllers.navigation.query, order, controllers.workspace.runs)
     assert plain is not None
-    assert session.project is not None
-    rows = [int(i) for i in session.project.row_ids(plain) if i != 3]  # row 3 has no text
-    session.decide([rows[0]], Decision.NONE)
-    session.decide([rows[2]], Decision.SKIPPED)
-    assert [i for i in in_order(qtbot, session, opened, order) if i != 3] == rows
-    assert session.current_row == rows[1]  # the first that nobody has answered
+    assert controllers.workspace.project is not None
+    rows = [int(i) for i in controllers.workspace.project.row_ids(plain) if i != 3]  # row 3 has no text
+    controllers.edits.decide([rows[0]], Decision.NONE)
+    controllers.edits.decide([rows[2]], Decision.SKIPPED)
+    assert [i for i in in_order(qtbot, controllers, opened, order) if i != 3] == rows
+    assert controllers.navigation.current_row == rows[1]  # the first that nobody has answered
     press(opened, Qt.Key.Key_1)
-    assert session.current_row == rows[3]
+    assert controllers.navigation.current_row == rows[3]
     press(opened, Qt.Key.Key_1)
-    assert session.current_row == rows[3]  # none is left below
+    assert controllers.navigation.current_row == rows[3]  # none is left below
 
 
-def test_who_corrects_goes_from_row_to_row(qtbot: QtBot, session: Session, opened: Bench) -> None:
-    session.decide([1, 2], Decision.NONE)
-    session.set_current_row(2)
-    session.set_current_row(1)
+def test_who_corrects_goes_from_row_to_row(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
+    controllers.edits.decide([1, 2], Decision.NONE)
+    controllers.navigation.set_current_row(2)
+    controllers.navigation.set_current_row(1)
     press(opened, Qt.Key.Key_3)
-    assert session.current_row == 2
+    assert controllers.navigation.current_row == 2
     press(opened, Qt.Key.Key_Backspace)  # it is open again: what follows labels it
-    session.decide([4], Decision.NONE)
+    controllers.edits.decide([4], Decision.NONE)
     press(opened, Qt.Key.Key_1)
-    assert session.current_row == 5
+    assert controllers.navigation.current_row == 5
 
 
 def test_an_open_row_is_found_however_far_it_is(
-    session: Session, opened: Bench, monkeypatch: pytest.MonkeyPatch
+    controllers: Controllers, opened: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows_view, "LOOKED_AHEAD", (1, 4))
-    session.decide([2, 4], Decision.NONE)
+    controllers.edits.decide([2, 4], Decision.NONE)
     press(opened, Qt.Key.Key_1)
-    assert session.current_row == 5
+    assert controllers.navigation.current_row == 5
 
 
 def test_ticking_labels_and_enter_goes_to_the_next_open_row(
-    qtbot: QtBot, session: Session, opened: Bench
+    qtbot: QtBot, controllers: Controllers, opened: Bench
 ) -> None:
-    session.scorer._edited.disconnect()
-    assert session.set_labels(session.labels, multi_label=True)
-    session.decide([2], Decision.NONE)
+    controllers.scorer._edited.disconnect()
+    assert controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
+    controllers.edits.decide([2], Decision.NONE)
     press(opened, Qt.Key.Key_1)
     press(opened, Qt.Key.Key_2)
     press(opened, Qt.Key.Key_Return)
-    assert session.current_row == 4
+    assert controllers.navigation.current_row == 4
 
 
-def test_a_decision_is_on_the_disk_before_the_next_row_is_shown(session: Session, opened: Bench) -> None:
+def test_a_decision_is_on_the_disk_before_the_next_row_is_shown(
+    controllers: Controllers, opened: Bench
+) -> None:
     seen: list[object] = []
 
     def look(row_id: int | None) -> None:
         if row_id == 2:
-            seen.append(decided(session, 1))
+            seen.append(decided(controllers, 1))
 
-    session.currentRowChanged.connect(look)
+    controllers.navigation.currentRowChanged.connect(look)
     opened.panel.accept()
-    assert seen == [(Decision.LABEL, (session.labels[1].id,))]
+    assert seen == [(Decision.LABEL, (controllers.workspace.labels[1].id,))]
 
 
-def test_keys_decide_mark_and_step(session: Session, opened: Bench) -> None:
+def test_keys_decide_mark_and_step(controllers: Controllers, opened: Bench) -> None:
     press(opened, Qt.Key.Key_3)
     press(opened, Qt.Key.Key_0)
-    assert session.current_row == 4  # row 3 has no text
+    assert controllers.navigation.current_row == 4  # row 3 has no text
     press(opened, Qt.Key.Key_K)
     press(opened, Qt.Key.Key_S)
-    assert session.current_row == 4
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[2].id,))  # the third best
-    assert decided(session, 2) == (Decision.NONE, ())
-    assert decided(session, 3) == (Decision.SKIPPED, ())
+    assert controllers.navigation.current_row == 4
+    assert decided(controllers, 1) == (
+        Decision.LABEL,
+        (controllers.workspace.labels[2].id,),
+    )  # the third best
+    assert decided(controllers, 2) == (Decision.NONE, ())
+    assert decided(controllers, 3) == (Decision.SKIPPED, ())
     press(opened, Qt.Key.Key_F)
     press(opened, Qt.Key.Key_U)
-    assert session.project is not None
-    marks = session.project.marks([4])[4]
+    assert controllers.workspace.project is not None
+    marks = controllers.workspace.project.marks([4])[4]
     assert (marks.flag, marks.unsure) == (True, True)
     press(opened, Qt.Key.Key_F)
-    assert not session.project.marks([4])[4].flag
+    assert not controllers.workspace.project.marks([4])[4].flag
     press(opened, Qt.Key.Key_K)
-    assert session.current_row == 3
+    assert controllers.navigation.current_row == 3
     press(opened, Qt.Key.Key_J)
-    assert session.current_row == 4
+    assert controllers.navigation.current_row == 4
 
 
-def test_a_row_without_text_gets_no_label(qtbot: QtBot, session: Session, opened: Bench) -> None:
-    session.set_current_row(3)
+def test_a_row_without_text_gets_no_label(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
+    controllers.navigation.set_current_row(3)
     for key in (Qt.Key.Key_1, Qt.Key.Key_0):
-        with qtbot.waitSignal(session.told) as told:
+        with qtbot.waitSignal(controllers.messages.told) as told:
             press(opened, key)
         assert told.args == ["Row 3 has no text: there is nothing to label. Skip it, or go on.", "warn"]
-        assert decided(session, 3) is None
-        assert session.current_row == 3
-    session.set_query(RowQuery(order=RowOrder.LENGTH))
-    settle(qtbot, session)
+        assert decided(controllers, 3) is None
+        assert controllers.navigation.current_row == 3
+    controllers.navigation.set_query(RowQuery(order=RowOrder.LENGTH))
+    settle(qtbot, controllers)
     model = opened.rows.model
     assert sorted(model.ids) == [1, 2, 4, 5]
 
 
-def test_single_keys_are_dead_in_a_text_field(qtbot: QtBot, session: Session, opened: Bench) -> None:
+def test_single_keys_are_dead_in_a_text_field(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
     opened.field.setFocus()
     qtbot.waitUntil(lambda: QApplication.focusWidget() is opened.field)
     for key in (Qt.Key.Key_1, Qt.Key.Key_0, Qt.Key.Key_S, Qt.Key.Key_F, Qt.Key.Key_J, Qt.Key.Key_Return):
         press(opened, key)
     assert opened.field.text().lower() == "10sfj"
-    assert session.current_row == 1
-    assert [decided(session, row) for row in range(1, 6)] == [None] * 5
+    assert controllers.navigation.current_row == 1
+    assert [decided(controllers, row) for row in range(1, 6)] == [None] * 5
     press(opened, Qt.Key.Key_U)
     opened.rows.table.setFocus()
     press(opened, Qt.Key.Key_1)
-    assert decided(session, 1) is not None
+    assert decided(controllers, 1) is not None
 
 
-def test_return_on_a_button_presses_no_other(qtbot: QtBot, session: Session, opened: Bench) -> None:
+def test_return_on_a_button_presses_no_other(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
     opened.panel.decision.skip.setFocus()
     press(opened, Qt.Key.Key_Return)
-    assert decided(session, 1) is None
+    assert decided(controllers, 1) is None
     press(opened, Qt.Key.Key_Space)
-    assert decided(session, 1) == (Decision.SKIPPED, ())
+    assert decided(controllers, 1) == (Decision.SKIPPED, ())
 
 
-def test_a_note_goes_to_the_row_it_was_written_for(qtbot: QtBot, session: Session, opened: Bench) -> None:
+def test_a_note_goes_to_the_row_it_was_written_for(
+    qtbot: QtBot, controllers: Controllers, opened: Bench
+) -> None:
     press(opened, Qt.Key.Key_N)
     note = opened.panel.decision.note
     qtbot.waitUntil(note.hasFocus)
     QTest.keyClicks(note, "1 sure: not u")
-    session.stepAsked.emit(1)
-    assert session.project is not None
-    assert session.project.marks([1])[1].note == "1 sure: not u"
-    assert 2 not in session.project.marks([2])
-    assert [decided(session, row) for row in (1, 2)] == [None, None]
+    controllers.navigation.stepAsked.emit(1)
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.marks([1])[1].note == "1 sure: not u"
+    assert 2 not in controllers.workspace.project.marks([2])
+    assert [decided(controllers, row) for row in (1, 2)] == [None, None]
     assert note.toPlainText() == ""
-    session.stepAsked.emit(-1)
+    controllers.navigation.stepAsked.emit(-1)
     assert note.toPlainText() == "1 sure: not u"
     note.setFocus()
     press(opened, Qt.Key.Key_Escape)
@@ -305,7 +315,7 @@ def test_a_note_goes_to_the_row_it_was_written_for(qtbot: QtBot, session: Sessio
 
 
 def test_a_note_left_by_control_return_gives_the_keys_back(
-    qtbot: QtBot, session: Session, opened: Bench
+    qtbot: QtBot, controllers: Controllers, opened: Bench
 ) -> None:
     press(opened, Qt.Key.Key_N)
     note = opened.panel.decision.note
@@ -314,9 +324,9 @@ def test_a_note_left_by_control_return_gives_the_keys_back(
     QTest.keyClick(note, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(opened.rows.table.hasFocus)
     press(opened, Qt.Key.Key_Down)
-    assert session.current_row == 2
-    assert session.project is not None
-    assert session.project.marks([1])[1].note == "seen"
+    assert controllers.navigation.current_row == 2
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.marks([1])[1].note == "seen"
 
 
 def test_a_text_is_seen_whole_where_there_is_room(theme: Theme, qtbot: QtBot) -> None:
@@ -355,21 +365,21 @@ def test_no_line_of_a_text_is_cut_through_at_the_foot(theme: Theme, qtbot: QtBot
     assert text.view.height() - text.view.viewport().height() < ends[0]
 
 
-def test_a_note_is_written_on_at_its_end(qtbot: QtBot, session: Session, opened: Bench) -> None:
-    session.set_marks([1, 2], note="look at this")
+def test_a_note_is_written_on_at_its_end(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
+    controllers.edits.set_marks([1, 2], note="look at this")
     note = opened.panel.decision.note
-    session.stepAsked.emit(1)
+    controllers.navigation.stepAsked.emit(1)
     press(opened, Qt.Key.Key_N)
     qtbot.waitUntil(note.hasFocus)
     QTest.keyClicks(note, " again")
-    session.stepAsked.emit(-1)
-    assert session.project is not None
-    assert session.project.marks([2])[2].note == "look at this again"
+    controllers.navigation.stepAsked.emit(-1)
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.marks([2])[2].note == "look at this again"
 
 
-def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
+def test_a_decision_can_be_taken_back(controllers: Controllers, opened: Bench) -> None:
     opened.panel.labels.buttons[2].click()
-    session.stepAsked.emit(-1)
+    controllers.navigation.stepAsked.emit(-1)
     bar = opened.panel.decision
     assert bar.state.whole() == "✓ Praise, by hand"
     assert [button.accessibleDescription().endswith("chosen") for button in opened.panel.labels.buttons] == [
@@ -378,51 +388,51 @@ def test_a_decision_can_be_taken_back(session: Session, opened: Bench) -> None:
         True,
     ]
     bar.back.click()
-    assert decided(session, 1) is None
+    assert decided(controllers, 1) is None
     assert not bar.state.isVisible()
-    assert session.current_row == 1
+    assert controllers.navigation.current_row == 1
 
 
-def test_what_was_decided_is_said_until_the_next_edit(session: Session, opened: Bench) -> None:
-    session.decide([1], Decision.SKIPPED)
+def test_what_was_decided_is_said_until_the_next_edit(controllers: Controllers, opened: Bench) -> None:
+    controllers.edits.decide([1], Decision.SKIPPED)
     assert opened.panel.last.words.text() == "Row 1: Skipped"
-    session.set_marks([2], flag=True)  # its Undo would take back the flag
+    controllers.edits.set_marks([2], flag=True)  # its Undo would take back the flag
     assert (opened.panel.last.words.text(), opened.panel.last.button.isHidden()) == ("", True)
 
 
-def test_what_others_answered_is_shown_once_one_has_decided(session: Session, opened: Bench) -> None:
-    assert session.project is not None
-    session.project.add_coder("gold", "column “topic”", {1: "Damaged", 2: "Late"})
-    session.set_current_row(2)
-    session.set_current_row(1)
+def test_what_others_answered_is_shown_once_one_has_decided(controllers: Controllers, opened: Bench) -> None:
+    assert controllers.workspace.project is not None
+    controllers.workspace.project.add_coder("gold", "column “topic”", {1: "Damaged", 2: "Late"})
+    controllers.navigation.set_current_row(2)
+    controllers.navigation.set_current_row(1)
     assert not opened.panel.others.isVisible()
-    session.decide([1], Decision.SKIPPED)
+    controllers.edits.decide([1], Decision.SKIPPED)
     assert not opened.panel.others.isVisible()
-    session.decide([1], Decision.NONE)
+    controllers.edits.decide([1], Decision.NONE)
     assert (opened.panel.others.isVisible(), opened.panel.others.text()) == (True, "gold: Damaged")
-    session.undo()
+    controllers.edits.undo()
     assert not opened.panel.others.isVisible()
 
 
-def test_several_labels_are_added_and_removed(qtbot: QtBot, session: Session, opened: Bench) -> None:
-    session.scorer._edited.disconnect()
-    assert session.set_labels(session.labels, multi_label=True)
-    late, damaged, _ = (label.id or 0 for label in session.labels)
+def test_several_labels_are_added_and_removed(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
+    controllers.scorer._edited.disconnect()
+    assert controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
+    late, damaged, _ = (label.id or 0 for label in controllers.workspace.labels)
     opened.panel.choose_label(damaged)
     opened.panel.choose_label(late)
-    assert decided(session, 1) == (Decision.LABEL, (late, damaged))
-    assert session.current_row == 1
+    assert decided(controllers, 1) == (Decision.LABEL, (late, damaged))
+    assert controllers.navigation.current_row == 1
     opened.panel.choose_label(damaged)
     opened.panel.choose_label(late)
-    assert decided(session, 1) is None
+    assert decided(controllers, 1) is None
 
 
 def test_a_very_long_text_comes_in_parts_and_what_is_read_is_told(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
     long = "word " * 60000
-    open_in(qtbot, session, make_project(texts=(long, "ok"), labels=LABELS))
-    settle(qtbot, session)
+    open_in(qtbot, controllers, make_project(texts=(long, "ok"), labels=LABELS))
+    settle(qtbot, controllers)
     text = bench.panel.text
     assert text.view.toPlainText() == long[:FIRST_PART]
     assert text.note.text() == "Read: 256 tokens"  # beside the button, in few words
@@ -430,14 +440,18 @@ def test_a_very_long_text_comes_in_parts_and_what_is_read_is_told(
     assert text.more.toolTip() == "296,000 characters left"
     text.more.click()
     assert len(text.view.toPlainText()) == FIRST_PART + NEXT_PART
-    session.stepAsked.emit(1)
+    controllers.navigation.stepAsked.emit(1)
     assert text.view.toPlainText() == "ok"
     assert not text.note.isVisible()
     assert not text.more.isVisible()
 
 
 def test_how_much_is_read_is_counted_by_the_model_when_it_is_not_sure(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    controllers: Controllers,
+    bench: Bench,
+    make_project: MakeProject,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     middling = "Donaudampfschifffahrtsgesellschaft " * 30
     asked: list[str] = []
@@ -447,29 +461,29 @@ def test_how_much_is_read_is_counted_by_the_model_when_it_is_not_sure(
         return 300, 128
 
     monkeypatch.setattr("sce_desktop.controllers.work.count_tokens", count_tokens)
-    open_in(qtbot, session, make_project(texts=(middling, "ok"), labels=LABELS))
+    open_in(qtbot, controllers, make_project(texts=(middling, "ok"), labels=LABELS))
     assert not bench.panel.text.note.isVisible()
-    session.scorer.ready = True
-    session.scorer.modelsChanged.emit()
+    controllers.scorer.ready = True
+    controllers.scorer.modelsChanged.emit()
     qtbot.waitUntil(
         lambda: bench.panel.text.note.text() == "The model reads only the first 128 tokens of this text."
     )
     assert asked == [middling]
 
 
-def test_the_text_has_its_own_direction(session: Session, opened: Bench) -> None:
+def test_the_text_has_its_own_direction(controllers: Controllers, opened: Bench) -> None:
     view = opened.panel.text.view
     for row_id, direction in ((5, Qt.LayoutDirection.RightToLeft), (1, Qt.LayoutDirection.LeftToRight)):
-        session.set_current_row(row_id)
+        controllers.navigation.set_current_row(row_id)
         assert view.document().defaultTextOption().textDirection() is direction
 
 
 def test_markup_in_texts_and_names_is_plain(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
     nasty = "<b>bold</b> &amp; <img src=x>"
-    open_in(qtbot, session, make_project(texts=(nasty,), labels=("A & <i>B</i>", "C")))
-    settle(qtbot, session)
+    open_in(qtbot, controllers, make_project(texts=(nasty,), labels=("A & <i>B</i>", "C")))
+    settle(qtbot, controllers)
     assert bench.panel.text.view.toPlainText() == nasty
     assert bench.panel.labels.buttons[0].accessibleName() == "A & <i>B</i>"
     bench.panel.labels.buttons[0].click()
@@ -477,11 +491,11 @@ def test_markup_in_texts_and_names_is_plain(
 
 
 def test_a_label_among_many_is_found_by_typing(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
     many = tuple(f"Intent {number}: {'card' if number % 2 else 'transfer'}" for number in range(200))
-    open_in(qtbot, session, make_project(texts=TEXTS, labels=many))
-    settle(qtbot, session)
+    open_in(qtbot, controllers, make_project(texts=TEXTS, labels=many))
+    settle(qtbot, controllers)
     labels = bench.panel.labels
     assert len(labels.shown()) == SHOWN
     assert labels.all_button.text() == f"Show {200 - SHOWN} more labels"
@@ -492,17 +506,17 @@ def test_a_label_among_many_is_found_by_typing(
     labels.finder.setFocus()
     qtbot.waitUntil(labels.finder.hasFocus)
     press(bench, Qt.Key.Key_Return)
-    assert decided(session, 1) == (Decision.LABEL, (session.labels[17].id,))
+    assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[17].id,))
     assert labels.finder.text() == ""
     labels.all_button.click()
     assert len(labels.shown()) == 200
 
 
 def test_typing_what_no_label_contains_is_told(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project(texts=TEXTS, labels=tuple(f"Label {n}" for n in range(12))))
-    settle(qtbot, session)
+    open_in(qtbot, controllers, make_project(texts=TEXTS, labels=tuple(f"Label {n}" for n in range(12))))
+    settle(qtbot, controllers)
     press(bench, Qt.Key.Key_Slash)
     labels = bench.panel.labels
     qtbot.waitUntil(labels.finder.hasFocus)
@@ -514,43 +528,43 @@ def test_typing_what_no_label_contains_is_told(
     assert labels.nothing.isHidden()
 
 
-def test_original_cells_are_there_to_look_at(session: Session, opened: Bench) -> None:
+def test_original_cells_are_there_to_look_at(controllers: Controllers, opened: Bench) -> None:
     cells = opened.panel.cells
     assert cells.form.rowCount() == 0
     cells.button.click()
     assert cells.form.rowCount() == 2
-    session.stepAsked.emit(1)
+    controllers.navigation.stepAsked.emit(1)
     assert cells.form.rowCount() == 2
 
 
 def test_duplicates_are_counted(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project())  # its first text comes twice
-    settle(qtbot, session)
+    open_in(qtbot, controllers, make_project())  # its first text comes twice
+    settle(qtbot, controllers)
     assert bench.panel.facts.text() == "3 words · 1 duplicate"
 
 
 def test_a_read_only_project_offers_no_decision(
-    qtbot: QtBot, session: Session, bench: Bench, path: Path
+    qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path
 ) -> None:
     with Project.open(path):
-        open_in(qtbot, session, path)
-        settle(qtbot, session)
-        assert session.read_only
+        open_in(qtbot, controllers, path)
+        settle(qtbot, controllers)
+        assert controllers.workspace.read_only
         assert not bench.panel.decision.accept.isEnabled()
         assert not bench.panel.labels.isEnabled()
-        opened_row = session.current_row
+        opened_row = controllers.navigation.current_row
         press(bench, Qt.Key.Key_1)
-        assert session.current_row == opened_row
+        assert controllers.navigation.current_row == opened_row
 
 
-def test_without_a_project_it_says_what_to_do(session: Session, bench: Bench) -> None:
+def test_without_a_project_it_says_what_to_do(controllers: Controllers, bench: Bench) -> None:
     assert bench.panel.empty.isVisible()
     assert not bench.panel.body.isVisible()
 
 
-def test_everything_pressable_has_a_name(session: Session, opened: Bench) -> None:
+def test_everything_pressable_has_a_name(controllers: Controllers, opened: Bench) -> None:
     nameless = [
         button
         for button in opened.panel.findChildren(QAbstractButton)
@@ -581,14 +595,14 @@ def test_lengths_are_told_in_what_the_script_counts_by() -> None:
 
 
 def test_in_a_low_window_all_is_lower_and_then_all_scrolls(
-    qtbot: QtBot, session: Session, opened: Bench
+    qtbot: QtBot, controllers: Controllers, opened: Bench
 ) -> None:
     panel = opened.panel
     least = panel.minimumSizeHint().height()
     panel.setParent(None)
     panel.setFixedSize(px(260), px(370))
     panel.show()
-    session.decide([session.current_row or 0], Decision.NONE)
+    controllers.edits.decide([controllers.navigation.current_row or 0], Decision.NONE)
     bar, low = panel.decision, panel.body
 
     def whole() -> bool:
@@ -616,7 +630,7 @@ def test_in_a_low_window_all_is_lower_and_then_all_scrolls(
 @pytest.mark.parametrize("text", ["Short", "word " * 250, "word " * 9000], ids=["short", "long", "very long"])
 def test_the_likeliest_labels_are_seen_whatever_else_there_is(
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     theme: Theme,
     bench: Bench,
     make_project: MakeProject,
@@ -629,8 +643,8 @@ def test_the_likeliest_labels_are_seen_whatever_else_there_is(
         give_scores(project, [3, 1])
         give_scores(project, [2, 1], alias="similarity")
         project.add_coder("Marta", "marta.csv", {1: "Intent 3"})
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     panel = bench.panel
     panel.setParent(None)
     panel.setFixedSize(px(276), px(height))
@@ -650,7 +664,7 @@ def test_the_likeliest_labels_are_seen_whatever_else_there_is(
 
     qtbot.waitUntil(seen)
     assert next(button.line.name for button in buttons if button.line) == names[3]
-    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    controllers.edits.decide([1], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     qtbot.waitUntil(seen)
     assert panel.width() == px(276)
     assert panel.body.inside.width() == panel.body.viewport().width()  # nothing is cut off at the side
@@ -675,10 +689,10 @@ def test_a_line_is_cut_to_what_its_font_leaves_room_for(opened: Bench) -> None:
 
 
 def test_where_it_is_low_the_finder_comes_when_it_is_wanted(
-    qtbot: QtBot, session: Session, bench: Bench, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project(texts=TEXTS, labels=tuple(f"Intent {n}" for n in range(30))))
-    settle(qtbot, session)
+    open_in(qtbot, controllers, make_project(texts=TEXTS, labels=tuple(f"Intent {n}" for n in range(30))))
+    settle(qtbot, controllers)
     bench.rows.hide()
     bench.field.setFixedHeight(px(800))  # leaves the panel little
     bench.resize(500, px(1200))

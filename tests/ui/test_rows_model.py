@@ -15,8 +15,8 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.rows_data import PAGE
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
@@ -24,6 +24,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.rows_model import PAGES_A_JOB, Column, RowsModel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.wiring import controllers_of, wired
 
 
 @pytest.fixture
@@ -36,18 +37,18 @@ def path(make_project: MakeProject) -> Path:
 
 
 @pytest.fixture
-def model(qtbot: QtBot, session: Session, path: Path) -> Iterator[RowsModel]:
-    model = RowsModel(session)
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+def model(qtbot: QtBot, controllers: Controllers, path: Path) -> Iterator[RowsModel]:
+    model = wired(RowsModel, controllers)()
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     read_all(qtbot, model)
     yield model
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 def read_all(qtbot: QtBot, model: RowsModel) -> None:
     qtbot.waitUntil(lambda: all(model.row_at(place) is not None for place in range(model.rowCount())))
-    settle(qtbot, model._session)
+    settle(qtbot, controllers_of(model))
 
 
 def said(model: RowsModel, row: int, column: int) -> str:
@@ -73,7 +74,7 @@ def test_cells_say_in_words_what_they_draw(model: RowsModel) -> None:
 
 
 def test_nothing_is_read_in_the_gui_thread(
-    qtbot: QtBot, session: Session, path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gui, guilty = threading.get_ident(), []
 
@@ -87,10 +88,10 @@ def test_nothing_is_read_in_the_gui_thread(
 
         monkeypatch.setattr(Project, name, method)
 
-    model = RowsModel(session)
+    model = wired(RowsModel, controllers)()
     for name in ("rows", "row_ids", "scores", "annotations", "marks", "texts"):
         watched(name)
-    open_in(qtbot, session, path)
+    open_in(qtbot, controllers, path)
     qtbot.waitUntil(lambda: model.rowCount() == 5)
     model._pages.clear()
     assert said(model, 0, Column.TEXT) == rows_text.LOADING
@@ -100,26 +101,28 @@ def test_nothing_is_read_in_the_gui_thread(
     assert guilty == []
 
 
-def test_a_decision_is_told_for_its_row_alone(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+def test_a_decision_is_told_for_its_row_alone(
+    qtbot: QtBot, controllers: Controllers, model: RowsModel
+) -> None:
     told: list[tuple[int, int]] = []
     model.dataChanged.connect(lambda first, last, _roles: told.append((first.row(), last.row())))
     with qtbot.assertNotEmitted(model.modelReset):
-        session.decide([2], Decision.LABEL, [session.labels[1].id or 0])
+        controllers.edits.decide([2], Decision.LABEL, [controllers.workspace.labels[1].id or 0])
     assert told == [(1, 1)]
     assert said(model, 1, Column.YOURS) == "Damaged"
-    session.set_marks([2], flag=True)
+    controllers.edits.set_marks([2], flag=True)
     assert said(model, 1, Column.NUMBER) == "2 flagged"
 
 
 def test_new_scores_are_told_for_the_rows_that_have_them(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project(texts=TEXTS, labels=LABELS)
     with Project.open(path) as project:
         give_scores(project, [0], finish=False)
-    model = RowsModel(session)
-    project = open_in(qtbot, session, path)
-    settle(qtbot, session)
+    model = wired(RowsModel, controllers)()
+    project = open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     read_all(qtbot, model)
     assert said(model, 1, Column.SCE) == "not scored"
     told: list[int] = []
@@ -127,78 +130,78 @@ def test_new_scores_are_told_for_the_rows_that_have_them(
     model.set_shown(0, 4)
     give_scores(project, [2], finish=False)  # the next row without a score
     with qtbot.assertNotEmitted(model.modelReset):
-        session.scorer.refresh()
-        session.scoresChanged.emit(None)
-        settle(qtbot, session)
+        controllers.scorer.refresh()
+        controllers.workspace.scoresChanged.emit(None)
+        settle(qtbot, controllers)
     assert set(told) == {1}
     assert said(model, 1, Column.SCE) == "Praise, 80 %"
 
 
 def test_rows_that_a_new_run_has_not_reached_show_the_old_one_as_stale(
-    qtbot: QtBot, session: Session, model: RowsModel
+    qtbot: QtBot, controllers: Controllers, model: RowsModel
 ) -> None:
-    project = session.project
+    project = controllers.workspace.project
     assert project is not None
-    labels = [Label(f"{label.name}!", id=label.id) for label in session.labels]
-    session.scorer._edited.disconnect()
-    assert session.set_labels(labels)
-    settle(qtbot, session)
+    labels = [Label(f"{label.name}!", id=label.id) for label in controllers.workspace.labels]
+    controllers.scorer._edited.disconnect()
+    assert controllers.edits.set_labels(labels)
+    settle(qtbot, controllers)
     read_all(qtbot, model)
     assert said(model, 0, Column.SCE) == f"Late!, 80 %, {rows_text.STALE}"
     give_scores(project, [1], fingerprint="new", finish=False)
-    session.scorer.refresh()
-    settle(qtbot, session)
+    controllers.scorer.refresh()
+    settle(qtbot, controllers)
     read_all(qtbot, model)
     assert said(model, 0, Column.SCE) == "Damaged!, 80 %"
     assert said(model, 1, Column.SCE) == f"Damaged!, 80 %, {rows_text.STALE}"
 
 
-def test_another_query_resets(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+def test_another_query_resets(qtbot: QtBot, controllers: Controllers, model: RowsModel) -> None:
     with qtbot.waitSignal(model.modelReset):
-        session.set_query(RowQuery(search="late"))
+        controllers.navigation.set_query(RowQuery(search="late"))
     assert model.ids.tolist() == [1]
     with qtbot.waitSignal(model.modelReset):
-        session.set_query(RowQuery(order=RowOrder.FILE, descending=True))
+        controllers.navigation.set_query(RowQuery(order=RowOrder.FILE, descending=True))
     assert model.ids.tolist() == [5, 4, 3, 2, 1]
     assert model.place_of(4) == 1
     assert model.place_of(99) is None
 
 
-def test_only_the_newest_query_is_answered(qtbot: QtBot, session: Session, model: RowsModel) -> None:
+def test_only_the_newest_query_is_answered(qtbot: QtBot, controllers: Controllers, model: RowsModel) -> None:
     found: list[list[int]] = []
     model.idsChanged.connect(lambda: found.append(model.ids.tolist()))
     for search in ("la", "lat", "kind"):
-        session.set_query(RowQuery(search=search))
-    settle(qtbot, session)
+        controllers.navigation.set_query(RowQuery(search=search))
+    settle(qtbot, controllers)
     assert found[-1] == [4]
     assert [1] not in found
 
 
 def test_pages_that_were_scrolled_past_are_not_fetched(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     count = 40 * PAGE
-    model = RowsModel(session)
-    open_in(qtbot, session, make_project(texts=tuple(f"Row {i}" for i in range(count))))
+    model = wired(RowsModel, controllers)()
+    open_in(qtbot, controllers, make_project(texts=tuple(f"Row {i}" for i in range(count))))
     qtbot.waitUntil(lambda: model.rowCount() == count)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     for page in range(40):
         model.row_at(page * PAGE)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert sorted(model._pages) == [0, *range(40 - PAGES_A_JOB, 40)]  # the first came with the ids
     assert said(model, 39 * PAGE + 3, Column.TEXT) == f"Row {39 * PAGE + 3}"
 
 
 def test_rows_come_with_the_answer_to_a_query(
-    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The table is painted once, with its rows, and not with placeholders first."""
     count = 6 * PAGE
-    model = RowsModel(session)
-    open_in(qtbot, session, make_project(texts=tuple("even" if i % 2 else "odd" for i in range(count))))
+    model = wired(RowsModel, controllers)()
+    open_in(qtbot, controllers, make_project(texts=tuple("even" if i % 2 else "odd" for i in range(count))))
     qtbot.waitUntil(lambda: model.rowCount() == count)
-    settle(qtbot, session)
-    session.set_current_row(4 * PAGE)
+    settle(qtbot, controllers)
+    controllers.navigation.set_current_row(4 * PAGE)
     with monkeypatch.context() as patch:
         patch.setattr(model, "_fetch_pages", lambda: None)
         for query, place in (
@@ -208,16 +211,16 @@ def test_rows_come_with_the_answer_to_a_query(
             (RowQuery(order=RowOrder.LENGTH, search="no such"), None),
         ):
             with qtbot.waitSignal(model.idsChanged):
-                session.set_query(query)
+                controllers.navigation.set_query(query)
             here = [number for number, page in model._pages.items() for _ in page]
             assert (place is None and not here) or (place is not None and place // PAGE in here)
             if place is not None:
                 assert said(model, place, Column.NUMBER) == f"{model.ids[place]:,}"
-        settle(qtbot, session)
+        settle(qtbot, controllers)
 
 
 def test_what_is_decided_while_a_query_is_answered_is_shown(
-    qtbot: QtBot, session: Session, model: RowsModel, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, model: RowsModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered = threading.Event()
     plain = rows_data.find_rows
@@ -228,51 +231,55 @@ def test_what_is_decided_while_a_query_is_answered_is_shown(
         return found
 
     monkeypatch.setattr(rows_data, "find_rows", find_rows)
-    session.set_query(RowQuery(search="a"))
+    controllers.navigation.set_query(RowQuery(search="a"))
     assert answered.wait(10)  # and its rows are read, but not heard of here
-    session.decide([1], Decision.NONE)
+    controllers.edits.decide([1], Decision.NONE)
     with qtbot.waitSignal(model.idsChanged):
         pass
     place = model.place_of(1)
     assert place is not None
     qtbot.waitUntil(lambda: said(model, place, Column.YOURS) != rows_text.NOT_YET)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
-def test_the_next_screen_is_read_ahead(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
+def test_the_next_screen_is_read_ahead(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
+) -> None:
     count = 4 * PAGE
-    model = RowsModel(session)
-    open_in(qtbot, session, make_project(texts=tuple(f"Row {i}" for i in range(count))))
+    model = wired(RowsModel, controllers)()
+    open_in(qtbot, controllers, make_project(texts=tuple(f"Row {i}" for i in range(count))))
     qtbot.waitUntil(lambda: model.rowCount() == count)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     model.set_shown(PAGE + 30, PAGE + 50)  # 64 rows a page: the next screen begins in the next one
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert sorted(model._pages) == [0, 1, 2]
     model.set_shown(count - 21, count - 1)  # nothing comes behind
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert sorted(model._pages) == [0, 1, 2, 3]
 
 
 def test_new_scores_leave_the_texts_as_they_are_painted(
-    qtbot: QtBot, session: Session, model: RowsModel
+    qtbot: QtBot, controllers: Controllers, model: RowsModel
 ) -> None:
     read_all(qtbot, model)
     told: list[int] = []
     model.dataChanged.connect(lambda first, _last, _roles: told.append(first.column()))
-    assert session.project is not None
-    labels = session.labels
-    run = session.project.open_run("sce", "sce", "other", "another model", labels)
-    session.project.activate(run.id)
-    session.project.add_scores(run.id, [1], Scores(np.full((1, len(labels)), 1 / len(labels), np.float32)))
+    assert controllers.workspace.project is not None
+    labels = controllers.workspace.labels
+    run = controllers.workspace.project.open_run("sce", "sce", "other", "another model", labels)
+    controllers.workspace.project.activate(run.id)
+    controllers.workspace.project.add_scores(
+        run.id, [1], Scores(np.full((1, len(labels)), 1 / len(labels), np.float32))
+    )
     model.set_shown(0, 4)
-    session.scorer.refresh()
-    settle(qtbot, session)
+    controllers.scorer.refresh()
+    settle(qtbot, controllers)
     qtbot.waitUntil(lambda: bool(told))
     assert set(told) == {Column.SCE}
 
 
 def test_a_page_that_is_read_while_a_label_is_renamed_comes_aged(
-    qtbot: QtBot, session: Session, model: RowsModel, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, model: RowsModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go, calls, load = threading.Event(), [], rows_data.load_rows
 
@@ -283,36 +290,38 @@ def test_a_page_that_is_read_while_a_label_is_renamed_comes_aged(
         return rows
 
     monkeypatch.setattr(rows_data, "load_rows", held)
-    monkeypatch.setattr(session.scorer, "follow", lambda: None)
+    monkeypatch.setattr(controllers.scorer, "follow", lambda: None)
     model.set_shown(0, 3)
-    session.annotationsChanged.emit(None)
+    controllers.workspace.annotationsChanged.emit(None)
     qtbot.waitUntil(lambda: bool(calls))
-    first, *rest = session.labels
-    session.set_labels([replace(first, name="Another name"), *rest])
+    first, *rest = controllers.workspace.labels
+    controllers.edits.set_labels([replace(first, name="Another name"), *rest])
     told: list[int] = []
     model.dataChanged.connect(lambda top, _bottom: told.append(top.column()))
     go.set()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     assert said(model, 0, Column.SCE).startswith("Another name")
     assert said(model, 0, Column.SCE).endswith(rows_text.STALE)
     qtbot.waitUntil(lambda: told == [Column.YOURS])  # painted once, for the names
     assert len(calls) == 1
 
 
-def test_closing_empties_it(qtbot: QtBot, session: Session, model: RowsModel) -> None:
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
+def test_closing_empties_it(qtbot: QtBot, controllers: Controllers, model: RowsModel) -> None:
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
     assert model.rowCount() == 0
 
 
-def test_baselines_have_columns_of_their_own(qtbot: QtBot, session: Session, model: RowsModel) -> None:
-    assert session.project is not None
-    give_scores(session.project, [1, 1, 1, 1], alias="other")
-    session.scorer.set_baselines(("similarity", "other=similarity"))
-    settle(qtbot, session)
+def test_baselines_have_columns_of_their_own(
+    qtbot: QtBot, controllers: Controllers, model: RowsModel
+) -> None:
+    assert controllers.workspace.project is not None
+    give_scores(controllers.workspace.project, [1, 1, 1, 1], alias="other")
+    controllers.scorer.set_baselines(("similarity", "other=similarity"))
+    settle(qtbot, controllers)
     read_all(qtbot, model)
     assert model.columnCount() == Column.BASELINE + 2
     assert model.headerData(Column.BASELINE + 1, Qt.Orientation.Horizontal) == "Other"
     assert said(model, 0, Column.BASELINE + 1) == "≠ Damaged, 80 %"
-    session.scorer.set_baselines(())
+    controllers.scorer.set_baselines(())
     assert model.columnCount() == Column.BASELINE + 1

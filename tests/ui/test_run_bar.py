@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import scoring, work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Lanes
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
@@ -27,6 +27,7 @@ from sce_desktop.ui.models.models_dialog import ModelsDialog
 from sce_desktop.ui.window.run_bar import RunBar
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.wiring import wired
 
 
 class Engine:
@@ -70,18 +71,18 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def bar(qtbot: QtBot, session: Session, engine: Engine) -> Iterator[RunBar]:
-    bar = RunBar(session)
+def bar(qtbot: QtBot, controllers: Controllers, engine: Engine) -> Iterator[RunBar]:
+    bar = wired(RunBar, controllers)()
     qtbot.addWidget(bar)
     bar.show()
     yield bar
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject) -> RunBar:
-    open_in(qtbot, session, make_project(labels=LABELS))
-    settle(qtbot, session)
+def opened(qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: MakeProject) -> RunBar:
+    open_in(qtbot, controllers, make_project(labels=LABELS))
+    settle(qtbot, controllers)
     return bar
 
 
@@ -91,32 +92,34 @@ def opened(qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProjec
 )
 def test_why_nothing_can_be_scored_is_told(
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     bar: RunBar,
     make_project: MakeProject,
     labels: tuple[str, ...],
     reason: str,
 ) -> None:
-    open_in(qtbot, session, make_project(labels=labels))
+    open_in(qtbot, controllers, make_project(labels=labels))
     assert bar.score_button.isEnabled() == (not reason)
     assert reason in bar.score_button.toolTip()
-    assert bar.score_button.accessibleDescription() == session.scorer.why_not()
-    settle(qtbot, session)
+    assert bar.score_button.accessibleDescription() == controllers.scorer.why_not()
+    settle(qtbot, controllers)
 
 
 def test_it_is_enabled_as_soon_as_there_is_a_label(
-    qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project())
+    open_in(qtbot, controllers, make_project())
     assert not bar.score_button.isEnabled()
-    session.set_labels([Label("A")])
+    controllers.edits.set_labels([Label("A")])
     assert bar.score_button.isEnabled()
 
 
-def test_score_becomes_stop_and_stops(qtbot: QtBot, session: Session, opened: RunBar, engine: Engine) -> None:
+def test_score_becomes_stop_and_stops(
+    qtbot: QtBot, controllers: Controllers, opened: RunBar, engine: Engine
+) -> None:
     engine.go_on.clear()
     opened.score_button.click()
-    job = session.scorer.job
+    job = controllers.scorer.job
     assert job is not None
     assert opened.score_button.text() == "Stop"
     with qtbot.waitSignal(job.cancelled, timeout=2_000):
@@ -130,7 +133,7 @@ def test_score_becomes_stop_and_stops(qtbot: QtBot, session: Session, opened: Ru
 @pytest.mark.parametrize(("seconds", "announced"), [(4.0, False), (240.0, True)])
 def test_a_long_run_is_announced_and_starts(
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     opened: RunBar,
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
@@ -141,19 +144,19 @@ def test_a_long_run_is_announced_and_starts(
     monkeypatch.setattr(scoring, "SURELY_SHORT", 0)
     engine.seconds = seconds
     heard: list[str] = []
-    session.told.connect(lambda sentence, _tone: heard.append(sentence))
+    controllers.messages.told.connect(lambda sentence, _tone: heard.append(sentence))
     if by_key:
-        session.scorer.start()  # what F5 is connected to
+        controllers.scorer.start()  # what F5 is connected to
     else:
         opened.score_button.click()
     assert opened.score_button.text() == "Stop"
     qtbot.waitUntil(lambda: len(engine.choices) == 1)
     assert any("4 min" in sentence for sentence in heard) == announced
-    qtbot.waitUntil(lambda: session.scorer.job is None)
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
 
 
 def test_a_run_is_stopped_while_its_time_is_estimated(
-    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, opened: RunBar, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = threading.Event()
 
@@ -167,77 +170,79 @@ def test_a_run_is_stopped_while_its_time_is_estimated(
     opened.score_button.click()
     qtbot.waitUntil(asked.is_set)
     opened.score_button.click()
-    qtbot.waitUntil(lambda: not session.scorer.estimating)
+    qtbot.waitUntil(lambda: not controllers.scorer.estimating)
     assert opened.score_button.text() == "Score"
     assert engine.choices == []
 
 
 def test_f5_says_why_nothing_can_be_scored(
-    qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project())
-    with qtbot.waitSignal(session.told) as told:
-        session.scorer.start()
+    open_in(qtbot, controllers, make_project())
+    with qtbot.waitSignal(controllers.messages.told) as told:
+        controllers.scorer.start()
     assert "type a label" in told.args[0]
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
 def test_a_model_that_cannot_be_loaded_leaves_the_one_of_before(
-    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine
+    qtbot: QtBot, controllers: Controllers, opened: RunBar, engine: Engine
 ) -> None:
-    session.warm_up()
-    qtbot.waitUntil(lambda: session.scorer.ready)
+    controllers.projects.warm_up()
+    qtbot.waitUntil(lambda: controllers.scorer.ready)
     folder = "/tmp/модели 1"
     engine.broken.add(folder)
-    with qtbot.waitSignal(session.told) as told:
+    with qtbot.waitSignal(controllers.messages.told) as told:
         opened.add_folder(folder)
     assert "no weights" in told.args[0]
-    qtbot.waitUntil(lambda: session.scorer.ready)
-    assert session.scorer.model == "sce-mini"
+    qtbot.waitUntil(lambda: controllers.scorer.ready)
+    assert controllers.scorer.model == "sce-mini"
     assert opened.model_button.text() == "sce-mini ▾"
 
 
-def test_a_folder_becomes_a_choice(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+def test_a_folder_becomes_a_choice(qtbot: QtBot, controllers: Controllers, opened: RunBar) -> None:
     opened._ask_folder()
     dialog = opened.findChild(QFileDialog)
     assert dialog is not None
     dialog.fileSelected.emit(str(Path("/models/mine")))
     dialog.close()
-    assert session.scorer.model == "/models/mine"
+    assert controllers.scorer.model == "/models/mine"
     assert opened.model_button.text() == "mine ▾"
     checked = {action.text(): action.isChecked() for action in opened.model_menu().actions()}
     assert checked["/models/mine"]
     assert not checked["sce-mini"]
 
 
-def test_installed_models_are_listed_and_chosen(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+def test_installed_models_are_listed_and_chosen(
+    qtbot: QtBot, controllers: Controllers, opened: RunBar
+) -> None:
     opened._on_models([("sce-mini", "sce"), ("mine", "sce"), ("all-MiniLM-L6-v2", "similarity")])
     actions = {action.text(): action for action in opened.model_menu().actions()}
     assert "all-MiniLM-L6-v2" not in actions  # it can only be a baseline
     actions["mine"].trigger()
-    assert session.scorer.model == "mine"
+    assert controllers.scorer.model == "mine"
 
 
-def test_the_baseline_is_switched_off_and_on(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+def test_the_baseline_is_switched_off_and_on(qtbot: QtBot, controllers: Controllers, opened: RunBar) -> None:
     assert opened.baseline_button.isChecked()
     opened.baseline_button.click()
-    assert session.scorer.baselines == ()
+    assert controllers.scorer.baselines == ()
     assert opened.baseline_button.text() == "+ Similarity"
     opened.baseline_button.click()
-    assert session.scorer.baselines == ("similarity",)
+    assert controllers.scorer.baselines == ("similarity",)
     assert opened.baseline_button.text() == "Similarity ✓"
 
 
-def test_the_device_is_chosen(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+def test_the_device_is_chosen(qtbot: QtBot, controllers: Controllers, opened: RunBar) -> None:
     actions = {action.text(): action for action in opened.device_menu().actions()}
     actions["CPU"].trigger()
-    assert session.scorer.device == "cpu"
+    assert controllers.scorer.device == "cpu"
     assert opened.device_button.text() == "CPU ▾"
 
 
-def test_only_devices_of_this_machine_are_offered(session: Session, opened: RunBar) -> None:
+def test_only_devices_of_this_machine_are_offered(controllers: Controllers, opened: RunBar) -> None:
     assert [action.text() for action in opened.device_menu().actions()] == ["Automatic", "CPU"]
-    session.scorer._shelf.devices = (
+    controllers.scorer._shelf.devices = (
         Device("cpu", "x86_64", True),
         Device("cuda", "NVIDIA H100", True),
         Device("cuda:1", "NVIDIA K80", False, "the installed torch has no code for sm_37"),
@@ -249,24 +254,24 @@ def test_only_devices_of_this_machine_are_offered(session: Session, opened: RunB
 
 
 def test_a_read_only_project_is_not_scored(
-    qtbot: QtBot, session: Session, bar: RunBar, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: MakeProject
 ) -> None:
     path = make_project(labels=LABELS)
     with Project.open(path):
-        open_in(qtbot, session, path)
+        open_in(qtbot, controllers, path)
         assert not bar.score_button.isEnabled()
         assert "open elsewhere" in bar.score_button.toolTip()
-        settle(qtbot, session)
+        settle(qtbot, controllers)
 
 
 def test_an_llm_of_the_settings_stands_beside_similarity(
     qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: Engine
 ) -> None:
-    session = Session(lanes, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
-    bar = RunBar(session)
+    controllers = Controllers(lanes, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
+    bar = wired(RunBar, controllers)()
     qtbot.addWidget(bar)
-    open_in(qtbot, session, make_project(labels=LABELS))
-    settle(qtbot, session)
+    open_in(qtbot, controllers, make_project(labels=LABELS))
+    settle(qtbot, controllers)
     assert bar.llm_button.text() == "LLM: screen ✓ ▾"
     assert bar.baseline_button.text() == "+ Similarity"
     bar._on_models([("sce-mini", "sce"), ("all-MiniLM-L6-v2", "similarity")])
@@ -274,13 +279,13 @@ def test_an_llm_of_the_settings_stands_beside_similarity(
     similar = next(menu for menu in menus if isinstance(menu, QMenu))
     assert not similar.actions()[0].isChecked()
     bar.baseline_button.click()
-    assert session.scorer.baselines == ("llm", "similarity")
+    assert controllers.scorer.baselines == ("llm", "similarity")
     llm_actions(bar)["Off"].trigger()
-    assert session.scorer.baselines == ("similarity",)
+    assert controllers.scorer.baselines == ("similarity",)
     assert bar.llm_button.text() == "+ LLM ▾"
     assert not bar.llm_button.isChecked()
-    with qtbot.waitSignal(session.settled):
-        session.shut_down()
+    with qtbot.waitSignal(controllers.projects.settled):
+        controllers.projects.shut_down()
 
 
 def llm_actions(bar: RunBar) -> dict[str, QAction]:
@@ -288,13 +293,13 @@ def llm_actions(bar: RunBar) -> dict[str, QAction]:
 
 
 def test_the_llm_is_switched_on_for_the_screen_then_for_all(
-    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine
+    qtbot: QtBot, controllers: Controllers, opened: RunBar, engine: Engine
 ) -> None:
     opened._on_models([("sce-mini", "sce"), ("tiny-chat", "llm"), ("other", "llm")])
     assert llm_actions(opened)["Off"].isChecked()
     llm_actions(opened)["For the rows on the screen"].trigger()
-    qtbot.waitUntil(lambda: session.scorer.llm == "llm:tiny-chat")
-    assert session.scorer.baselines == ("similarity", "llm:tiny-chat")
+    qtbot.waitUntil(lambda: controllers.scorer.llm == "llm:tiny-chat")
+    assert controllers.scorer.baselines == ("similarity", "llm:tiny-chat")
     assert opened.llm_button.text() == "LLM: screen ✓ ▾"
     assert opened.llm_button.isChecked()
     assert engine.choices == []  # nothing has been scored yet, so nothing follows by itself
@@ -302,35 +307,37 @@ def test_the_llm_is_switched_on_for_the_screen_then_for_all(
     assert actions["For the rows on the screen"].isChecked()
     assert actions["tiny-chat"].isChecked()
     actions["other"].trigger()
-    qtbot.waitUntil(lambda: session.scorer.llm == "llm:other")
-    assert session.project is not None
-    give_scores(session.project, [0, 1])
-    session.scorer.refresh()
+    qtbot.waitUntil(lambda: controllers.scorer.llm == "llm:other")
+    assert controllers.workspace.project is not None
+    give_scores(controllers.workspace.project, [0, 1])
+    controllers.scorer.refresh()
     heard: list[str] = []
-    session.told.connect(lambda sentence, _tone: heard.append(sentence))
+    controllers.messages.told.connect(lambda sentence, _tone: heard.append(sentence))
     engine.seconds = 7200.0
     llm_actions(opened)["For all rows"].trigger()
     assert opened.llm_button.text() == "LLM: all ✓ ▾"
     qtbot.waitUntil(lambda: len(engine.choices) == 1)
     assert any("2 h" in sentence or "120 min" in sentence for sentence in heard)  # never silently
     assert not engine.choices[0].llm_on_screen
-    assert session.settings["llm_rows"] == "all"
-    qtbot.waitUntil(lambda: session.scorer.job is None)
+    assert controllers.preferences.settings["llm_rows"] == "all"
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
 
 
 def test_an_llm_that_cannot_be_loaded_changes_nothing(
-    qtbot: QtBot, session: Session, opened: RunBar, engine: Engine
+    qtbot: QtBot, controllers: Controllers, opened: RunBar, engine: Engine
 ) -> None:
     opened._on_models([("sce-mini", "sce"), ("cut", "llm")])
     engine.broken.add("llm:cut")
-    with qtbot.waitSignal(session.told) as told:
+    with qtbot.waitSignal(controllers.messages.told) as told:
         llm_actions(opened)["cut"].trigger()
     assert "no weights" in told.args[0]
-    assert session.scorer.baselines == ("similarity",)
+    assert controllers.scorer.baselines == ("similarity",)
     assert opened.llm_button.text() == "+ LLM ▾"
 
 
-def test_without_an_llm_the_way_to_one_is_shown(qtbot: QtBot, session: Session, opened: RunBar) -> None:
+def test_without_an_llm_the_way_to_one_is_shown(
+    qtbot: QtBot, controllers: Controllers, opened: RunBar
+) -> None:
     opened._on_models([("sce-mini", "sce")])
     actions = llm_actions(opened)
     assert not actions["For all rows"].isEnabled()

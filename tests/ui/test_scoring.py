@@ -11,8 +11,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Job, JobState, Lanes
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
@@ -81,66 +81,70 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, session: Session, make_project: MakeProject, engine: FakeEngine) -> Session:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(labels=LABELS))
-    return session
+def opened(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, engine: FakeEngine
+) -> Controllers:
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(labels=LABELS))
+    return controllers
 
 
-def score(session: Session) -> Job:
-    job = session.scorer.score()
+def score(controllers: Controllers) -> Job:
+    job = controllers.scorer.score()
     assert job is not None
     return job
 
 
-def test_all_rows_with_text_are_scored_and_shown(qtbot: QtBot, opened: Session) -> None:
-    with qtbot.waitSignals([score(opened).finished, opened.scoresChanged, opened.countsChanged]):
+def test_all_rows_with_text_are_scored_and_shown(qtbot: QtBot, opened: Controllers) -> None:
+    with qtbot.waitSignals(
+        [score(opened).finished, opened.workspace.scoresChanged, opened.workspace.countsChanged]
+    ):
         pass
-    qtbot.waitUntil(lambda: opened.counts is not None and opened.counts.scored == 4)
-    assert [run.alias for run in opened.runs] == ["sce", "similarity"]
+    qtbot.waitUntil(lambda: opened.workspace.counts is not None and opened.workspace.counts.scored == 4)
+    assert [run.alias for run in opened.workspace.runs] == ["sce", "similarity"]
     assert opened.scorer.job is None
     assert opened.scorer.ready
 
 
-def test_rows_on_the_screen_go_first(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
-    opened.set_visible_rows([4, 5])
+def test_rows_on_the_screen_go_first(qtbot: QtBot, opened: Controllers, engine: FakeEngine) -> None:
+    opened.navigation.set_visible_rows([4, 5])
     engine.go_on.clear()
     job = score(opened)
-    qtbot.waitUntil(lambda: bool(opened.runs))
-    project = opened.project
+    qtbot.waitUntil(lambda: bool(opened.workspace.runs))
+    project = opened.workspace.project
     assert project is not None
-    assert list(project.scores(opened.runs[0].id, [1, 2, 4, 5])) == [4]
+    assert list(project.scores(opened.workspace.runs[0].id, [1, 2, 4, 5])) == [4]
     assert engine.calls[0][1] == [4, 5]
     engine.go_on.set()
     with qtbot.waitSignal(job.finished):
         pass
 
 
-def test_scores_show_while_they_come(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+def test_scores_show_while_they_come(qtbot: QtBot, opened: Controllers, engine: FakeEngine) -> None:
     engine.go_on.clear()
     job = score(opened)
-    with qtbot.waitSignal(opened.scoresChanged):
+    with qtbot.waitSignal(opened.workspace.scoresChanged):
         pass
     assert job.active
     engine.go_on.set()
 
 
-def test_stop_keeps_what_is_scored(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+def test_stop_keeps_what_is_scored(qtbot: QtBot, opened: Controllers, engine: FakeEngine) -> None:
     engine.go_on.clear()
     job = score(opened)
-    qtbot.waitUntil(lambda: bool(opened.runs))
+    qtbot.waitUntil(lambda: bool(opened.workspace.runs))
     with qtbot.waitSignal(job.cancelled, timeout=2000):
         opened.scorer.stop()
-    assert opened.project is not None
-    assert len(opened.project.scores(opened.runs[0].id, [1, 2, 4, 5])) == 1
+    assert opened.workspace.project is not None
+    assert len(opened.workspace.project.scores(opened.workspace.runs[0].id, [1, 2, 4, 5])) == 1
     engine.go_on.set()
     with qtbot.waitSignal(score(opened).finished):
         pass
-    assert len(opened.project.scores(opened.runs[0].id, [1, 2, 4, 5])) == 4
+    assert len(opened.workspace.project.scores(opened.workspace.runs[0].id, [1, 2, 4, 5])) == 4
 
 
 def test_newer_scoring_takes_the_place_of_the_older(
-    qtbot: QtBot, opened: Session, engine: FakeEngine
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
     engine.go_on.clear()
     older = score(opened)
@@ -155,45 +159,45 @@ def test_newer_scoring_takes_the_place_of_the_older(
 
 
 def test_label_edit_scores_anew_once_the_user_pauses(
-    qtbot: QtBot, opened: Session, engine: FakeEngine
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
     with qtbot.waitSignal(score(opened).finished):
         pass
-    first_run = opened.runs[0].id
-    opened.set_visible_rows([2])
+    first_run = opened.workspace.runs[0].id
+    opened.navigation.set_visible_rows([2])
     for name in ("R", "Re", "Refund"):
-        opened.set_labels([*opened.labels[:3], Label(name)])
+        opened.edits.set_labels([*opened.workspace.labels[:3], Label(name)])
     qtbot.waitUntil(lambda: len(engine.calls) == 2)
     assert engine.calls[1][1] == [2]
-    qtbot.waitUntil(lambda: opened.scorer.job is None and opened.runs[0].id != first_run)
-    assert opened.runs[0].label_names == (*LABELS, "Refund")
+    qtbot.waitUntil(lambda: opened.scorer.job is None and opened.workspace.runs[0].id != first_run)
+    assert opened.workspace.runs[0].label_names == (*LABELS, "Refund")
     qtbot.wait(600)
     assert len(engine.calls) == 2
 
 
 def test_label_edit_before_the_first_scoring_scores_nothing(
-    qtbot: QtBot, opened: Session, engine: FakeEngine
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
-    opened.set_labels([*opened.labels, Label("Refund")])
+    opened.edits.set_labels([*opened.workspace.labels, Label("Refund")])
     qtbot.wait(600)
     assert engine.calls == []
 
 
-def test_removing_all_labels_stops_scoring(qtbot: QtBot, opened: Session, engine: FakeEngine) -> None:
+def test_removing_all_labels_stops_scoring(qtbot: QtBot, opened: Controllers, engine: FakeEngine) -> None:
     engine.go_on.clear()
     job = score(opened)
-    qtbot.waitUntil(lambda: bool(opened.runs))
-    opened.set_labels([])
+    qtbot.waitUntil(lambda: bool(opened.workspace.runs))
+    opened.edits.set_labels([])
     qtbot.waitUntil(lambda: job.state is JobState.CANCELLED)
     qtbot.wait(600)
     assert len(engine.calls) == 1
 
 
 def test_failure_is_one_sentence_and_the_rest_lives(
-    qtbot: QtBot, opened: Session, engine: FakeEngine
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
     engine.error = UserError("The model sce-mini is damaged: run models verify.")
-    with qtbot.waitSignal(opened.told) as told:
+    with qtbot.waitSignal(opened.messages.told) as told:
         opened.scorer.score()
     assert told.args == ["The model sce-mini is damaged: run models verify.", "warn"]
     engine.error = None
@@ -203,161 +207,172 @@ def test_failure_is_one_sentence_and_the_rest_lives(
 
 
 def test_model_that_cannot_be_loaded_leaves_the_window_usable(
-    qtbot: QtBot, session: Session, engine: FakeEngine
+    qtbot: QtBot, controllers: Controllers, engine: FakeEngine
 ) -> None:
     engine.error = UserError("There is no model in this folder.")
-    with qtbot.waitSignal(session.told) as told:
-        session.scorer.set_model("/nowhere")
+    with qtbot.waitSignal(controllers.messages.told) as told:
+        controllers.scorer.set_model("/nowhere")
     assert told.args[1] == "warn"
-    assert not session.scorer.ready
+    assert not controllers.scorer.ready
     engine.error = None
-    with qtbot.waitSignals([session.scorer.modelsChanged, session.scorer.modelsChanged]):
-        session.scorer.set_model("sce-mini")
-    assert session.scorer.ready
+    with qtbot.waitSignals([controllers.scorer.modelsChanged, controllers.scorer.modelsChanged]):
+        controllers.scorer.set_model("sce-mini")
+    assert controllers.scorer.ready
 
 
-def test_baselines_decide_which_runs_are_shown(qtbot: QtBot, opened: Session) -> None:
+def test_baselines_decide_which_runs_are_shown(qtbot: QtBot, opened: Controllers) -> None:
     with qtbot.waitSignal(score(opened).finished):
         pass
-    with qtbot.waitSignal(opened.scoresChanged):
+    with qtbot.waitSignal(opened.workspace.scoresChanged):
         opened.scorer.set_baselines(())
-    assert [run.alias for run in opened.runs] == ["sce"]
+    assert [run.alias for run in opened.workspace.runs] == ["sce"]
     opened.scorer.set_baselines(("similarity",))
-    assert [run.alias for run in opened.runs] == ["sce", "similarity"]
+    assert [run.alias for run in opened.workspace.runs] == ["sce", "similarity"]
 
 
-def test_runs_come_back_with_the_project(qtbot: QtBot, opened: Session) -> None:
+def test_runs_come_back_with_the_project(qtbot: QtBot, opened: Controllers) -> None:
     with qtbot.waitSignal(score(opened).finished):
         pass
-    assert opened.project is not None
-    path = opened.project.path
-    with qtbot.waitSignal(opened.projectClosed):
-        opened.close_project()
-    assert opened.runs == ()
-    with qtbot.waitSignal(opened.projectOpened):
-        opened.open_project(path)
-    assert [run.alias for run in opened.runs] == ["sce", "similarity"]
+    assert opened.workspace.project is not None
+    path = opened.workspace.project.path
+    with qtbot.waitSignal(opened.workspace.projectClosed):
+        opened.projects.close_project()
+    assert opened.workspace.runs == ()
+    with qtbot.waitSignal(opened.workspace.projectOpened):
+        opened.projects.open_project(path)
+    assert [run.alias for run in opened.workspace.runs] == ["sce", "similarity"]
 
 
 def test_read_only_project_is_not_scored(
-    qtbot: QtBot, session: Session, make_project: MakeProject, engine: FakeEngine
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, engine: FakeEngine
 ) -> None:
     path = make_project(labels=LABELS)
     with Project.open(path):
-        with qtbot.waitSignal(session.projectOpened):
-            session.open_project(path)
-        assert session.scorer.score() is None
+        with qtbot.waitSignal(controllers.workspace.projectOpened):
+            controllers.projects.open_project(path)
+        assert controllers.scorer.score() is None
         assert engine.calls == []
-        with qtbot.waitSignal(session.projectClosed):
-            session.close_project()
+        with qtbot.waitSignal(controllers.workspace.projectClosed):
+            controllers.projects.close_project()
 
 
 def test_a_read_only_project_stays_with_its_version(
-    qtbot: QtBot, session: Session, make_project: MakeProject, engine: FakeEngine
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, engine: FakeEngine
 ) -> None:
     path = make_project(labels=("Late", "Damaged"))
     with Project.open(path) as project:
         version = add_version(project)
         project.activate_version(version.id)
-        with qtbot.waitSignal(session.projectOpened):
-            session.open_project(path)
-        assert session.read_only
-        qtbot.waitUntil(lambda: session.scorer.version is not None)
-        with qtbot.waitSignal(session.told) as told:
-            session.scorer.set_model("another")
+        with qtbot.waitSignal(controllers.workspace.projectOpened):
+            controllers.projects.open_project(path)
+        assert controllers.workspace.read_only
+        qtbot.waitUntil(lambda: controllers.scorer.version is not None)
+        with qtbot.waitSignal(controllers.messages.told) as told:
+            controllers.scorer.set_model("another")
         assert told.args[1] == "warn"
-        assert session.scorer.model == "sce-mini"
-        assert session.scorer.version is not None
-        with qtbot.waitSignal(session.projectClosed):
-            session.close_project()
-        qtbot.waitUntil(lambda: not session.lanes.files.busy)
+        assert controllers.scorer.model == "sce-mini"
+        assert controllers.scorer.version is not None
+        with qtbot.waitSignal(controllers.workspace.projectClosed):
+            controllers.projects.close_project()
+        qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
 
 
 def test_sample_is_imported_and_scored_at_once(
-    qtbot: QtBot, session: Session, engine: FakeEngine, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, engine: FakeEngine, tmp_path: Path
 ) -> None:
-    session.settings["projects_folder"] = str(tmp_path)
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_sample()
+    controllers.preferences.settings["projects_folder"] = str(tmp_path)
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_sample()
     qtbot.waitUntil(lambda: len(engine.calls) == 1)
-    assert len(session.labels) > 5
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_sample()  # the same one, with what was done in it
+    assert len(controllers.workspace.labels) > 5
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_sample()  # the same one, with what was done in it
     assert [file.name for file in tmp_path.glob("*.sce")] == ["Parcel feedback.sce"]
 
 
-def ask_estimate(session: Session) -> Job:
-    scorer = session.scorer
-    arguments = (session.project, scorer.shelf, scorer.choice(), scorer._screen())
-    return session.submit(work.estimate, *arguments, title="Estimating", lane="models")
+def ask_estimate(controllers: Controllers) -> Job:
+    scorer = controllers.scorer
+    arguments = (controllers.workspace.project, scorer.shelf, scorer.choice(), scorer._screen())
+    return controllers.workspace.submit(work.estimate, *arguments, title="Estimating", lane="models")
 
 
-def test_with_a_real_model(qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path) -> None:
+def test_with_a_real_model(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
+) -> None:
     folder = str(tiny_sce(tmp_path / "my models"))
-    session.scorer.set_baselines((f"similarity:{folder}",))
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(labels=LABELS))
-    session.scorer.set_model(folder)
-    qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
-    assert session.scorer.device_text.startswith(("CPU", "CUDA", "MPS"))
-    estimate = ask_estimate(session)
+    controllers.scorer.set_baselines((f"similarity:{folder}",))
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(labels=LABELS))
+    controllers.scorer.set_model(folder)
+    qtbot.waitUntil(lambda: controllers.scorer.ready, timeout=60_000)
+    assert controllers.scorer.device_text.startswith(("CPU", "CUDA", "MPS"))
+    estimate = ask_estimate(controllers)
     with qtbot.waitSignal(estimate.finished, timeout=60_000) as estimated:
         pass
     assert 0 < estimated.args[0] < 60
-    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+    with qtbot.waitSignal(score(controllers).finished, timeout=60_000):
         pass
-    assert [run.alias for run in session.runs] == ["sce", "similarity"]
-    assert session.project is not None
-    scores = session.project.scores(session.runs[0].id, [1, 2, 3, 4, 5])
+    assert [run.alias for run in controllers.workspace.runs] == ["sce", "similarity"]
+    assert controllers.workspace.project is not None
+    scores = controllers.workspace.project.scores(controllers.workspace.runs[0].id, [1, 2, 3, 4, 5])
     assert sorted(scores) == [1, 2, 4, 5]
     assert all(abs(s.probabilities.sum() - 1) < 1e-5 for s in scores.values())
     assert scores[1].probabilities == pytest.approx(scores[5].probabilities)  # the same text
-    again = ask_estimate(session)
+    again = ask_estimate(controllers)
     with qtbot.waitSignal(again.finished, timeout=60_000) as nothing_left:
         pass
     assert nothing_left.args[0] == pytest.approx(0, abs=1e-6)
 
 
 def test_with_an_llm_beside_the_model(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
     """On the screen first, wherever the table rests; then, asked for, all rows."""
     sce, llm = str(tiny_sce(tmp_path / "my models")), str(tiny_llm(tmp_path))
-    session.settings["baseline"] = f"llm:{llm}"
-    session.scorer.settings_changed({"baseline"})
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(labels=LABELS))
-    session.scorer.set_model(sce)
-    qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
-    session.set_visible_rows([2, 3])
-    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as few:
+    controllers.preferences.settings["baseline"] = f"llm:{llm}"
+    controllers.scorer.settings_changed({"baseline"})
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(labels=LABELS))
+    controllers.scorer.set_model(sce)
+    qtbot.waitUntil(lambda: controllers.scorer.ready, timeout=60_000)
+    controllers.navigation.set_visible_rows([2, 3])
+    with qtbot.waitSignal(ask_estimate(controllers).finished, timeout=60_000) as few:
         pass
-    session.scorer.set_llm_rows("all")
-    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as all_rows:
+    controllers.scorer.set_llm_rows("all")
+    with qtbot.waitSignal(ask_estimate(controllers).finished, timeout=60_000) as all_rows:
         pass
     assert 0 < few.args[0] < 60
     assert 0 < all_rows.args[0] < 120
-    session.scorer.set_llm_rows("screen")
-    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+    controllers.scorer.set_llm_rows("screen")
+    with qtbot.waitSignal(score(controllers).finished, timeout=60_000):
         pass
-    assert [(run.alias, run.scored) for run in session.runs] == [("sce", 4), ("llm", 1)]  # row 3 is blank
-    assert session.runs[1].finished_at is None
-    session.set_visible_rows([4, 5])
-    qtbot.waitUntil(lambda: session.runs[1].scored == 3, timeout=60_000)
-    kept = session.project.scores(session.runs[1].id, [2])[2].probabilities if session.project else None
-    session.scorer.set_llm_rows("all")
-    session.scorer.go_on()
-    qtbot.waitUntil(lambda: session.runs[1].scored == 4, timeout=60_000)
-    qtbot.waitUntil(lambda: session.scorer.job is None)
-    assert session.project is not None
-    assert session.project.scores(session.runs[1].id, [2])[2].probabilities == pytest.approx(kept)
-    assert session.scorer.known_vectors is not None
+    assert [(run.alias, run.scored) for run in controllers.workspace.runs] == [
+        ("sce", 4),
+        ("llm", 1),
+    ]  # row 3 is blank
+    assert controllers.workspace.runs[1].finished_at is None
+    controllers.navigation.set_visible_rows([4, 5])
+    qtbot.waitUntil(lambda: controllers.workspace.runs[1].scored == 3, timeout=60_000)
+    kept = (
+        controllers.workspace.project.scores(controllers.workspace.runs[1].id, [2])[2].probabilities
+        if controllers.workspace.project
+        else None
+    )
+    controllers.scorer.set_llm_rows("all")
+    controllers.scorer.go_on()
+    qtbot.waitUntil(lambda: controllers.workspace.runs[1].scored == 4, timeout=60_000)
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.scores(controllers.workspace.runs[1].id, [2])[
+        2
+    ].probabilities == pytest.approx(kept)
+    assert controllers.scorer.known_vectors is not None
 
 
 def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
-    qtbot: QtBot, opened: Session, engine: FakeEngine
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
     scorer = opened.scorer
     scorer.show_baseline("llm")
@@ -365,14 +380,14 @@ def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
     with qtbot.waitSignal(score(opened).finished):
         pass
     assert not engine.calls[-1][0].llm_on_screen
-    opened.set_labels([*opened.labels, Label("Refund")])
+    opened.edits.set_labels([*opened.workspace.labels, Label("Refund")])
     qtbot.waitUntil(lambda: len(engine.calls) == 2)
     assert engine.calls[-1][0].llm_on_screen
     qtbot.waitUntil(lambda: scorer.job is None)
-    opened.set_visible_rows([1, 2])
+    opened.navigation.set_visible_rows([1, 2])
     assert not scorer._rest.isActive()  # all are asked about when the user says so
     scorer.set_llm_rows("screen")
-    opened.set_visible_rows([3, 4])
+    opened.navigation.set_visible_rows([3, 4])
     assert scorer._rest.isActive()
     scorer.stop()
     assert not scorer._rest.isActive()
@@ -388,43 +403,43 @@ def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
 )
 def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     make_project: MakeProject,
     tmp_path: Path,
     labels: tuple[str, ...],
     sentence: str,
 ) -> None:
-    session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
-    session.scorer.set_model(str(tiny_sce(tmp_path)))
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=labels))
-    session.set_visible_rows([1, 2])
-    with qtbot.waitSignal(session.told, timeout=60_000) as told:
-        score(session)
+    controllers.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
+    controllers.scorer.set_model(str(tiny_sce(tmp_path)))
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=labels))
+    controllers.navigation.set_visible_rows([1, 2])
+    with qtbot.waitSignal(controllers.messages.told, timeout=60_000) as told:
+        score(controllers)
     assert sentence in told.args[0]
     assert "\n" not in told.args[0]
-    qtbot.waitUntil(lambda: session.scorer.job is None)
-    assert [(run.alias, run.scored) for run in session.runs] == [("sce", 2), ("llm", 0)]
+    qtbot.waitUntil(lambda: controllers.scorer.job is None)
+    assert [(run.alias, run.scored) for run in controllers.workspace.runs] == [("sce", 2), ("llm", 0)]
 
 
 def test_a_text_longer_than_the_context_has_its_score(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    session.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
-    session.scorer.set_model(str(tiny_sce(tmp_path)))
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=LABELS))
-    session.set_visible_rows([1])
-    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+    controllers.scorer.set_baselines((f"llm:{tiny_llm(tmp_path)}",))
+    controllers.scorer.set_model(str(tiny_sce(tmp_path)))
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=LABELS))
+    controllers.navigation.set_visible_rows([1])
+    with qtbot.waitSignal(score(controllers).finished, timeout=60_000):
         pass
-    assert session.project is not None
-    assert session.project.scores(session.runs[1].id, [1])[1].probabilities.sum() == pytest.approx(
-        1, abs=1e-5
-    )
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.scores(controllers.workspace.runs[1].id, [1])[
+        1
+    ].probabilities.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_an_llm_whose_loading_is_stopped_changes_nothing(
-    qtbot: QtBot, opened: Session, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loading = threading.Event()
 
@@ -442,7 +457,7 @@ def test_an_llm_whose_loading_is_stopped_changes_nothing(
     assert engine.calls == []
 
 
-def test_similarity_and_the_llm_are_shown_side_by_side(opened: Session) -> None:
+def test_similarity_and_the_llm_are_shown_side_by_side(opened: Controllers) -> None:
     scorer = opened.scorer
     scorer.show_baseline("llm:one")
     scorer.show_baseline("llm:two")
@@ -454,37 +469,37 @@ def test_similarity_and_the_llm_are_shown_side_by_side(opened: Session) -> None:
 
 
 def test_an_llm_as_the_model_makes_no_vectors(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    session.scorer.set_baselines(())
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(labels=LABELS))
-    session.scorer.set_model(f"llm:{tiny_llm(tmp_path)}")
-    qtbot.waitUntil(lambda: session.scorer.ready, timeout=60_000)
-    assert session.scorer.known_vectors is None
-    with qtbot.waitSignal(session.scorer.count_tokens("late late").finished, timeout=60_000) as counted:
+    controllers.scorer.set_baselines(())
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(labels=LABELS))
+    controllers.scorer.set_model(f"llm:{tiny_llm(tmp_path)}")
+    qtbot.waitUntil(lambda: controllers.scorer.ready, timeout=60_000)
+    assert controllers.scorer.known_vectors is None
+    with qtbot.waitSignal(controllers.scorer.count_tokens("late late").finished, timeout=60_000) as counted:
         pass
     assert counted.args[0][0] > 1
-    with qtbot.waitSignal(ask_estimate(session).finished, timeout=60_000) as estimated:
+    with qtbot.waitSignal(ask_estimate(controllers).finished, timeout=60_000) as estimated:
         pass
     assert estimated.args[0] > 0
-    with qtbot.waitSignal(score(session).finished, timeout=60_000):
+    with qtbot.waitSignal(score(controllers).finished, timeout=60_000):
         pass
-    assert session.runs[0].scored == 4
-    with qtbot.waitSignal(session.told) as told:
-        session.show_similar(1)
+    assert controllers.workspace.runs[0].scored == 4
+    with qtbot.waitSignal(controllers.messages.told) as told:
+        controllers.review.show_similar(1)
     assert "an LLM makes none" in told.args[0]
 
 
 def test_a_baseline_that_is_none_is_told_and_left_out(
     qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
 ) -> None:
-    session = Session(lanes, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(make_project(labels=LABELS))
-    assert session.scorer.baselines == ()
-    with qtbot.waitSignal(session.told) as told:
-        session.scorer.settings_changed({"baseline"})
+    controllers = Controllers(lanes, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(make_project(labels=LABELS))
+    assert controllers.scorer.baselines == ()
+    with qtbot.waitSignal(controllers.messages.told) as told:
+        controllers.scorer.settings_changed({"baseline"})
     assert "nothing" in told.args[0]
-    with qtbot.waitSignal(session.settled):
-        session.shut_down()
+    with qtbot.waitSignal(controllers.projects.settled):
+        controllers.projects.shut_down()

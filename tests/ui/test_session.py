@@ -11,8 +11,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import takeover, work
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import JobState
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.colours import FIRST_COLOURS
@@ -26,16 +26,16 @@ from tests.ui.conftest import MakeProject
 LABELS = ("Late", "Damaged", "Praise")
 
 
-def open_in(qtbot: QtBot, session: Session, path: Path) -> Project:
-    with qtbot.waitSignal(session.projectOpened):
-        session.open_project(path)
-    assert session.project is not None
-    return session.project
+def open_in(qtbot: QtBot, controllers: Controllers, path: Path) -> Project:
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.open_project(path)
+    assert controllers.workspace.project is not None
+    return controllers.workspace.project
 
 
-def told(session: Session) -> list[tuple[str, str]]:
+def told(controllers: Controllers) -> list[tuple[str, str]]:
     heard: list[tuple[str, str]] = []
-    session.told.connect(lambda sentence, tone: heard.append((tone, sentence)))
+    controllers.messages.told.connect(lambda sentence, tone: heard.append((tone, sentence)))
     return heard
 
 
@@ -48,176 +48,188 @@ def endless(project: Project, *, progress: Progress) -> None:
 # --- projects ----------------------------------------------------------------------------------------------
 
 
-def test_open_and_close(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
+def test_open_and_close(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> None:
     path = make_project(labels=LABELS)
-    project = open_in(qtbot, session, path)
+    project = open_in(qtbot, controllers, path)
     assert project.name == "Parcels"
-    assert tuple(label.name for label in session.labels) == LABELS
-    assert session.query == RowQuery()
-    qtbot.waitUntil(lambda: session.counts is not None)
-    assert session.counts is not None
-    assert (session.counts.rows, session.counts.labelled, session.counts.blank) == (5, 0, 1)
-    session.set_current_row(2)
-    with qtbot.waitSignals([session.currentRowChanged, session.projectClosed]):
-        session.close_project()
-    assert session.project is None
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
-    assert (session.labels, session.current_row, session.counts, session.runs) == ((), None, None, ())
+    assert tuple(label.name for label in controllers.workspace.labels) == LABELS
+    assert controllers.navigation.query == RowQuery()
+    qtbot.waitUntil(lambda: controllers.workspace.counts is not None)
+    assert controllers.workspace.counts is not None
+    assert (
+        controllers.workspace.counts.rows,
+        controllers.workspace.counts.labelled,
+        controllers.workspace.counts.blank,
+    ) == (5, 0, 1)
+    controllers.navigation.set_current_row(2)
+    with qtbot.waitSignals([controllers.navigation.currentRowChanged, controllers.workspace.projectClosed]):
+        controllers.projects.close_project()
+    assert controllers.workspace.project is None
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    assert (
+        controllers.workspace.labels,
+        controllers.navigation.current_row,
+        controllers.workspace.counts,
+        controllers.workspace.runs,
+    ) == ((), None, None, ())
     assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
 
 
 def test_opening_the_open_project_changes_nothing(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project()
-    project = open_in(qtbot, session, path)
-    session.open_project(path.parent / "." / path.name)
+    project = open_in(qtbot, controllers, path)
+    controllers.projects.open_project(path.parent / "." / path.name)
     qtbot.wait(100)
-    assert session.project is project
+    assert controllers.workspace.project is project
     assert not project.read_only
 
 
 def test_reopening_right_after_closing_is_not_read_only(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project()
-    open_in(qtbot, session, path)
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    assert not open_in(qtbot, session, path).read_only
+    open_in(qtbot, controllers, path)
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    assert not open_in(qtbot, controllers, path).read_only
 
 
 def test_what_cannot_be_opened_keeps_the_open_project(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    project = open_in(qtbot, session, make_project())
+    project = open_in(qtbot, controllers, make_project())
     other = tmp_path / "picture.sce"
     other.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(1000))
-    heard = told(session)
-    with qtbot.waitSignal(session.told):
-        session.open_project(other)
+    heard = told(controllers)
+    with qtbot.waitSignal(controllers.messages.told):
+        controllers.projects.open_project(other)
     assert heard[0][0] == "warn"
-    assert session.project is project
+    assert controllers.workspace.project is project
     assert project.row_count() == 5
 
 
 def test_newer_project_is_refused_in_one_sentence(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project()
     with sqlite3.connect(path) as raw:
         raw.execute("PRAGMA user_version = 999")
     raw.close()
-    heard = told(session)
-    with qtbot.waitSignal(session.told):
-        session.open_project(path)
+    heard = told(controllers)
+    with qtbot.waitSignal(controllers.messages.told):
+        controllers.projects.open_project(path)
     assert heard[0][0] == "warn"
     assert "newer" in heard[0][1]
-    assert session.project is None
+    assert controllers.workspace.project is None
 
 
 def test_second_window_is_read_only_and_says_so(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project(labels=LABELS)
     with Project.open(path):
-        heard = told(session)
-        project = open_in(qtbot, session, path)
+        heard = told(controllers)
+        project = open_in(qtbot, controllers, path)
         assert project.read_only
-        assert session.read_only
+        assert controllers.workspace.read_only
         assert heard == [("warn", project.read_only_reason)]
-        assert not session.decide([1], Decision.NONE)
-        assert not session.set_labels([Label("Other")])
+        assert not controllers.edits.decide([1], Decision.NONE)
+        assert not controllers.edits.set_labels([Label("Other")])
         assert len(heard) == 3
-        with qtbot.waitSignal(session.projectClosed):
-            session.close_project()
+        with qtbot.waitSignal(controllers.workspace.projectClosed):
+            controllers.projects.close_project()
 
 
 def test_the_second_window_takes_over_by_one_click(
-    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(takeover, "LOOK_MS", 20)
     path = make_project(labels=LABELS)
     offers: list[tuple[str, str, Callable[[], object], str]] = []
-    session.offered.connect(lambda *offer: offers.append(offer))
+    controllers.messages.offered.connect(lambda *offer: offers.append(offer))
     with Project.open(path) as first:
-        open_in(qtbot, session, path)
-        session.set_query(RowQuery(search="late"))
-        session.set_current_row(2)
+        open_in(qtbot, controllers, path)
+        controllers.navigation.set_query(RowQuery(search="late"))
+        controllers.navigation.set_current_row(2)
         first.decide([1], Decision.NONE)
         qtbot.wait(100)
         assert offers == []  # it is still open there
     qtbot.waitUntil(lambda: len(offers) == 1)
     sentence, button, take, _ = offers[0]
     assert (sentence, button) == (takeover.FREE, "Make changes here")
-    assert session.read_only
-    with qtbot.waitSignals([session.projectOpened, session.countsChanged]):
+    assert controllers.workspace.read_only
+    with qtbot.waitSignals([controllers.workspace.projectOpened, controllers.workspace.countsChanged]):
         take()
-    assert not session.read_only
-    assert (session.query.search, session.current_row) == ("late", 2)  # where it was
-    assert session.decide([2], Decision.NONE)
+    assert not controllers.workspace.read_only
+    assert (controllers.navigation.query.search, controllers.navigation.current_row) == (
+        "late",
+        2,
+    )  # where it was
+    assert controllers.edits.decide([2], Decision.NONE)
     qtbot.wait(100)
     assert len(offers) == 1
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
     assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
     with Project.open(path) as again:
         assert list(again.annotations([1, 2])) == [1, 2]
 
 
 def test_opening_again_what_was_open_elsewhere_takes_over_too(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project(labels=LABELS)
     with Project.open(path):
-        open_in(qtbot, session, path)
-        assert open_in(qtbot, session, path).read_only  # it still is
-    assert not open_in(qtbot, session, path).read_only
+        open_in(qtbot, controllers, path)
+        assert open_in(qtbot, controllers, path).read_only  # it still is
+    assert not open_in(qtbot, controllers, path).read_only
 
 
 def test_nobody_waits_for_a_project_that_is_closed_or_write_protected(
-    qtbot: QtBot, session: Session, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(takeover, "LOOK_MS", 20)
     path, other = make_project(labels=LABELS), make_project("Other")
     offers: list[str] = []
-    session.offered.connect(lambda sentence, *_: offers.append(sentence))
+    controllers.messages.offered.connect(lambda sentence, *_: offers.append(sentence))
     with Project.open(path):
-        open_in(qtbot, session, path)
-        open_in(qtbot, session, other)
-    assert not session.takeover._timer.isActive()
+        open_in(qtbot, controllers, path)
+        open_in(qtbot, controllers, other)
+    assert not controllers.takeover._timer.isActive()
     qtbot.wait(60)
     assert offers == []
 
 
 def test_opening_another_project_ends_the_work_on_the_first(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
-    first = open_in(qtbot, session, make_project("First"))
-    job = session.submit(endless, first, title="Endless")
-    reading = session.submit(endless, first, title="Endless too", lane="reads", quiet=True)
-    session.lanes.files.cancel_all()  # opening waits in the same lane; that is not what this test is about
+    first = open_in(qtbot, controllers, make_project("First"))
+    job = controllers.workspace.submit(endless, first, title="Endless")
+    reading = controllers.workspace.submit(endless, first, title="Endless too", lane="reads", quiet=True)
+    controllers.workspace.lanes.files.cancel_all()  # opening waits in the same lane; that is not what this test is about
     second = make_project("Second", texts=("one",))
-    opened = open_in(qtbot, session, second)
+    opened = open_in(qtbot, controllers, second)
     assert opened.row_count() == 1
     assert (job.state, reading.state) == (JobState.CANCELLED, JobState.CANCELLED)
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
     assert not list(second.parent.glob("First.sce-*"))
 
 
 @pytest.mark.parametrize("lane", ["models", "files", "reads"])
 def test_shut_down_waits_for_work_and_leaves_one_file(
-    qtbot: QtBot, session: Session, make_project: MakeProject, lane: str
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, lane: str
 ) -> None:
     path = make_project()
-    project = open_in(qtbot, session, path)
-    job = session.submit(endless, project, title="Endless", lane=lane)  # type: ignore[arg-type]
+    project = open_in(qtbot, controllers, path)
+    job = controllers.workspace.submit(endless, project, title="Endless", lane=lane)  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
-    with qtbot.waitSignal(session.settled, timeout=2000):
-        session.shut_down()
+    with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
+        controllers.projects.shut_down()
     assert job.state is JobState.CANCELLED
-    assert session.project is None
+    assert controllers.workspace.project is None
     assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
     with sqlite3.connect(path) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -225,21 +237,23 @@ def test_shut_down_waits_for_work_and_leaves_one_file(
 
 
 def test_project_that_arrives_during_shut_down_is_closed(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project()
-    session.open_project(path)
-    with qtbot.waitSignal(session.settled):
-        session.shut_down()
-    assert session.project is None
+    controllers.projects.open_project(path)
+    with qtbot.waitSignal(controllers.projects.settled):
+        controllers.projects.shut_down()
+    assert controllers.workspace.project is None
     with Project.open(path) as again:
         assert not again.read_only
 
 
-def test_copy_is_a_project(qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path) -> None:
-    open_in(qtbot, session, make_project(labels=LABELS))
+def test_copy_is_a_project(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
+) -> None:
+    open_in(qtbot, controllers, make_project(labels=LABELS))
     copy = tmp_path / "Copy.sce"
-    job = session.save_copy(copy)
+    job = controllers.projects.save_copy(copy)
     assert job is not None
     with qtbot.waitSignal(job.finished):
         pass
@@ -256,22 +270,22 @@ def table(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_import_makes_and_opens_a_project(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_import_makes_and_opens_a_project(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     path = table(tmp_path, "id,text,gold\n1,late,Late\n2,broken,Late\n3,kind,Praise\n4,,\n")
-    session.settings["projects_folder"] = str(tmp_path / "projects")
+    controllers.preferences.settings["projects_folder"] = str(tmp_path / "projects")
     choices = ImportChoices(path, TableOptions(), text_columns=(1,), label_column=2)
-    heard = told(session)
-    with qtbot.waitSignal(session.projectOpened):
-        session.import_table(choices)
+    heard = told(controllers)
+    with qtbot.waitSignal(controllers.workspace.projectOpened):
+        controllers.projects.import_table(choices)
     assert [tone for tone, _ in heard] == ["info"]
     assert "without text" in heard[0][1]
-    project = session.project
+    project = controllers.workspace.project
     assert project is not None
     assert project.path == tmp_path / "projects" / "in.sce"
-    assert [label.name for label in session.labels] == ["Late", "Praise"]
+    assert [label.name for label in controllers.workspace.labels] == ["Late", "Praise"]
     ids = project.row_ids()
     annotations = project.annotations(ids)
-    late, praise = (label.id for label in session.labels)
+    late, praise = (label.id for label in controllers.workspace.labels)
     assert [annotations[i].label_ids if i in annotations else () for i in ids.tolist()] == [
         (late,),
         (late,),
@@ -288,46 +302,48 @@ def test_import_of_the_same_table_again_takes_a_free_name(tmp_path: Path) -> Non
     assert work.free_path(tmp_path, "in") == tmp_path / "in 3.sce"
 
 
-def test_failed_import_leaves_nothing(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_failed_import_leaves_nothing(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     folder = tmp_path / "projects"
-    session.settings["projects_folder"] = str(folder)
-    heard = told(session)
-    with qtbot.waitSignal(session.told):
-        session.import_table(
+    controllers.preferences.settings["projects_folder"] = str(folder)
+    heard = told(controllers)
+    with qtbot.waitSignal(controllers.messages.told):
+        controllers.projects.import_table(
             ImportChoices(table(tmp_path, "text\na\n"), TableOptions(encoding="none"), text_columns=(0,))
         )
     assert heard[0][0] == "warn"
     assert list(folder.iterdir()) == []
 
 
-def test_folder_that_cannot_be_made_is_told(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_made_is_told(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    session.settings["projects_folder"] = str(tmp_path / "file" / "projects")
-    heard = told(session)
-    with qtbot.waitSignal(session.told):
-        session.import_table(ImportChoices(table(tmp_path, "text\na\n"), TableOptions(), text_columns=(0,)))
+    controllers.preferences.settings["projects_folder"] = str(tmp_path / "file" / "projects")
+    heard = told(controllers)
+    with qtbot.waitSignal(controllers.messages.told):
+        controllers.projects.import_table(
+            ImportChoices(table(tmp_path, "text\na\n"), TableOptions(), text_columns=(0,))
+        )
     assert heard[0][0] == "warn"
     assert "choose another" in heard[0][1]
 
 
 def test_append_adds_rows_and_tells(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    project = open_in(qtbot, session, make_project(labels=LABELS))
+    project = open_in(qtbot, controllers, make_project(labels=LABELS))
     path = table(tmp_path, "ref,text\n9,one more\n")
-    with qtbot.waitSignals([session.rowsChanged, session.countsChanged]):
-        session.import_table(ImportChoices(path, TableOptions(), text_columns=(1,), append=True))
+    with qtbot.waitSignals([controllers.workspace.rowsChanged, controllers.workspace.countsChanged]):
+        controllers.projects.import_table(ImportChoices(path, TableOptions(), text_columns=(1,), append=True))
     assert project.row_count() == 6
-    assert tuple(label.name for label in session.labels) == LABELS
+    assert tuple(label.name for label in controllers.workspace.labels) == LABELS
 
 
 def test_append_of_other_columns_is_refused(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    project = open_in(qtbot, session, make_project())
-    heard = told(session)
-    with qtbot.waitSignal(session.told):
-        session.import_table(
+    project = open_in(qtbot, controllers, make_project())
+    heard = told(controllers)
+    with qtbot.waitSignal(controllers.messages.told):
+        controllers.projects.import_table(
             ImportChoices(table(tmp_path, "other\nx\n"), TableOptions(), text_columns=(0,), append=True)
         )
     assert heard[0][0] == "warn"
@@ -335,11 +351,11 @@ def test_append_of_other_columns_is_refused(
 
 
 def test_export_writes_and_says_how_many(
-    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
 ) -> None:
-    open_in(qtbot, session, make_project(labels=LABELS))
-    heard = told(session)
-    job = session.export_table(ExportChoices(tmp_path / "out.csv"))
+    open_in(qtbot, controllers, make_project(labels=LABELS))
+    heard = told(controllers)
+    job = controllers.projects.export_table(ExportChoices(tmp_path / "out.csv"))
     assert job is not None
     with qtbot.waitSignal(job.finished) as finished:
         pass
@@ -350,9 +366,9 @@ def test_export_writes_and_says_how_many(
     assert lines[0].startswith("ref,text,label")
 
 
-def test_preview_fails_to_the_caller_alone(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
-    heard = told(session)
-    job = session.preview(tmp_path / "missing.csv")
+def test_preview_fails_to_the_caller_alone(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
+    heard = told(controllers)
+    job = controllers.projects.preview(tmp_path / "missing.csv")
     with qtbot.waitSignal(job.failed) as failed:
         pass
     assert isinstance(failed.args[0], UserError)
@@ -362,76 +378,89 @@ def test_preview_fails_to_the_caller_alone(qtbot: QtBot, session: Session, tmp_p
 # --- edits -------------------------------------------------------------------------------------------------
 
 
-def test_labels_get_colours_that_stay(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
-    open_in(qtbot, session, make_project())
-    with qtbot.waitSignal(session.labelsChanged):
-        assert session.set_labels([Label("Late"), Label("Damaged", colour=FIRST_COLOURS[0]), Label("Praise")])
-    assert [label.colour for label in session.labels] == [
+def test_labels_get_colours_that_stay(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
+) -> None:
+    open_in(qtbot, controllers, make_project())
+    with qtbot.waitSignal(controllers.workspace.labelsChanged):
+        assert controllers.edits.set_labels(
+            [Label("Late"), Label("Damaged", colour=FIRST_COLOURS[0]), Label("Praise")]
+        )
+    assert [label.colour for label in controllers.workspace.labels] == [
         FIRST_COLOURS[1],
         FIRST_COLOURS[0],
         FIRST_COLOURS[2],
     ]
-    assert all(label.id is not None for label in session.labels)
-    with qtbot.waitSignal(session.labelsChanged):
-        session.set_labels(session.labels[1:])
-    assert [label.colour for label in session.labels] == [FIRST_COLOURS[0], FIRST_COLOURS[2]]
+    assert all(label.id is not None for label in controllers.workspace.labels)
+    with qtbot.waitSignal(controllers.workspace.labelsChanged):
+        controllers.edits.set_labels(controllers.workspace.labels[1:])
+    assert [label.colour for label in controllers.workspace.labels] == [FIRST_COLOURS[0], FIRST_COLOURS[2]]
 
 
-def test_same_labels_again_change_nothing(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
-    open_in(qtbot, session, make_project())
-    session.set_labels([Label("Late"), Label("Damaged")])
-    with qtbot.assertNotEmitted(session.labelsChanged):
-        assert session.set_labels(session.labels)
+def test_same_labels_again_change_nothing(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
+) -> None:
+    open_in(qtbot, controllers, make_project())
+    controllers.edits.set_labels([Label("Late"), Label("Damaged")])
+    with qtbot.assertNotEmitted(controllers.workspace.labelsChanged):
+        assert controllers.edits.set_labels(controllers.workspace.labels)
 
 
 def test_two_equal_labels_are_refused_in_place(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project(labels=LABELS))
-    heard = told(session)
-    assert not session.set_labels([Label("Late"), Label("Late")])
+    open_in(qtbot, controllers, make_project(labels=LABELS))
+    heard = told(controllers)
+    assert not controllers.edits.set_labels([Label("Late"), Label("Late")])
     assert heard[0][0] == "warn"
-    assert tuple(label.name for label in session.labels) == LABELS
+    assert tuple(label.name for label in controllers.workspace.labels) == LABELS
 
 
 def test_decisions_and_marks_are_told_and_counted(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
-    project = open_in(qtbot, session, make_project(labels=LABELS))
-    late = session.labels[0].id
+    project = open_in(qtbot, controllers, make_project(labels=LABELS))
+    late = controllers.workspace.labels[0].id
     assert late is not None
-    with qtbot.waitSignal(session.annotationsChanged) as changed:
-        assert session.decide([1, 2], Decision.LABEL, [late])
+    with qtbot.waitSignal(controllers.workspace.annotationsChanged) as changed:
+        assert controllers.edits.decide([1, 2], Decision.LABEL, [late])
     assert changed.args == [[1, 2]]
     assert project.annotations([1])[1].queue == "file"
-    qtbot.waitUntil(lambda: session.counts is not None and session.counts.labelled == 2)
-    assert session.counts is not None
-    assert session.counts.labels[late] == 2
-    assert session.clear_decision([2])
-    assert session.set_marks([4], flag=True, note="look again")
+    qtbot.waitUntil(
+        lambda: controllers.workspace.counts is not None and controllers.workspace.counts.labelled == 2
+    )
+    assert controllers.workspace.counts is not None
+    assert controllers.workspace.counts.labels[late] == 2
+    assert controllers.edits.clear_decision([2])
+    assert controllers.edits.set_marks([4], flag=True, note="look again")
     assert project.marks([4])[4].note == "look again"
-    qtbot.waitUntil(lambda: session.counts is not None and session.counts.states[RowState.FLAGGED] == 1)
-    assert session.counts.labelled == 1
+    qtbot.waitUntil(
+        lambda: (
+            controllers.workspace.counts is not None
+            and controllers.workspace.counts.states[RowState.FLAGGED] == 1
+        )
+    )
+    assert controllers.workspace.counts.labelled == 1
 
 
-def test_edit_without_a_project_does_nothing(session: Session) -> None:
-    assert not session.decide([1], Decision.NONE)
-    assert not session.set_labels([Label("a")])
-    assert session.save_copy(Path("x")) is None
-    assert session.scorer.score() is None
+def test_edit_without_a_project_does_nothing(controllers: Controllers) -> None:
+    assert not controllers.edits.decide([1], Decision.NONE)
+    assert not controllers.edits.set_labels([Label("a")])
+    assert controllers.projects.save_copy(Path("x")) is None
+    assert controllers.scorer.score() is None
 
 
-def test_query_and_row_are_told_once(qtbot: QtBot, session: Session) -> None:
-    with qtbot.waitSignal(session.queryChanged):
-        session.set_query(RowQuery(search="late"))
-    with qtbot.assertNotEmitted(session.queryChanged):
-        session.set_query(RowQuery(search="late"))
-    with qtbot.waitSignal(session.currentRowChanged):
-        session.set_current_row(3)
-    with qtbot.assertNotEmitted(session.currentRowChanged):
-        session.set_current_row(3)
+def test_query_and_row_are_told_once(qtbot: QtBot, controllers: Controllers) -> None:
+    with qtbot.waitSignal(controllers.navigation.queryChanged):
+        controllers.navigation.set_query(RowQuery(search="late"))
+    with qtbot.assertNotEmitted(controllers.navigation.queryChanged):
+        controllers.navigation.set_query(RowQuery(search="late"))
+    with qtbot.waitSignal(controllers.navigation.currentRowChanged):
+        controllers.navigation.set_current_row(3)
+    with qtbot.assertNotEmitted(controllers.navigation.currentRowChanged):
+        controllers.navigation.set_current_row(3)
 
 
-def test_setting_is_written(session: Session) -> None:
-    session.change_setting("theme", "dark")
-    assert '"theme": "dark"' in session.settings.file.read_text(encoding="utf-8")
+def test_setting_is_written(controllers: Controllers) -> None:
+    controllers.preferences.change_setting("theme", "dark")
+    assert '"theme": "dark"' in controllers.preferences.settings.file.read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.queries import order_name
 from sce_desktop.controllers.review_work import NO_VECTORS, NOT_READY
-from sce_desktop.controllers.session import Session
 from sce_desktop.controllers.start_review import DIGITS_QUESTION, NOTHING_OPEN, READY
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.query import RowQuery
@@ -29,78 +29,83 @@ from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
 from tests.ui.test_whole_window import LOADED_MS, click, the, whole  # noqa: F401
+from tests.ui.wiring import wired
 
 
 @pytest.mark.model
 def test_the_first_scoring_leads_to_the_default_queue(
     qtbot: QtBot,
-    whole: tuple[MainWindow, Session],  # noqa: F811
+    whole: tuple[MainWindow, Controllers],  # noqa: F811
 ) -> None:
-    window, session = whole
-    session.open_sample()
+    window, controllers = whole
+    controllers.projects.open_sample()
     qtbot.waitUntil(lambda: window.strip.button.isVisible(), timeout=LOADED_MS)
     assert (window.strip.text.text(), window.strip.button.text()) == (READY, "Start reviewing")
     table = the(window, RowsView).table
-    assert order_name(session.query) == "file order"  # as it was opened
+    assert order_name(controllers.navigation.query) == "file order"  # as it was opened
     window.tool_bar.focus_search()
     click(qtbot, window.strip.button)
-    qtbot.waitUntil(lambda: order_name(session.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
-    drawn = session.query.given
+    qtbot.waitUntil(lambda: order_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
+    drawn = controllers.navigation.query.given
     first = drawn[0]
-    qtbot.waitUntil(lambda: session.current_row == first and table.currentIndex().row() == 0)
+    qtbot.waitUntil(lambda: controllers.navigation.current_row == first and table.currentIndex().row() == 0)
     assert table.hasFocus()
     assert window.strip.text.text() == DIGITS_QUESTION
     click(qtbot, window.strip.button)  # by rank, as it is
     assert window.strip.isHidden()
     QTest.keyClick(table, Qt.Key.Key_1)
-    assert session.current_row == session.query.given[1]
+    assert controllers.navigation.current_row == controllers.navigation.query.given[1]
     offered: list[object] = []
-    session.offered.connect(lambda *told: offered.append(told))
-    session.set_query(RowQuery())
-    qtbot.waitUntil(lambda: len(the(window, RowsView).model.ids) > 1 and session.lanes.reads.busy is False)
+    controllers.messages.offered.connect(lambda *told: offered.append(told))
+    controllers.navigation.set_query(RowQuery())
+    qtbot.waitUntil(
+        lambda: len(the(window, RowsView).model.ids) > 1 and controllers.workspace.lanes.reads.busy is False
+    )
     QTest.keyClick(table, Qt.Key.Key_Q)
-    qtbot.waitUntil(lambda: order_name(session.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
-    assert session.query.given == drawn[1:]  # a decision takes its row out and leaves the order as it was
-    qtbot.waitUntil(lambda: session.current_row == session.query.given[0])
+    qtbot.waitUntil(lambda: order_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
+    assert (
+        controllers.navigation.query.given == drawn[1:]
+    )  # a decision takes its row out and leaves the order as it was
+    qtbot.waitUntil(lambda: controllers.navigation.current_row == controllers.navigation.query.given[0])
     QTest.keyClick(table, Qt.Key.Key_J)
     (entry,) = (a for a in window.menus.all_actions() if a.text() == "Start &reviewing")
     entry.trigger()  # once more: the same order, from its top
-    qtbot.waitUntil(lambda: session.current_row == session.query.given[0])
-    assert session.query.given == drawn[1:]
-    job = session.scorer.score()
+    qtbot.waitUntil(lambda: controllers.navigation.current_row == controllers.navigation.query.given[0])
+    assert controllers.navigation.query.given == drawn[1:]
+    job = controllers.scorer.score()
     assert job is not None
-    qtbot.waitUntil(lambda: session.scorer.job is None, timeout=LOADED_MS)
-    settle(qtbot, session)
+    qtbot.waitUntil(lambda: controllers.scorer.job is None, timeout=LOADED_MS)
+    settle(qtbot, controllers)
     assert offered == []
 
 
 def test_without_vectors_the_reason_is_told(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
-    open_in(qtbot, session, make_project(labels=LABELS))
-    with qtbot.waitSignal(session.told) as told:
-        session.review.begin()
+    open_in(qtbot, controllers, make_project(labels=LABELS))
+    with qtbot.waitSignal(controllers.messages.told) as told:
+        controllers.review.begin()
     assert told.args == [NOT_READY, "warn"]  # nothing is loaded yet
-    session.scorer.ready = True
-    with qtbot.waitSignal(session.told) as told:
-        session.review.begin()
+    controllers.scorer.ready = True
+    with qtbot.waitSignal(controllers.messages.told) as told:
+        controllers.review.begin()
     assert told.args == [NO_VECTORS, "warn"]  # an LLM is
-    assert session.query == RowQuery()
+    assert controllers.navigation.query == RowQuery()
 
 
 @pytest.fixture
-def vectors(session: Session, tmp_path: Path) -> Iterator[VectorCache]:
+def vectors(controllers: Controllers, tmp_path: Path) -> Iterator[VectorCache]:
     """Text vectors as a loaded model has them; none is there yet."""
     with VectorCache(tmp_path / "v.db") as cache:
-        session.scorer.shelf.known_vectors = KnownVectors("e", cache)
+        controllers.scorer.shelf.known_vectors = KnownVectors("e", cache)
         yield cache
 
 
-def opened(qtbot: QtBot, session: Session, path: Path, *, scored: int) -> Project:
+def opened(qtbot: QtBot, controllers: Controllers, path: Path, *, scored: int) -> Project:
     with Project.open(path) as project:
         if scored:
             give_scores(project, [0] * scored, finish=False)
-    return open_in(qtbot, session, path)
+    return open_in(qtbot, controllers, path)
 
 
 def read_all(cache: VectorCache, count: int, embedder: str = "e") -> None:
@@ -128,7 +133,7 @@ TEXTS = tuple(f"Text {n}" for n in range(12))
 )
 def test_the_true_reason_is_told_why_no_queue_can_be_shown(
     qtbot: QtBot,
-    session: Session,
+    controllers: Controllers,
     make_project: MakeProject,
     vectors: VectorCache,
     scored: int,
@@ -136,88 +141,90 @@ def test_the_true_reason_is_told_why_no_queue_can_be_shown(
     decided: Sequence[int],
     reason: str,
 ) -> None:
-    opened(qtbot, session, make_project(texts=TEXTS, labels=LABELS), scored=scored)
+    opened(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS), scored=scored)
     if cached:
         read_all(vectors, 12)
-    session.decide(list(decided), Decision.NONE)
-    bar = FilterBar(session)
+    controllers.edits.decide(list(decided), Decision.NONE)
+    bar = wired(FilterBar, controllers)()
     qtbot.addWidget(bar)
     choose = next(a for a in bar.order_menu().actions() if a.text().startswith("Diverse"))
     choose.setEnabled(True)
-    for begin in (session.review.begin, choose.trigger):
-        with qtbot.waitSignal(session.told) as told:
+    for begin in (controllers.review.begin, choose.trigger):
+        with qtbot.waitSignal(controllers.messages.told) as told:
             begin()
         assert told.args[0].startswith(reason)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
-def begin(qtbot: QtBot, session: Session) -> tuple[int, ...]:
-    found = session.review.find_diverse()
+def begin(qtbot: QtBot, controllers: Controllers) -> tuple[int, ...]:
+    found = controllers.review.find_diverse()
     assert found is not None
     with qtbot.waitSignal(found.ended):
-        found.finished.connect(session.review._on_diverse)
-    return session.query.given
+        found.finished.connect(controllers.review._on_diverse)
+    return controllers.navigation.query.given
 
 
 def test_the_queue_keeps_its_order_until_something_changes_it(
-    qtbot: QtBot, session: Session, make_project: MakeProject, vectors: VectorCache
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, vectors: VectorCache
 ) -> None:
     path = make_project(texts=TEXTS, labels=LABELS)
-    project = opened(qtbot, session, path, scored=12)
+    project = opened(qtbot, controllers, path, scored=12)
     read_all(vectors, 12)
-    first = begin(qtbot, session)
+    first = begin(qtbot, controllers)
     assert sorted(first) == list(range(1, 13))
     assert first != tuple(range(1, 13))  # varied, not as they came
-    assert begin(qtbot, session) == first  # nothing was decided
-    session.set_query(RowQuery())
-    assert begin(qtbot, session) == first  # nor where another order was shown in between
-    session.decide([first[0], first[5]], Decision.NONE)
+    assert begin(qtbot, controllers) == first  # nothing was decided
+    controllers.navigation.set_query(RowQuery())
+    assert begin(qtbot, controllers) == first  # nor where another order was shown in between
+    controllers.edits.decide([first[0], first[5]], Decision.NONE)
     left = tuple(row for row in first if row not in (first[0], first[5]))
-    assert begin(qtbot, session) == left
-    session.undo()
-    assert begin(qtbot, session) == first  # who takes a decision back finds the row where it was
-    with qtbot.waitSignal(session.projectClosed):
-        session.close_project()
-    qtbot.waitUntil(lambda: not session.lanes.files.busy)
-    project = open_in(qtbot, session, path)
-    assert begin(qtbot, session) == first  # after a restart, too
+    assert begin(qtbot, controllers) == left
+    controllers.edits.undo()
+    assert begin(qtbot, controllers) == first  # who takes a decision back finds the row where it was
+    with qtbot.waitSignal(controllers.workspace.projectClosed):
+        controllers.projects.close_project()
+    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    project = open_in(qtbot, controllers, path)
+    assert begin(qtbot, controllers) == first  # after a restart, too
     more = [(str(n), f"Text {n}") for n in range(12, 16)]
     project.add_rows(("ref", "text"), [more], text_columns=[1], source={})
     read_all(vectors, 16)
-    assert sorted(begin(qtbot, session)) == list(range(1, 17))  # new rows take part
-    session.scorer.shelf.known_vectors = KnownVectors("another", vectors)
+    assert sorted(begin(qtbot, controllers)) == list(range(1, 17))  # new rows take part
+    controllers.scorer.shelf.known_vectors = KnownVectors("another", vectors)
     read_all(vectors, 16, "another")
-    session.decide([1], Decision.NONE)
-    assert sorted(begin(qtbot, session)) == list(range(2, 17))
-    settle(qtbot, session)
+    controllers.edits.decide([1], Decision.NONE)
+    assert sorted(begin(qtbot, controllers)) == list(range(2, 17))
+    settle(qtbot, controllers)
 
 
-def test_a_random_order_is_drawn_once(qtbot: QtBot, session: Session, make_project: MakeProject) -> None:
-    bar = FilterBar(session)
+def test_a_random_order_is_drawn_once(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
+) -> None:
+    bar = wired(FilterBar, controllers)()
     qtbot.addWidget(bar)
-    open_in(qtbot, session, make_project(texts=TEXTS, labels=LABELS))
+    open_in(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS))
     drawn = []
     for name in ("Random", "Shortest text", "Random"):
         next(a for a in bar.order_menu().actions() if a.text() == name).trigger()
-        drawn.append(session.query)
-        settle(qtbot, session)
+        drawn.append(controllers.navigation.query)
+        settle(qtbot, controllers)
     assert drawn[0] == drawn[2] != drawn[1]
     assert drawn[0].seed
 
 
 def test_the_menu_marks_the_queue_to_begin_with_and_the_sheet_has_its_key(
-    qtbot: QtBot, session: Session, make_project: MakeProject
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
-    bar = FilterBar(session)
+    bar = wired(FilterBar, controllers)()
     qtbot.addWidget(bar)
-    open_in(qtbot, session, make_project(labels=LABELS))
+    open_in(qtbot, controllers, make_project(labels=LABELS))
     menu = bar.order_menu()
     marked: QAction = menu.defaultAction()
     assert marked.text() == "Diverse (recommended)"
     assert [a.text() for a in menu.actions() if "recommended" in a.text()] == [marked.text()]
-    dialog = KeysDialog(session)
+    dialog = wired(KeysDialog, controllers)()
     qtbot.addWidget(dialog)
     assert dialog.fields["start"].text() == "Q"
     dialog.fields["skip"].set_key("Q")
     assert dialog.problem.text().startswith("Q is the key of")
-    settle(qtbot, session)
+    settle(qtbot, controllers)

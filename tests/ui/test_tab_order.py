@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.palette import CommandPalette
@@ -56,15 +56,17 @@ def before(window: MainWindow, *widgets: QWidget) -> bool:
 
 
 @pytest.fixture
-def scored(qtbot: QtBot, session: Session, real_window: MainWindow, make_project: MakeProject) -> MainWindow:
+def scored(
+    qtbot: QtBot, controllers: Controllers, real_window: MainWindow, make_project: MakeProject
+) -> MainWindow:
     path = make_project(texts=tuple(f"Text {n}" for n in range(40)), labels=LABELS)
     with Project.open(path) as project:
         give_scores(project, [n % 3 for n in range(40)])
         give_scores(project, [n % 2 for n in range(40)], alias="similarity")
-    open_in(qtbot, session, path)
-    session.scorer._edited.disconnect()
-    session.decide([2], Decision.NONE)
-    settle(qtbot, session)
+    open_in(qtbot, controllers, path)
+    controllers.scorer._edited.disconnect()
+    controllers.edits.decide([2], Decision.NONE)
+    settle(qtbot, controllers)
     return real_window
 
 
@@ -73,12 +75,12 @@ def scored(qtbot: QtBot, session: Session, real_window: MainWindow, make_project
     "panel", ["", "Fine-tune", "Evaluate", "Findings", "Map", "Duplicates", "Jobs and log", "all"]
 )
 def test_every_stop_is_visible_and_in_the_window(
-    qtbot: QtBot, session: Session, scored: MainWindow, panel: str, key: Qt.Key
+    qtbot: QtBot, controllers: Controllers, scored: MainWindow, panel: str, key: Qt.Key
 ) -> None:
     for title in scored.docks if panel == "all" else filter(None, [panel]):
         scored.show_panel(title)
         scored.docks[title].build()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     stops = walk(scored, scored.tool_bar.search, key)
     for widget in stops:
         assert widget.isVisible(), widget.accessibleName()
@@ -88,7 +90,7 @@ def test_every_stop_is_visible_and_in_the_window(
     assert len(stops) > 25
 
 
-def test_tab_goes_as_the_eye_goes(qtbot: QtBot, session: Session, scored: MainWindow) -> None:
+def test_tab_goes_as_the_eye_goes(qtbot: QtBot, controllers: Controllers, scored: MainWindow) -> None:
     table, row = scored.findChild(RowsView), scored.findChild(RowPanel)
     labels = scored.findChild(LabelsPanel)
     assert isinstance(table, RowsView)
@@ -102,35 +104,37 @@ def test_tab_goes_as_the_eye_goes(qtbot: QtBot, session: Session, scored: MainWi
     assert before(scored, *buttons, bar.accept, bar.none, bar.skip, bar.unsure, bar.flag, bar.note_button)
     scored.show_panel("Duplicates")
     panel = scored.docks["Duplicates"].build()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     inside = [widget for widget in tab_stops(scored) if panel.isAncestorOf(widget)]
     assert inside
     assert before(scored, bar.note_button, *inside)
 
 
 def test_label_buttons_that_come_later_stand_where_they_are_seen(
-    qtbot: QtBot, session: Session, scored: MainWindow
+    qtbot: QtBot, controllers: Controllers, scored: MainWindow
 ) -> None:
     from sce_desktop.core.annotations import Label
 
-    session.set_labels([*session.labels, Label("Lost"), Label("Price")])
+    controllers.edits.set_labels([*controllers.workspace.labels, Label("Lost"), Label("Price")])
     row = scored.findChild(RowPanel)
     assert isinstance(row, RowPanel)
     buttons: list[LabelButton] = [button for button in row.labels.buttons if button.isVisible()]
     assert len(buttons) == 5
     assert before(scored, row.next, *buttons, row.decision.accept)
-    settle(qtbot, session)
+    settle(qtbot, controllers)
 
 
-def test_tab_walks_the_start_page(qtbot: QtBot, session: Session, real_window: MainWindow) -> None:
+def test_tab_walks_the_start_page(qtbot: QtBot, controllers: Controllers, real_window: MainWindow) -> None:
     page = real_window.start_page
     assert walk(real_window, page.open_button) == [page.open_button, page.sample_button]
 
 
-def test_no_table_of_a_panel_keeps_tab_for_itself(qtbot: QtBot, session: Session, scored: MainWindow) -> None:
+def test_no_table_of_a_panel_keeps_tab_for_itself(
+    qtbot: QtBot, controllers: Controllers, scored: MainWindow
+) -> None:
     for dock in scored.docks.values():
         dock.build()
-    settle(qtbot, session)
+    settle(qtbot, controllers)
     keeps = [table for table in scored.findChildren(QTableView) if table.tabKeyNavigation()]
     assert keeps == []
 
@@ -138,7 +142,7 @@ def test_no_table_of_a_panel_keeps_tab_for_itself(qtbot: QtBot, session: Session
 @pytest.mark.parametrize("leave", ["Escape", "run"])
 @pytest.mark.parametrize("where", ["table", "search", "label"])
 def test_after_the_palette_one_is_back_where_one_was(
-    qtbot: QtBot, session: Session, scored: MainWindow, where: str, leave: str
+    qtbot: QtBot, controllers: Controllers, scored: MainWindow, where: str, leave: str
 ) -> None:
     row, table = scored.findChild(RowPanel), scored.findChild(RowsView)
     assert isinstance(row, RowPanel)

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
 from sce_desktop.controllers import work
-from sce_desktop.controllers.session import Session
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import Mode, Theme
 from sce_desktop.ui.window.main_window import MainWindow
@@ -34,7 +34,11 @@ WRONG = "The pattern is not one that can be searched: a bracket is open at its f
 
 @pytest.fixture
 def window(
-    qtbot: QtBot, session: Session, theme: Theme, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    controllers: Controllers,
+    theme: Theme,
+    make_project: MakeProject,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> MainWindow:
     """A project of a long name that uses a version of a long name, and the whole table; an LLM beside it."""
     monkeypatch.setattr(work.ModelCache, "load", lambda *_, **__: [])
@@ -44,11 +48,11 @@ def window(
     with Project.open(path) as project:
         project.activate_version(add_version(project, {}, base=f"/models/{BASE}").id)
         project.use_whole_table(True)
-    window = make_window(session, theme)
+    window = make_window(controllers, theme)
     qtbot.addWidget(window, before_close_func=lambda _: setattr(window, "_settled", True))
     window.show()
-    open_in(qtbot, session, path)
-    settle(qtbot, session)
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
     return window
 
 
@@ -86,12 +90,12 @@ def plain(_window: MainWindow) -> None:
 
 
 def with_an_llm(window: MainWindow) -> None:
-    window._session.scorer.show_baseline("llm:some")
+    window._controllers.scorer.show_baseline("llm:some")
     assert run_bar(window).llm_button.text() == "LLM: screen ✓ ▾"
 
 
 def with_a_wrong_search(window: MainWindow) -> None:
-    window._session.queryFailed.emit(WRONG)
+    window._controllers.navigation.queryFailed.emit(WRONG)
 
 
 @pytest.mark.parametrize("state", [plain, with_an_llm, with_a_wrong_search])
@@ -120,15 +124,15 @@ def test_what_gives_way_is_whole_again_where_there_is_room(qtbot: QtBot, window:
     assert model.toolTip() == f"Model that scores: {TITLE}"
     assert model.accessibleDescription() == TITLE
     assert bar.name.text().endswith("…")
-    assert window._session.project is not None
-    assert bar.name.toolTip() == f"{NAME}\n{window._session.project.path}"
+    assert window._controllers.workspace.project is not None
+    assert bar.name.toolTip() == f"{NAME}\n{window._controllers.workspace.project.path}"
     assert not bar.rows.isVisible()
-    window._session.scorer.use_version(None, score=False)
+    window._controllers.scorer.use_version(None, score=False)
     qtbot.waitUntil(lambda: model.text() == "sce-mini, whole table ▾")
     resize(qtbot, window, 1600)
     assert bar.search.width() == 220
     assert bar.name.text() == NAME
-    assert bar.name.toolTip() == str(window._session.project.path)
+    assert bar.name.toolTip() == str(window._controllers.workspace.project.path)
     assert bar.rows.isVisible()
 
 

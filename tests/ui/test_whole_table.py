@@ -13,10 +13,10 @@ from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.rows_data import scores_of
 from sce_desktop.controllers.rows_text import run_title
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.choices import ExportChoices, ImportChoices, TuneChoices
@@ -40,7 +40,7 @@ from tests.tasks.test_whole_table import NAMES, ROWS, TEXTS
 from tests.ui.panels import open_in
 
 TITLE = "Use the whole table"
-Whole = tuple[MainWindow, Session]
+Whole = tuple[MainWindow, Controllers]
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +75,12 @@ def window_on(qtbot: QtBot, theme: Theme, tmp_path: Path, models: Path) -> Itera
         settings["baseline"] = ""
         lanes = Lanes()
         opened.append(lanes)
-        session = Session(lanes, settings)
-        window = make_window(session, theme)
-        qtbot.addWidget(window, before_close_func=lambda _: close(qtbot, window, session))
+        controllers = Controllers(lanes, settings)
+        window = make_window(controllers, theme)
+        qtbot.addWidget(window, before_close_func=lambda _: close(qtbot, window, controllers))
         window.resize(1280, 800)
         window.show()
-        return window, session
+        return window, controllers
 
     yield make
     for lanes in opened:
@@ -88,25 +88,25 @@ def window_on(qtbot: QtBot, theme: Theme, tmp_path: Path, models: Path) -> Itera
             lane.close()
 
 
-def close(qtbot: QtBot, window: MainWindow, session: Session) -> None:
+def close(qtbot: QtBot, window: MainWindow, controllers: Controllers) -> None:
     if window.isVisible():
-        with qtbot.waitSignal(session.settled):
+        with qtbot.waitSignal(controllers.projects.settled):
             window.close()
 
 
 @pytest.fixture
 def whole(qtbot: QtBot, window_on: Callable[[], Whole], path: Path) -> Whole:
     """The window with a project that is scored, each row alone."""
-    window, session = window_on()
-    open_in(qtbot, session, path)
-    scored(qtbot, session, session.scorer.score)
-    return window, session
+    window, controllers = window_on()
+    open_in(qtbot, controllers, path)
+    scored(qtbot, controllers, controllers.scorer.score)
+    return window, controllers
 
 
-def scored(qtbot: QtBot, session: Session, do: Callable[[], object]) -> None:
+def scored(qtbot: QtBot, controllers: Controllers, do: Callable[[], object]) -> None:
     """Do what makes rows be scored, and wait for the scores."""
     do()
-    qtbot.waitUntil(lambda: session.scorer.job is None and bool(session.runs))
+    qtbot.waitUntil(lambda: controllers.scorer.job is None and bool(controllers.workspace.runs))
 
 
 def switch(window: MainWindow) -> QAction:
@@ -115,25 +115,25 @@ def switch(window: MainWindow) -> QAction:
     return found[0]
 
 
-def said(session: Session) -> FloatArray:
-    assert session.project is not None
-    return session.project.run_matrix(session.runs[0].id)[1]
+def said(controllers: Controllers) -> FloatArray:
+    assert controllers.workspace.project is not None
+    return controllers.workspace.project.run_matrix(controllers.workspace.runs[0].id)[1]
 
 
-def main_runs(session: Session) -> list[Run]:
-    assert session.project is not None
-    return [run for run in session.project.runs() if run.alias == MAIN_ALIAS]
+def main_runs(controllers: Controllers) -> list[Run]:
+    assert controllers.workspace.project is not None
+    return [run for run in controllers.workspace.project.runs() if run.alias == MAIN_ALIAS]
 
 
 def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
-    window, session = whole
-    alone, bar = said(session), window.findChild(RunBar)
+    window, controllers = whole
+    alone, bar = said(controllers), window.findChild(RunBar)
     assert not switch(window).isChecked()
-    scored(qtbot, session, switch(window).trigger)
+    scored(qtbot, controllers, switch(window).trigger)
     assert switch(window).isChecked()
-    assert np.abs(said(session) - alone).max() > 0.01
-    (run,) = session.runs
-    assert (run.title, run.scored) == (f"{session.scorer.model}, whole table", len(TEXTS))
+    assert np.abs(said(controllers) - alone).max() > 0.01
+    (run,) = controllers.workspace.runs
+    assert (run.title, run.scored) == (f"{controllers.scorer.model}, whole table", len(TEXTS))
     assert bar is not None
     assert bar.model_button.text() == "ours, whole table ▾"
     assert bar.model_button.toolTip().endswith(", whole table")
@@ -141,10 +141,10 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     assert model is not None
     tip = model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
     assert tip.startswith(f"The best label by {run.title}. The table's other rows count in.")
-    session.set_current_row(1)
+    controllers.navigation.set_current_row(1)
     legend = window.workspace.row.labels.legend
     qtbot.waitUntil(lambda: legend.accessibleDescription() == "SCE, whole table")
-    session.decide([1], Decision.LABEL, [session.labels[0].id or 0])
+    controllers.edits.decide([1], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     window.docks["Evaluate"].bring()
     evaluate = window.docks["Evaluate"].build()
     assert isinstance(evaluate, EvaluatePanel)
@@ -155,7 +155,7 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     assert isinstance(findings, FindingsPanel)
     qtbot.waitUntil(lambda: findings.bar.model.itemText(0) == "With SCE, whole table")
     file = tmp_path / "out.csv"
-    job = session.export_table(ExportChoices(file, note=True))
+    job = controllers.projects.export_table(ExportChoices(file, note=True))
     assert job is not None
     with qtbot.waitSignal(job.finished):
         pass
@@ -165,46 +165,48 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
 def test_off_the_old_scores_come_back_and_nothing_is_scored(
     qtbot: QtBot, whole: Whole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window, session = whole
-    (alone,) = session.runs
-    scored(qtbot, session, switch(window).trigger)
-    (known,) = session.runs
+    window, controllers = whole
+    (alone,) = controllers.workspace.runs
+    scored(qtbot, controllers, switch(window).trigger)
+    (known,) = controllers.workspace.runs
     monkeypatch.setattr(Project, "add_scores", lambda *_: pytest.fail("scored again"))
-    scored(qtbot, session, switch(window).trigger)
-    assert (switch(window).isChecked(), session.runs[0].id) == (False, alone.id)
-    scored(qtbot, session, switch(window).trigger)
-    assert (switch(window).isChecked(), session.runs[0].id) == (True, known.id)
+    scored(qtbot, controllers, switch(window).trigger)
+    assert (switch(window).isChecked(), controllers.workspace.runs[0].id) == (False, alone.id)
+    scored(qtbot, controllers, switch(window).trigger)
+    assert (switch(window).isChecked(), controllers.workspace.runs[0].id) == (True, known.id)
 
 
 def test_what_was_scored_the_other_way_is_marked_meanwhile(whole: Whole) -> None:
-    _, session = whole
-    (alone,) = session.runs
-    assert session.project is not None
+    _, controllers = whole
+    (alone,) = controllers.workspace.runs
+    assert controllers.workspace.project is not None
 
     def marked() -> bool:
-        assert session.project is not None
-        return scores_of(session.project, [1], alone, session.labels)[1].older_model
+        assert controllers.workspace.project is not None
+        return scores_of(controllers.workspace.project, [1], alone, controllers.workspace.labels)[
+            1
+        ].older_model
 
     assert not marked()
-    session.project.use_whole_table(True)
+    controllers.workspace.project.use_whole_table(True)
     assert marked()
 
 
 def test_without_scores_of_rows_alone_none_are_made(
     qtbot: QtBot, window_on: Callable[[], Whole], path: Path
 ) -> None:
-    window, session = window_on()
-    open_in(qtbot, session, path)
+    window, controllers = window_on()
+    open_in(qtbot, controllers, path)
     switch(window).trigger()
-    assert session.scorer.job is None  # nothing was scored before
+    assert controllers.scorer.job is None  # nothing was scored before
     stages: list[str] = []
-    job = session.scorer.score()
+    job = controllers.scorer.score()
     assert job is not None
     job.progressed.connect(
         lambda _done, _total, stage: stages.append(stage), Qt.ConnectionType.DirectConnection
     )
-    scored(qtbot, session, lambda: None)
-    assert [run.title for run in main_runs(session)] == [f"{session.scorer.model}, whole table"]
+    scored(qtbot, controllers, lambda: None)
+    assert [run.title for run in main_runs(controllers)] == [f"{controllers.scorer.model}, whole table"]
     assert "reading the table" in stages
 
 
@@ -212,44 +214,46 @@ def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
     qtbot: QtBot, window_on: Callable[[], Whole], path: Path, models: Path
 ) -> None:
     folder = shutil.copytree(models, path.parent / "ours, whole table")
-    window, session = window_on()
-    session.scorer.set_model(str(folder))
-    open_in(qtbot, session, path)
-    scored(qtbot, session, session.scorer.score)
+    window, controllers = window_on()
+    controllers.scorer.set_model(str(folder))
+    open_in(qtbot, controllers, path)
+    scored(qtbot, controllers, controllers.scorer.score)
     bar, model = window.findChild(RunBar), window.findChild(RowsModel)
     assert bar is not None
     assert model is not None
 
     def shown() -> tuple[str, str, bool, bool]:
         tip = model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-        (run,) = session.runs
-        older = scores_of(session.project, [1], run, session.labels)[1].older_model
+        (run,) = controllers.workspace.runs
+        older = scores_of(controllers.workspace.project, [1], run, controllers.workspace.labels)[
+            1
+        ].older_model
         return bar.model_button.accessibleDescription(), run_title(run), "other rows count in" in tip, older
 
     assert shown() == ("ours, whole table", "SCE", False, False)
-    scored(qtbot, session, switch(window).trigger)
+    scored(qtbot, controllers, switch(window).trigger)
     assert shown() == ("ours, whole table, whole table", "SCE, whole table", True, False)
-    scored(qtbot, session, switch(window).trigger)
+    scored(qtbot, controllers, switch(window).trigger)
     assert shown() == ("ours, whole table", "SCE", False, False)
 
 
 def test_it_is_kept_in_the_project(qtbot: QtBot, window_on: Callable[[], Whole], path: Path) -> None:
-    window, session = window_on()
-    open_in(qtbot, session, path)
-    scored(qtbot, session, session.scorer.score)
-    scored(qtbot, session, switch(window).trigger)
-    before = said(session)
-    close(qtbot, window, session)
+    window, controllers = window_on()
+    open_in(qtbot, controllers, path)
+    scored(qtbot, controllers, controllers.scorer.score)
+    scored(qtbot, controllers, switch(window).trigger)
+    before = said(controllers)
+    close(qtbot, window, controllers)
 
-    window, session = window_on()
+    window, controllers = window_on()
     assert not switch(window).isEnabled()
     assert switch(window).toolTip() == "Open a table or a project first."
-    open_in(qtbot, session, path)
+    open_in(qtbot, controllers, path)
     assert switch(window).isChecked()
-    assert session.runs[0].whole_table
-    scored(qtbot, session, session.scorer.score)
-    assert len(main_runs(session)) == 2
-    np.testing.assert_array_equal(said(session), before)
+    assert controllers.workspace.runs[0].whole_table
+    scored(qtbot, controllers, controllers.scorer.score)
+    assert len(main_runs(controllers)) == 2
+    np.testing.assert_array_equal(said(controllers), before)
 
 
 @pytest.mark.parametrize(
@@ -264,16 +268,18 @@ def test_where_rows_cannot_help_it_is_grey_and_says_why(
     several: bool,
     reason: str,
 ) -> None:
-    window, session = window_on()
-    open_in(qtbot, session, write_project(tmp_path / "p.sce", names, multi_label=several))
-    assert session.project is not None
+    window, controllers = window_on()
+    open_in(qtbot, controllers, write_project(tmp_path / "p.sce", names, multi_label=several))
+    assert controllers.workspace.project is not None
     for entry in (switch(window), in_model_menu(window)):
         assert not entry.isEnabled()
         assert reason in entry.toolTip()
-    session.project.use_whole_table(True)  # it was on before labels went, or became several a row
-    session.scorer.follow_version()
-    scored(qtbot, session, session.scorer.score)
-    assert session.runs[0].title == session.scorer.model
+    controllers.workspace.project.use_whole_table(
+        True
+    )  # it was on before labels went, or became several a row
+    controllers.scorer.follow_version()
+    scored(qtbot, controllers, controllers.scorer.score)
+    assert controllers.workspace.runs[0].title == controllers.scorer.model
     bar = window.findChild(RunBar)
     assert bar is not None
     assert bar.model_button.accessibleDescription() == "ours"
@@ -281,9 +287,9 @@ def test_where_rows_cannot_help_it_is_grey_and_says_why(
 
 
 def test_an_llm_cannot_know_the_table(qtbot: QtBot, whole: Whole) -> None:
-    window, session = whole
-    session.scorer.model = "llm:some"
-    session.scorer.modelsChanged.emit()
+    window, controllers = whole
+    controllers.scorer.model = "llm:some"
+    controllers.scorer.modelsChanged.emit()
     assert not switch(window).isEnabled()
     assert switch(window).toolTip().startswith("A language model reads each text alone")
 
@@ -298,17 +304,17 @@ def in_model_menu(window: MainWindow) -> QAction:
 def test_a_label_edit_reads_no_text_again(
     qtbot: QtBot, whole: Whole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window, session = whole
-    scored(qtbot, session, in_model_menu(window).trigger)
-    before = said(session)
+    window, controllers = whole
+    scored(qtbot, controllers, in_model_menu(window).trigger)
+    before = said(controllers)
     monkeypatch.setattr(in_table, "cached_encode", only(in_table.cached_encode, most=len(TEXTS)))
-    labels = [*session.labels, Label("weather")]
-    scored(qtbot, session, lambda: session.set_labels(labels))
-    qtbot.waitUntil(lambda: said(session).shape == (len(TEXTS), 4) and session.scorer.job is None)
-    assert session.runs[0].whole_table
-    scored(qtbot, session, session.undo)
-    qtbot.waitUntil(lambda: said(session).shape == (len(TEXTS), 3) and session.scorer.job is None)
-    np.testing.assert_array_equal(said(session), before)
+    labels = [*controllers.workspace.labels, Label("weather")]
+    scored(qtbot, controllers, lambda: controllers.edits.set_labels(labels))
+    qtbot.waitUntil(lambda: said(controllers).shape == (len(TEXTS), 4) and controllers.scorer.job is None)
+    assert controllers.workspace.runs[0].whole_table
+    scored(qtbot, controllers, controllers.edits.undo)
+    qtbot.waitUntil(lambda: said(controllers).shape == (len(TEXTS), 3) and controllers.scorer.job is None)
+    np.testing.assert_array_equal(said(controllers), before)
 
 
 def only(encode: Callable[..., FloatArray], *, most: int) -> Callable[..., FloatArray]:
@@ -324,63 +330,67 @@ def only(encode: Callable[..., FloatArray], *, most: int) -> Callable[..., Float
 
 
 def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
-    window, session = whole
-    scored(qtbot, session, switch(window).trigger)
-    before, told = session.runs[0], []
-    session.told.connect(lambda sentence, _tone: told.append(sentence))
+    window, controllers = whole
+    scored(qtbot, controllers, switch(window).trigger)
+    before, told = controllers.workspace.runs[0], []
+    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
     more = tmp_path / "more.csv"
     more.write_text("ref,text\n61,the parcel bill\n62,my login fee\n")
-    job = session.import_table(ImportChoices(more, TableOptions(), text_columns=(1,), append=True))
+    job = controllers.projects.import_table(
+        ImportChoices(more, TableOptions(), text_columns=(1,), append=True)
+    )
     assert job is not None
-    with qtbot.waitSignal(session.rowsChanged):
+    with qtbot.waitSignal(controllers.workspace.rowsChanged):
         pass
     assert told[-1] == "2 rows were added. Every row is scored anew, as each counts for the others."
-    scored(qtbot, session, session.scorer.score)
-    (run,) = session.runs
+    scored(qtbot, controllers, controllers.scorer.score)
+    (run,) = controllers.workspace.runs
     assert (run.scored, run.model) == (len(TEXTS) + 2, before.model)
     assert run.fingerprint != before.fingerprint
     for number in range(3):  # what earlier tables left does not pile up
         more.write_text(f"ref,text\n7{number},bill number {number}\n")
-        job = session.import_table(ImportChoices(more, TableOptions(), text_columns=(1,), append=True))
-        with qtbot.waitSignal(session.rowsChanged):
+        job = controllers.projects.import_table(
+            ImportChoices(more, TableOptions(), text_columns=(1,), append=True)
+        )
+        with qtbot.waitSignal(controllers.workspace.rowsChanged):
             pass
-        scored(qtbot, session, session.scorer.score)
-    assert [run.whole_table for run in main_runs(session)].count(True) <= KEPT_RUNS + 1
+        scored(qtbot, controllers, controllers.scorer.score)
+    assert [run.whole_table for run in main_runs(controllers)].count(True) <= KEPT_RUNS + 1
 
 
 def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: Whole) -> None:
-    window, session = whole
-    project = session.project
+    window, controllers = whole
+    project = controllers.workspace.project
     assert project is not None
-    by_name = {label.name: label.id or 0 for label in session.labels}
+    by_name = {label.name: label.id or 0 for label in controllers.workspace.labels}
     for place, (_, name) in enumerate(ROWS):
         if place % 2:
-            session.decide([place + 1], Decision.LABEL, [by_name[name]])
+            controllers.edits.decide([place + 1], Decision.LABEL, [by_name[name]])
 
     def made() -> ModelVersion:
-        with qtbot.waitSignal(session.tuner.made) as signal:
-            assert session.tuner.start(TuneChoices(epochs=20)) is not None
+        with qtbot.waitSignal(controllers.tuner.made) as signal:
+            assert controllers.tuner.start(TuneChoices(epochs=20)) is not None
         return signal.args[0]
 
     alone = made()
-    scored(qtbot, session, switch(window).trigger)
+    scored(qtbot, controllers, switch(window).trigger)
     known = made()
     # What was measured and learned is of the model itself: the switch changes no figure.
     same = ("before", "after", "measured", "losses")
     assert {k: alone.metrics[k] for k in same} == {k: known.metrics[k] for k in same}
     assert project.version_weights(alone.id) == project.version_weights(known.id)
 
-    scored(qtbot, session, lambda: session.scorer.use_version(known.id))
-    (run,) = session.runs
+    scored(qtbot, controllers, lambda: controllers.scorer.use_version(known.id))
+    (run,) = controllers.workspace.runs
     assert run.title == f"{known.title}, whole table"
     assert run.scored == len(TEXTS)
-    found = scores_of(project, [1], run, session.labels)[1]
+    found = scores_of(project, [1], run, controllers.workspace.labels)[1]
     assert not found.stale
     assert f"“{known.name}”, fine-tuned from" in about_run(run, project.versions())
     evidence = gather(project, [MAIN_ALIAS])
     assert (evidence.learned_by, len(evidence.learned)) == (known.name, len(TEXTS) // 2)
     assert evidence.whole_table
-    scored(qtbot, session, lambda: session.scorer.use_version(None))
-    assert session.runs[0].title == f"{session.scorer.model}, whole table"
-    session.tuner.delete(known)
-    assert scores_of(project, [1], run, session.labels)[1].older_model
+    scored(qtbot, controllers, lambda: controllers.scorer.use_version(None))
+    assert controllers.workspace.runs[0].title == f"{controllers.scorer.model}, whole table"
+    controllers.tuner.delete(known)
+    assert scores_of(project, [1], run, controllers.workspace.labels)[1].older_model

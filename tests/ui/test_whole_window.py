@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop import cli
 from sce_desktop.app import make_window
+from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.rows_data import RowData
-from sce_desktop.controllers.session import Session
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.query import RowQuery
 from sce_desktop.settings import Settings
@@ -50,15 +50,15 @@ ROWS = (
 
 
 @pytest.fixture
-def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWindow, Session]]:
+def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWindow, Controllers]]:
     """The window as the program makes it, model loading behind it; closed at the end as by its button."""
     with Lanes() as lanes:
-        session = Session(lanes, Settings(tmp_path / "settings.json"))
-        window = make_window(session, theme)
+        controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+        window = make_window(controllers, theme)
         window.show()
         window.activateWindow()
-        session.warm_up()
-        yield window, session
+        controllers.projects.warm_up()
+        yield window, controllers
         if window.isVisible():
             window.close()
             qtbot.waitUntil(lambda: not window.isVisible(), timeout=LOADED_MS)
@@ -87,13 +87,13 @@ def click(qtbot: QtBot, button: QWidget) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def import_by_dialog(qtbot: QtBot, window: MainWindow, session: Session, table: Path) -> ImportDialog:
+def import_by_dialog(qtbot: QtBot, window: MainWindow, controllers: Controllers, table: Path) -> ImportDialog:
     window.open_path(table)
     dialog = the(window, ImportDialog)
     qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LOADED_MS)
-    with qtbot.waitSignal(session.projectOpened, timeout=LOADED_MS):
+    with qtbot.waitSignal(controllers.workspace.projectOpened, timeout=LOADED_MS):
         QTest.keyClick(dialog, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: session.counts is not None)
+    qtbot.waitUntil(lambda: controllers.workspace.counts is not None)
     return dialog
 
 
@@ -111,16 +111,16 @@ def rows_shown(window: MainWindow) -> list[RowData | None]:
 
 
 def test_table_to_export_gives_what_classify_gives(
-    qtbot: QtBot, whole: tuple[MainWindow, Session], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, whole: tuple[MainWindow, Controllers], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window, session = whole
+    window, controllers = whole
     table = write_table(tmp_path / "messages.csv", ROWS)
-    import_by_dialog(qtbot, window, session, table)
-    assert session.project is not None
-    assert session.project.columns == ("id", "message")
-    assert session.project.text_columns == (1,)
+    import_by_dialog(qtbot, window, controllers, table)
+    assert controllers.workspace.project is not None
+    assert controllers.workspace.project.columns == ("id", "message")
+    assert controllers.workspace.project.text_columns == (1,)
     type_labels(qtbot, window, LABELS)
-    assert [label.name for label in session.labels] == list(LABELS)
+    assert [label.name for label in controllers.workspace.labels] == list(LABELS)
     assert not any(row is not None and any(row.scores) for row in rows_shown(window))
 
     click(qtbot, the(window, RunBar).score_button)
@@ -128,7 +128,7 @@ def test_table_to_export_gives_what_classify_gives(
 
     def scored() -> bool:
         rows = rows_shown(window)
-        return session.scorer.job is None and all(
+        return controllers.scorer.job is None and all(
             row is not None and all(row.scores) and len(row.scores) == 2
             for row in (rows[place] for place in with_text)
         )
@@ -137,25 +137,28 @@ def test_table_to_export_gives_what_classify_gives(
     shown = rows_shown(window)
     assert shown[3] is not None
     assert not any(shown[3].scores)  # no text, nothing to say
-    assert [run.alias for run in session.runs] == ["sce", "similarity"]
+    assert [run.alias for run in controllers.workspace.runs] == ["sce", "similarity"]
 
-    session.set_query(RowQuery(search="fragile"))
+    controllers.navigation.set_query(RowQuery(search="fragile"))
     qtbot.waitUntil(lambda: window.status.counts.text().startswith(f"1 of {len(ROWS)} rows"))
-    session.set_query(RowQuery())
+    controllers.navigation.set_query(RowQuery())
     qtbot.waitUntil(lambda: window.status.counts.text().startswith(f"{len(ROWS)} rows"))
-    session.rowAsked.emit(1)
-    qtbot.waitUntil(lambda: session.current_row == 1)
+    controllers.navigation.rowAsked.emit(1)
+    qtbot.waitUntil(lambda: controllers.navigation.current_row == 1)
 
     rows_table = the(window, RowsView).table
     window.activateWindow()
     rows_table.setFocus()
     qtbot.waitUntil(rows_table.hasFocus)
-    assert session.current_row is not None
-    decided = session.current_row
+    assert controllers.navigation.current_row is not None
+    decided = controllers.navigation.current_row
     QTest.keyClick(rows_table, Qt.Key.Key_2)
-    annotation = session.project.annotations([decided])[decided]
-    assert (annotation.decision, annotation.label_ids) == (Decision.LABEL, (session.labels[1].id,))
-    assert session.current_row != decided  # on to the next one
+    annotation = controllers.workspace.project.annotations([decided])[decided]
+    assert (annotation.decision, annotation.label_ids) == (
+        Decision.LABEL,
+        (controllers.workspace.labels[1].id,),
+    )
+    assert controllers.navigation.current_row != decided  # on to the next one
 
     out = tmp_path / "from the window.csv"
     window.ask_export()
@@ -196,22 +199,24 @@ def test_table_to_export_gives_what_classify_gives(
 
 
 def test_closing_while_scoring_leaves_no_thread_and_a_whole_project(
-    qtbot: QtBot, whole: tuple[MainWindow, Session], tmp_path: Path
+    qtbot: QtBot, whole: tuple[MainWindow, Controllers], tmp_path: Path
 ) -> None:
-    window, session = whole
+    window, controllers = whole
     texts = tuple((str(n), f"Message {n}: {'the parcel is late again ' * (n % 9 + 1)}") for n in range(600))
-    import_by_dialog(qtbot, window, session, write_table(tmp_path / "many.csv", texts))
-    project = session.project
+    import_by_dialog(qtbot, window, controllers, write_table(tmp_path / "many.csv", texts))
+    project = controllers.workspace.project
     assert project is not None
-    assert session.set_labels([Label(name) for name in LABELS])
-    session.scorer.score()
-    qtbot.waitUntil(lambda: any(run.scored for run in session.runs), timeout=LOADED_MS)
-    assert session.scorer.job is not None
+    assert controllers.edits.set_labels([Label(name) for name in LABELS])
+    controllers.scorer.score()
+    qtbot.waitUntil(lambda: any(run.scored for run in controllers.workspace.runs), timeout=LOADED_MS)
+    assert controllers.scorer.job is not None
 
-    with qtbot.waitSignal(session.settled, timeout=2000):
+    with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
         window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
-    assert all(lane.close(2) for lane in session.lanes)  # the guards of every test look for threads, too
+    assert all(
+        lane.close(2) for lane in controllers.workspace.lanes
+    )  # the guards of every test look for threads, too
     assert not Path(f"{project.path}-wal").exists()
     with Project.open(project.path) as again:
         assert again.verify() == []

@@ -13,11 +13,11 @@ def _findings(studio: Studio, view: str = "shares", *, table: bool = False) -> A
     from sce_desktop.core.query import RowQuery
 
     studio.sample()
-    session = studio.session
-    session.audit.draw(100)
-    studio.until(lambda: session.audit.shown)
-    studio.decide_rightly(session.query.given)
-    session.set_query(RowQuery())
+    controllers = studio.controllers
+    controllers.audit.draw(100)
+    studio.until(lambda: controllers.audit.shown)
+    studio.decide_rightly(controllers.navigation.query.given)
+    controllers.navigation.set_query(RowQuery())
     panel = studio.bring("Findings")
     panel.bar.table.setChecked(table)
     panel.bar.choose(view)
@@ -55,7 +55,7 @@ def findings_time(studio: Studio) -> None:
 def findings_empty(studio: Studio) -> None:
     """Nothing to find yet."""
     studio.open_table(studio.table("Nothing yet.csv", sample_texts()[:40]), sample_labels())
-    studio.session.scorer.stop()
+    studio.controllers.scorer.stop()
     studio.bring("Findings")
     studio.shot("findings-empty")
 
@@ -75,11 +75,11 @@ def evaluate(studio: Studio) -> None:
     from sce_desktop.core.query import RowQuery
 
     studio.sample()
-    session = studio.session
-    session.audit.draw(100)
-    studio.until(lambda: session.audit.shown)
-    studio.decide_rightly(session.query.given[:95])
-    session.set_query(RowQuery())  # while one decides blindly nothing is told
+    controllers = studio.controllers
+    controllers.audit.draw(100)
+    studio.until(lambda: controllers.audit.shown)
+    studio.decide_rightly(controllers.navigation.query.given[:95])
+    controllers.navigation.set_query(RowQuery())  # while one decides blindly nothing is told
     panel = _measured(studio)
     studio.shot("evaluate")
     for place, name in enumerate(("labels", "confusions", "charts", "doubts")):
@@ -97,9 +97,9 @@ def evaluate_gold(studio: Studio) -> None:
     from sce_desktop.tasks.evaluation.coders import column_as_coder
 
     studio.sample()
-    assert studio.session.project is not None
-    column_as_coder(studio.session.project, "gold", SilentProgress())
-    studio.session.annotationsChanged.emit(None)
+    assert studio.controllers.workspace.project is not None
+    column_as_coder(studio.controllers.workspace.project, "gold", SilentProgress())
+    studio.controllers.workspace.annotationsChanged.emit(None)
     _measured(studio)
     studio.shot("evaluate-gold")
 
@@ -110,16 +110,18 @@ def evaluate_many(studio: Studio) -> None:
 
     from sce_desktop.core.annotations import Decision
 
-    session = studio.session
+    controllers = studio.controllers
     studio.open_table(studio.table("Many labels.csv", sample_texts()[:120]), many_grouped_labels())
     studio.score()
-    assert session.project is not None
-    tops = session.project.run_arrays(session.runs[0].id)
+    assert controllers.workspace.project is not None
+    tops = controllers.workspace.project.run_arrays(controllers.workspace.runs[0].id)
     chance = np.random.default_rng(0)
     for row_id, top in list(zip(tops.row_ids.tolist(), tops.top.tolist(), strict=True))[:115]:
-        place = top if chance.random() < 0.7 else int(chance.integers(len(session.labels)))
-        session.project.decide([row_id], Decision.LABEL, [session.labels[place].id or 0])
-    session.annotationsChanged.emit(None)
+        place = top if chance.random() < 0.7 else int(chance.integers(len(controllers.workspace.labels)))
+        controllers.workspace.project.decide(
+            [row_id], Decision.LABEL, [controllers.workspace.labels[place].id or 0]
+        )
+    controllers.workspace.annotationsChanged.emit(None)
     panel = _measured(studio)
     studio.shot("evaluate-many")
     panel.tabs.setCurrentIndex(1)
@@ -135,18 +137,18 @@ def audit(studio: Studio) -> None:
     from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 
     studio.sample()
-    session, window = studio.session, studio.window
+    controllers, window = studio.controllers, studio.window
     studio.bring("Evaluate").ask_sample()
     dialog = window.findChildren(AuditDialog)[-1]
     studio.until(lambda: dialog.plan is not None)
     studio.shot("audit-dialog", dialog)
     dialog.accept()
-    studio.until(lambda: session.audit.shown)
+    studio.until(lambda: controllers.audit.shown)
     studio.rest()
-    assert session.audit.state is not None
-    for row_id in session.audit.state.row_ids[:12].tolist():
-        session.decide([row_id], Decision.LABEL, [session.labels[row_id % 5].id or 0])
-    session.set_current_row(int(session.audit.state.row_ids[12]))
+    assert controllers.audit.state is not None
+    for row_id in controllers.audit.state.row_ids[:12].tolist():
+        controllers.edits.decide([row_id], Decision.LABEL, [controllers.workspace.labels[row_id % 5].id or 0])
+    controllers.navigation.set_current_row(int(controllers.audit.state.row_ids[12]))
     window.strip.hide()
     studio.rest(2)
     studio.shot("audit")

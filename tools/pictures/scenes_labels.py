@@ -6,6 +6,7 @@ import sys
 
 from pictures.material import GROUPED_LABELS, ROOT, many_labels, sample_texts
 from pictures.studio import Studio
+from tests.ui.wiring import wired
 
 
 def label_dialogs(studio: Studio) -> None:
@@ -15,14 +16,14 @@ def label_dialogs(studio: Studio) -> None:
     studio.sample()
     panel = studio.window.workspace.labels
     assert isinstance(panel, LabelsPanel)
-    panel.select(studio.session.labels[2].id)
+    panel.select(studio.controllers.workspace.labels[2].id)
     editor = panel.show_details()
     assert editor is not None
     studio.shot("label-details", editor)
     editor.reject()
     suggestions = panel.offers.suggest()
     assert suggestions is not None
-    studio.until(lambda: not studio.session.lanes.files.busy)
+    studio.until(lambda: not studio.controllers.workspace.lanes.files.busy)
     studio.shot("suggestions", suggestions)
     suggestions.reject()
 
@@ -43,7 +44,7 @@ def low(studio: Studio) -> None:
     studio.score()
     studio.bring("Evaluate")
     studio.shot("low-panel")
-    studio.session.decide([1], Decision.LABEL, [studio.session.labels[0].id or 0])
+    studio.controllers.edits.decide([1], Decision.LABEL, [studio.controllers.workspace.labels[0].id or 0])
     studio.shot("low-panel-decided")
 
 
@@ -75,12 +76,12 @@ def models(studio: Studio) -> None:
     spoilt = studio.home / "data" / "models" / "نموذج قديم"
     spoilt.mkdir(parents=True)
     (spoilt / "config.json").write_text("{", encoding="utf-8")
-    store = studio.session.models
-    dialog = ModelsDialog(studio.session, studio.window)
+    store = studio.controllers.models
+    dialog = wired(ModelsDialog, studio.controllers)(studio.window)
     dialog.open()
     studio.until(lambda: len(store.installed) > 2)
     studio.shot("models", dialog)
-    studio.session.change_setting("offline", False)
+    studio.controllers.preferences.change_setting("offline", False)
     found = dialog.list.findItems("jina-embeddings-v3", Qt.MatchFlag.MatchExactly)
     dialog.list.setCurrentItem(found[0])
     studio.shot("models-online", dialog)
@@ -113,14 +114,16 @@ def llm_column(studio: Studio) -> None:
     studio.sample()
     bar = studio.window.tool_bar.findChild(RunBar)
     assert bar is not None
-    studio.session.models.refresh()
+    studio.controllers.models.refresh()
     studio.until(lambda: ("tiny-chat", "llm") in bar._models)
     menu = bar.llm_menu()
     menu.popup(bar.llm_button.mapTo(studio.window, bar.llm_button.rect().bottomLeft()))
     studio.shot("llm-menu", menu)
     menu.close()
     bar._ask_llm_about("screen")
-    studio.until(lambda: len(studio.session.runs) == 3 and studio.session.scorer.job is None)
+    studio.until(
+        lambda: len(studio.controllers.workspace.runs) == 3 and studio.controllers.scorer.job is None
+    )
     studio.rest(1)
     studio.shot("llm-column")
 

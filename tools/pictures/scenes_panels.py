@@ -19,7 +19,7 @@ def map_(studio: Studio) -> None:
         return panel
 
     studio.open_table(studio.table("Not scored yet.csv", [f"{text}!" for text in sample_texts()[:60]]))
-    studio.until(lambda: studio.session.scorer.ready)
+    studio.until(lambda: studio.controllers.scorer.ready)
     shown()
     studio.shot("map-empty")
     studio.sample()
@@ -50,11 +50,11 @@ def duplicates(studio: Studio) -> None:
     scripts = [text for text, _ in LANGUAGES[:5]] * 2
     studio.open_table(studio.table("Sent twice.csv", [*texts, *near, *texts[:4], *scripts]), sample_labels())
     studio.window.strip.hide()
-    session = studio.session
+    controllers = studio.controllers
     panel: DuplicatesPanel = studio.bring("Duplicates")
     studio.shot("duplicates-first")
     for place, row_id in enumerate((1, 61, 3, 5, 65)):
-        session.decide([row_id], Decision.LABEL, [session.labels[place % 3].id or 0])
+        controllers.edits.decide([row_id], Decision.LABEL, [controllers.workspace.labels[place % 3].id or 0])
     panel.find_button.click()
     studio.until(lambda: panel._search is None)
     studio.shot("duplicates")
@@ -65,16 +65,16 @@ def finetune(studio: Studio) -> None:
     from sce_desktop.core.choices import TuneChoices
     from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 
-    session = studio.session
+    controllers = studio.controllers
     studio.open_table(studio.table("Nothing yet.csv", sample_texts()[:40]))
     panel: FineTunePanel = studio.bring("Fine-tune")
     studio.shot("finetune-empty")
     studio.sample()
 
     def learn(choices: TuneChoices) -> None:
-        before = len(session.tuner.versions)
-        session.tuner.start(choices)
-        studio.until(lambda: session.tuner.job is None and len(session.tuner.versions) > before)
+        before = len(controllers.tuner.versions)
+        controllers.tuner.start(choices)
+        studio.until(lambda: controllers.tuner.job is None and len(controllers.tuner.versions) > before)
         studio.rest(0.5)
 
     studio.decide_rightly(range(1, 61))
@@ -84,10 +84,10 @@ def finetune(studio: Studio) -> None:
     studio.until(lambda: panel.start.adapt.isEnabled() and "About" in panel.start.adapt_note.text())
     studio.shot("finetune-settings")
     panel.start.settings_button.setChecked(False)
-    session.tuner.start(TuneChoices())
-    studio.until(lambda: len(session.tuner.watch.measured) > 12 or session.tuner.job is None)
+    controllers.tuner.start(TuneChoices())
+    studio.until(lambda: len(controllers.tuner.watch.measured) > 12 or controllers.tuner.job is None)
     studio.shot("finetune-running", rest=0)
-    studio.until(lambda: session.tuner.job is None)
+    studio.until(lambda: controllers.tuner.job is None)
     studio.rest(1)
     studio.window.strip.hide()
     studio.shot("finetune-done")
@@ -96,8 +96,8 @@ def finetune(studio: Studio) -> None:
     panel.result.tabs.setCurrentIndex(3)
     studio.shot("finetune-changed")
     panel.result.tabs.setCurrentIndex(0)
-    session.scorer.use_version(session.tuner.versions[-1].id)
-    studio.until(lambda: session.scorer.job is None)
+    controllers.scorer.use_version(controllers.tuner.versions[-1].id)
+    studio.until(lambda: controllers.scorer.job is None)
     studio.decide_rightly(range(61, 141))
     studio.rest(1)
     learn(TuneChoices())

@@ -14,8 +14,8 @@ def start(studio: Studio) -> None:
     studio.shot("start-first")
     studio.sample()
     studio.open_table(studio.table("Answers May.csv", sample_texts()[:40]))
-    studio.session.close_project()
-    studio.until(lambda: studio.session.project is None)
+    studio.controllers.projects.close_project()
+    studio.until(lambda: studio.controllers.workspace.project is None)
     studio.shot("start")
     studio.window.drops.cue.show_words("Drop to import “messages.csv”")
     studio.shot("start-drag")
@@ -74,14 +74,14 @@ def running(studio: Studio) -> None:
     """While rows are scored."""
     texts = [f"{text} ({n})" for n in range(8) for text in sample_texts()]
     studio.open_table(studio.table("Running.csv", texts), sample_labels())
-    studio.session.scorer.score()
-    studio.until(lambda: any(run.scored for run in studio.session.runs))
+    studio.controllers.scorer.score()
+    studio.until(lambda: any(run.scored for run in studio.controllers.workspace.runs))
     studio.window.strip.hide()
     studio.shot("running", rest=1.2)
     studio.bring("Jobs and log")
     studio.shot("jobs")
-    studio.session.scorer.stop()
-    studio.until(lambda: studio.session.scorer.job is None)
+    studio.controllers.scorer.stop()
+    studio.until(lambda: studio.controllers.scorer.job is None)
 
 
 def adding(studio: Studio) -> None:
@@ -117,17 +117,17 @@ def main_window(studio: Studio) -> None:
 
     studio.sample()
     studio.shot("main")
-    studio.session.decide([5, 29], Decision.NONE)
-    window, session = studio.window, studio.session
-    ours, theirs = (run.id for run in session.runs)
-    session.set_query(RowQuery(compare=(ours, theirs), disagree=True))
+    studio.controllers.edits.decide([5, 29], Decision.NONE)
+    window, controllers = studio.window, studio.controllers
+    ours, theirs = (run.id for run in controllers.workspace.runs)
+    controllers.navigation.set_query(RowQuery(compare=(ours, theirs), disagree=True))
     studio.rest(0.5)
-    session.stepAsked.emit(3)
+    controllers.navigation.stepAsked.emit(3)
     studio.shot("disagreeing")
-    session.set_query(RowQuery(search="no such words"))
+    controllers.navigation.set_query(RowQuery(search="no such words"))
     studio.shot("nothing-found")
-    session.set_query(RowQuery())
-    session.scorer.set_model(str(studio.home / "no model"))
+    controllers.navigation.set_query(RowQuery())
+    controllers.scorer.set_model(str(studio.home / "no model"))
     studio.rest(1)
     studio.shot("error")
     window.strip.hide()
@@ -169,7 +169,7 @@ def languages(studio: Studio) -> None:
     studio.open_table(studio.table("多语言 – لغات.csv", [text for text, _ in LANGUAGES]), LANGUAGE_LABELS)
     studio.score()
     for row_id, name in ((1, "languages-arabic"), (3, "languages-chinese"), (7, "languages-emoji")):
-        studio.session.set_current_row(row_id)
+        studio.controllers.navigation.set_current_row(row_id)
         studio.shot(name)
 
 

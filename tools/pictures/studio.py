@@ -23,8 +23,8 @@ class Studio:
     def __init__(self, folder: Path, home: Path, ending: str) -> None:
         from sce_desktop import paths
         from sce_desktop.app import make_application, make_window
+        from sce_desktop.controllers.controllers import Controllers
         from sce_desktop.controllers.jobs import Lanes
-        from sce_desktop.controllers.session import Session
         from sce_desktop.log import start_log
         from sce_desktop.settings import Settings
         from sce_desktop.ui.kit.theme import Theme
@@ -34,11 +34,11 @@ class Studio:
         self.app = make_application()
         self.lanes = Lanes()
         self.theme = Theme(self.app, "light")
-        self.session = Session(self.lanes, Settings.load())
-        self.window = make_window(self.session, self.theme)
+        self.controllers = Controllers(self.lanes, Settings.load())
+        self.window = make_window(self.controllers, self.theme)
         self.window.resize(1280, 800)
         self.window.show()
-        self.session.warm_up()
+        self.controllers.projects.warm_up()
 
     def close(self) -> None:
         """End the window as its button does."""
@@ -128,18 +128,23 @@ class Studio:
         """Import a table and give it labels."""
         from sce_desktop.core.annotations import Label
 
-        before = self.session.project
+        before = self.controllers.workspace.project
         with self.importing(path) as dialog:
             dialog.accept()
-        self.until(lambda: self.session.project not in (None, before))
+        self.until(lambda: self.controllers.workspace.project not in (None, before))
         if labels:
-            self.session.set_labels([Label(name) for name in labels])
-        self.until(lambda: self.session.counts is not None and not self.session.lanes.reads.busy)
+            self.controllers.edits.set_labels([Label(name) for name in labels])
+        self.until(
+            lambda: (
+                self.controllers.workspace.counts is not None
+                and not self.controllers.workspace.lanes.reads.busy
+            )
+        )
 
     def score(self) -> None:
         """Score every row."""
-        self.session.scorer.score()
-        self.until(lambda: self.session.scorer.job is None)
+        self.controllers.scorer.score()
+        self.until(lambda: self.controllers.scorer.job is None)
         self.window.strip.hide()
         self.rest()
 
@@ -147,20 +152,31 @@ class Studio:
         """Open the sample with scores, and some rows decided as an analyst would."""
         from sce_desktop.core.annotations import Decision
 
-        session = self.session
-        session.open_sample()
-        self.until(lambda: session.project is not None and session.project.name == "Parcel feedback")
+        controllers = self.controllers
+        controllers.projects.open_sample()
+        self.until(
+            lambda: (
+                controllers.workspace.project is not None
+                and controllers.workspace.project.name == "Parcel feedback"
+            )
+        )
         self.rest()
-        self.until(lambda: session.scorer.ready)
-        session.scorer.score()
-        self.until(lambda: session.scorer.job is None and session.runs and session.counts)
-        assert session.project is not None
-        tops = session.project.run_arrays(session.runs[0].id)
+        self.until(lambda: controllers.scorer.ready)
+        controllers.scorer.score()
+        self.until(
+            lambda: (
+                controllers.scorer.job is None and controllers.workspace.runs and controllers.workspace.counts
+            )
+        )
+        assert controllers.workspace.project is not None
+        tops = controllers.workspace.project.run_arrays(controllers.workspace.runs[0].id)
         for row_id, top, confidence in list(zip(*(part.tolist() for part in tops[:3]), strict=True))[:60]:
             if confidence > 0.8 and row_id % 5:
-                session.decide([row_id], Decision.LABEL, [session.labels[top].id or 0])
-        session.set_marks([9], flag=True)
-        session.set_current_row(12)
+                controllers.edits.decide(
+                    [row_id], Decision.LABEL, [controllers.workspace.labels[top].id or 0]
+                )
+        controllers.edits.set_marks([9], flag=True)
+        controllers.navigation.set_current_row(12)
         self.rest(1)
         self.window.strip.hide()
 
@@ -175,11 +191,11 @@ class Studio:
         """Give rows of the sample the labels that its own column says."""
         from sce_desktop.core.annotations import Decision
 
-        session, project = self.session, self.session.project
+        controllers, project = self.controllers, self.controllers.workspace.project
         assert project is not None
         gold = project.columns.index("gold")
-        ids = {label.name: label.id or 0 for label in session.labels}
+        ids = {label.name: label.id or 0 for label in controllers.workspace.labels}
         for row in project.rows(row_ids):
             given = [ids[name] for name in (row.cells[gold],) if name in ids]
             if row.text:
-                session.decide([row.id], Decision.LABEL if given else Decision.NONE, given)
+                controllers.edits.decide([row.id], Decision.LABEL if given else Decision.NONE, given)
