@@ -27,7 +27,7 @@ def opened(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> Controllers:
     """Eight rows, all of them labelled A in one step; three are many."""
-    monkeypatch.setattr(session_edits, "LONG", 2)
+    monkeypatch.setattr(edits, "LONG", 2)
     monkeypatch.setattr(controllers.scorer, "labels_changed", lambda: None)
     path = make_project(texts=tuple(f"text {n}" for n in ROWS), labels=("A", "B", "C"))
     with Project.open(path) as project:
