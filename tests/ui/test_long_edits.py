@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import label_edits, session_edits
+from sce_desktop.controllers import edits, label_edits
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.errors import UserError
