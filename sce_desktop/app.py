@@ -21,8 +21,8 @@ from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import set_offline
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import DockPart, Parts
-from sce_desktop.ui.kit.theme import Theme
 from sce_desktop.ui.window.main_window import TITLE, MainWindow
 
 DESKTOP_FILE = "sce-desktop"

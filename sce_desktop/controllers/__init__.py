@@ -1,1 +1,1 @@
-"""What the window can do, in Qt without widgets: jobs, the open project, navigation, scoring, fine-tuning, edits."""
+"""What the window can do, in Qt without widgets: jobs, the open project, navigation, scoring, edits."""

@@ -75,7 +75,9 @@ class Scorer(Baselines):
         self.device = str(settings["device"])
         self.llm_rows = str(settings["llm_rows"])
         self.version: ModelVersion | None = None
-        self.table = WholeTable(workspace, self)
+        self.table = WholeTable(workspace, lambda: self.base, self)
+        self.table.switched.connect(self.score_anew)
+        self.modelsChanged.connect(self.table.possibleChanged)
         self.ready = False
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded

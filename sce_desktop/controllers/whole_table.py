@@ -9,17 +9,14 @@ table.action(parent)           an entry for a menu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 
+from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.runs import ModelKind
-
-if TYPE_CHECKING:
-    from sce_desktop.controllers.scoring import Scorer
-    from sce_desktop.controllers.workspace import Workspace
 
 TITLE = "Use the &whole table"
 TIP = (
@@ -31,10 +28,13 @@ TIP = (
 class WholeTable(QObject):
     """Belongs to the scorer."""
 
-    def __init__(self, workspace: Workspace, scorer: Scorer) -> None:
-        super().__init__(scorer)
+    switched = Signal()  # scores are to come another way
+    possibleChanged = Signal()  # another model may not be able to
+
+    def __init__(self, workspace: Workspace, base: Callable[[], str], parent: QObject) -> None:
+        super().__init__(parent)
         self._workspace = workspace
-        self.scorer = scorer
+        self._base = base  # name of the model that is loaded
         self.on = False
 
     def follow(self) -> None:
@@ -45,7 +45,7 @@ class WholeTable(QObject):
     def _why_alone(self) -> str:
         """Why rows cannot help each other here, in a sentence; empty if they can."""
         several = self._workspace.label_set is not None and self._workspace.label_set.multi_label
-        kind: ModelKind = "llm" if self.scorer.base.startswith("llm:") else "sce"
+        kind: ModelKind = "llm" if self._base().startswith("llm:") else "sce"
         return why_alone(self._workspace.labels, multi_label=several, kind=kind)
 
     def why_not(self) -> str:
@@ -63,7 +63,7 @@ class WholeTable(QObject):
             return
         self._workspace.project.use_whole_table(on)
         self.on = on
-        self.scorer.score_anew()
+        self.switched.emit()
 
     def action(self, parent: QObject) -> QAction:
         """An entry for a menu, which follows what is chosen and what can be."""
@@ -83,7 +83,7 @@ class _Entry(QObject):
         workspace.projectOpened.connect(self.show)
         workspace.projectClosed.connect(self.show)
         workspace.labelsChanged.connect(self.show)
-        table.scorer.modelsChanged.connect(self.show)
+        table.possibleChanged.connect(self.show)
         self.show()
 
     @Slot(bool)

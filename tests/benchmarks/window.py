@@ -118,7 +118,7 @@ class Program:
         from sce_desktop.controllers.controllers import Controllers
         from sce_desktop.controllers.jobs import Lanes
         from sce_desktop.settings import Settings
-        from sce_desktop.ui.kit.theme import Theme
+        from sce_desktop.ui.kit.appearance import Theme
 
         self.app = make_application()
         self.lanes = Lanes()

@@ -15,7 +15,7 @@ from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.core.annotations import Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.at_work import write_material
 from tests.ui.panels import settle

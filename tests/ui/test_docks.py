@@ -12,8 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import DockPart, Parts
-from sce_desktop.ui.kit.theme import Theme, px
+from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 

@@ -16,8 +16,8 @@ from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress
 from sce_desktop.ui.duplicates.duplicates_model import DECIDED, LABELS
 from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.labels_dialog import LabelsDialog
-from sce_desktop.ui.kit.theme import Theme
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS as NAMES
 from tests.ui.panels import open_in, settle

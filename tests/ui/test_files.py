@@ -10,9 +10,9 @@ from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtWidgets import QFileDialog, QToolButton, QTreeView
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.files import dropped_file, is_project
-from sce_desktop.ui.kit.theme import Theme
 
 
 def drag(*urls: str) -> QMimeData:

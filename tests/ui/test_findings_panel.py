@@ -28,7 +28,7 @@ from sce_desktop.tasks.insight.findings import Findings, by_value, column_values
 from sce_desktop.tasks.tables.periods import by_period
 from sce_desktop.ui.findings.findings_models import FigureRole
 from sce_desktop.ui.findings.findings_panel import FindingsPanel
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import give_scores, open_in, settle
 from tests.ui.wiring import wired

@@ -21,7 +21,7 @@ from sce_desktop.ml.finetune import finetune_embedder
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.ui.evaluate.confusion_view import ConfusionView
 from sce_desktop.ui.evaluate.evaluate_bar import EvaluateBar
 from sce_desktop.ui.findings.findings_bar import FindingsBar
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.map.map_controls import EmptyMap, MapBar, MapSide
 
 

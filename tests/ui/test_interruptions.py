@@ -26,7 +26,7 @@ from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from tests.ui.at_work import JOBS, PROJECT, ROWS, LongJob, Scene, until
 
 pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(300)]

@@ -32,10 +32,11 @@ from sce_desktop.core.annotations import Annotation, Decision, Origin
 from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.project import Project
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.palette import CommandPalette
 from sce_desktop.ui.kit.parts import Parts
-from sce_desktop.ui.kit.theme import DARK, LIGHT, Theme, tokens
+from sce_desktop.ui.kit.theme import DARK, LIGHT, tokens
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog

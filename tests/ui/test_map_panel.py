@@ -27,7 +27,7 @@ from sce_desktop.store.runs.vector_cache import VectorCache
 from sce_desktop.tasks.insight import map as maps
 from sce_desktop.tasks.insight.map import NO_UMAP
 from sce_desktop.tasks.scoring.vectors import KnownVectors
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.map import map_raster
 from sce_desktop.ui.map.map_panel import MapPanel
 from sce_desktop.ui.map.map_raster import Looks, Mark, argb

@@ -18,8 +18,8 @@ from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.file.opening import PAGE_BYTES
 from sce_desktop.store.project import Project
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import Parts
-from sce_desktop.ui.kit.theme import Theme
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.test_main_window import Asked, Panel

@@ -19,7 +19,7 @@ from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.labels.labels_list import LabelsList
 from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.rows.rows_table import RowsTable

@@ -26,8 +26,9 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.review import acceptable
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
 from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import open_dialog
-from sce_desktop.ui.kit.theme import Theme, px
+from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.labels.label_previews import SplitDialog
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels.labels_model import LabelsModel

@@ -21,7 +21,8 @@ from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.kit.theme import Theme, px
+from sce_desktop.ui.kit.appearance import Theme
+from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.rows import rows_view
 from sce_desktop.ui.rows.row_labels import SHOWN
 from sce_desktop.ui.rows.row_panel import RowPanel

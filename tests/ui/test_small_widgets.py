@@ -22,10 +22,11 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowState
 from sce_desktop.settings import SETTINGS, Settings
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.message_strip import INFO_MS, MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette, matches
-from sce_desktop.ui.kit.theme import LIGHT, Theme, set_role
+from sce_desktop.ui.kit.theme import LIGHT, set_role
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.jobs_panel import JobsPanel
 from sce_desktop.ui.window.settings_dialog import SettingsDialog, grouped

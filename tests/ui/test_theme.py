@@ -14,7 +14,8 @@ from pytestqt.qtbot import QtBot
 from sce_desktop import paths
 from sce_desktop.core.colours import contrast
 from sce_desktop.ui.kit import icons
-from sce_desktop.ui.kit.theme import DARK, LIGHT, ROLES, Theme, Tokens, font, px, set_role, tokens
+from sce_desktop.ui.kit.appearance import Theme
+from sce_desktop.ui.kit.theme import DARK, LIGHT, ROLES, Tokens, font, px, set_role, tokens
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'

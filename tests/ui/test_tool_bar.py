@@ -14,7 +14,8 @@ from sce_desktop.app import make_window
 from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.store.project import Project
-from sce_desktop.ui.kit.theme import Mode, Theme
+from sce_desktop.ui.kit.appearance import Theme
+from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.run_bar import RunBar
 from sce_desktop.ui.window.tool_bar import ToolBar

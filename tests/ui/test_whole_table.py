@@ -31,7 +31,7 @@ from sce_desktop.tasks.scoring.scoring import KEPT_RUNS
 from sce_desktop.tasks.tables.provenance import about_run
 from sce_desktop.ui.evaluate.evaluate_panel import EvaluatePanel
 from sce_desktop.ui.findings.findings_panel import FindingsPanel
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.rows.rows_model import RowsModel
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.run_bar import RunBar

@@ -22,7 +22,7 @@ from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.query import RowQuery
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
-from sce_desktop.ui.kit.theme import Theme
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from sce_desktop.ui.rows.rows_model import ROW_ROLE, Column
 from sce_desktop.ui.rows.rows_view import RowsView

@@ -27,7 +27,7 @@ class Studio:
         from sce_desktop.controllers.jobs import Lanes
         from sce_desktop.log import start_log
         from sce_desktop.settings import Settings
-        from sce_desktop.ui.kit.theme import Theme
+        from sce_desktop.ui.kit.appearance import Theme
 
         self.folder, self.home, self.ending = folder, home, ending
         start_log(paths.log_file())

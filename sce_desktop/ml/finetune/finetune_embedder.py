@@ -1,4 +1,4 @@
-"""The slower fine-tune: the text embedder learns too (`ml.finetune.adapting`), then what the fast way does on top.
+"""The slower fine-tune: the text embedder learns too, then what the fast way does on top.
 
 The fast way is run first and measured. The embedder is then trained without each part of the rows that was
 left out there, looked at after some steps, and a correction is fitted to its vectors under every recipe. How

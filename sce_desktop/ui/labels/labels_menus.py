@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
@@ -15,10 +15,8 @@ from sce_desktop import paths
 from sce_desktop.controllers.labels_groups import Span
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import px, set_role
-from sce_desktop.ui.labels.labels_model import GroupRole
-
-if TYPE_CHECKING:
-    from sce_desktop.ui.labels.labels_panel import LabelsPanel
+from sce_desktop.ui.labels.labels_list import LabelsList
+from sce_desktop.ui.labels.labels_model import GroupRole, LabelsModel
 
 
 def templates() -> list[Path]:
@@ -81,11 +79,25 @@ class SourcesButton(QToolButton):
         self._save.setEnabled(labels)
 
 
+class _LabelCommands(Protocol):
+    """What the menu asks the panel to do with the selected labels."""
+
+    list: LabelsList
+    model: LabelsModel
+
+    def show_details(self) -> object: ...
+    def step(self, by: int) -> object: ...
+    def merge_selected(self) -> object: ...
+    def split_selected(self) -> object: ...
+    def show_rows(self) -> object: ...
+    def ask_remove(self) -> object: ...
+
+
 class LabelMenu(QMenu):
     """What can be done with the selected labels."""
 
-    def __init__(self, panel: LabelsPanel, *, editable: bool, several: bool) -> None:
-        super().__init__(panel)
+    def __init__(self, panel: _LabelCommands, *, editable: bool, several: bool) -> None:
+        super().__init__(panel.list)
         self.setAccessibleName("Label")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries = (

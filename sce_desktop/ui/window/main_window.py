@@ -5,7 +5,7 @@ What it shows lives in panels, what it does in `controllers`; here are only the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
@@ -34,13 +34,14 @@ from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.work import free_path
 from sce_desktop.core.choices import Counts
 from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.kit.message_strip import MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette
 from sce_desktop.ui.kit.parts import DockPart, Parts
 from sce_desktop.ui.kit.tab_order import step
-from sce_desktop.ui.kit.theme import Mode, Theme
+from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.window.crash_dialog import CrashDialog
@@ -103,7 +104,7 @@ class MainWindow(QMainWindow):
         self._front = ""  # which of them was seen
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
         self.addToolBar(self.tool_bar)
-        self.menus = Menus(self, controllers, theme)
+        self.menus = Menus(self, self, controllers, theme)
 
         self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
         self.lost.watch.lost.connect(lambda _: self.status.set_saved("Not saved"))
@@ -143,6 +144,11 @@ class MainWindow(QMainWindow):
         self._show_device()
 
     # --- building ------------------------------------------------------------------------------------------
+
+    @property
+    def zones(self) -> Mapping[str, QWidget]:
+        """The panels beside the rows, by name."""
+        return self.workspace.sides
 
     def _dock(self, part: DockPart) -> PanelDock:
         dock = PanelDock(part, self._controllers)

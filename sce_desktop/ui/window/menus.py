@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QDialog, QMenu, QWidget
+from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
+from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
-from sce_desktop.ui.kit.theme import Mode, Theme
+from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
-
-if TYPE_CHECKING:
-    from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.docks import PanelDock
+from sce_desktop.ui.window.tool_bar import ToolBar
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
     ("system", "Colours of the system"),
@@ -32,12 +32,40 @@ _THEMES: tuple[tuple[Mode, str], ...] = (
 _HISTORY_MS = 100  # the names in the menu can wait for the next row
 
 
+class _WindowCommands(Protocol):
+    """What the main window itself can do; everything else in the menus is done by controllers."""
+
+    @property
+    def zones(self) -> Mapping[str, QWidget]: ...  # beside the rows, by name
+    @property
+    def docks(self) -> Mapping[str, PanelDock]: ...
+    @property
+    def tool_bar(self) -> ToolBar: ...
+    def ask_open(self) -> object: ...
+    def ask_append(self) -> object: ...
+    def ask_export(self) -> object: ...
+    def ask_copy(self) -> object: ...
+    def ask_accept(self) -> object: ...
+    def ask_coder(self) -> object: ...
+    def merge_labels(self) -> object: ...
+    def show_settings(self) -> object: ...
+    def show_palette(self) -> object: ...
+    def close_panels(self) -> object: ...
+    def choose_theme(self, mode: Mode) -> object: ...
+    def toggle_full_screen(self) -> object: ...
+    def open_log_folder(self) -> object: ...
+    def show_about(self) -> object: ...
+
+
 class Menus(QObject):
     """Builds the menu bar of the main window and keeps its actions."""
 
-    def __init__(self, window: MainWindow, controllers: Controllers, theme: Theme) -> None:
+    def __init__(
+        self, window: QMainWindow, commands: _WindowCommands, controllers: Controllers, theme: Theme
+    ) -> None:
         super().__init__(window)
         self._window = window
+        self._commands = commands
         self._controllers = controllers
         self._with_project: list[QAction] = []
         self._history_soon = QTimer(self, singleShot=True, interval=_HISTORY_MS)
@@ -102,20 +130,23 @@ class Menus(QObject):
         return action
 
     def _build_file(self, controllers: Controllers) -> None:
-        window, standard = self._window, QKeySequence.StandardKey
+        standard = QKeySequence.StandardKey
         menu = self._menu("&File")
-        self._add(menu, "&Open…", window.ask_open, keys=standard.Open, icon="open")
-        self._add(menu, "&Add rows…", window.ask_append, keys="Ctrl+Shift+O", icon="add", project=True)
-        self._add(menu, "&Export…", window.ask_export, keys="Ctrl+E", icon="export", project=True)
-        self._add(menu, "Save a &copy…", window.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True)
+        self._add(menu, "&Open…", self._commands.ask_open, keys=standard.Open, icon="open")
+        self._add(
+            menu, "&Add rows…", self._commands.ask_append, keys="Ctrl+Shift+O", icon="add", project=True
+        )
+        self._add(menu, "&Export…", self._commands.ask_export, keys="Ctrl+E", icon="export", project=True)
+        self._add(
+            menu, "Save a &copy…", self._commands.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True
+        )
         self._add(menu, "Close &project", controllers.projects.close_project, keys="Ctrl+W", project=True)
         menu.addSeparator()
         self._add(menu, "Try the &sample", controllers.projects.open_sample, icon="play")
-        self._add(menu, "Se&ttings…", window.show_settings, keys="Ctrl+,", icon="settings")
-        self._add(menu, "&Quit", window.close, keys="Ctrl+Q")
+        self._add(menu, "Se&ttings…", self._commands.show_settings, keys="Ctrl+,", icon="settings")
+        self._add(menu, "&Quit", self._window.close, keys="Ctrl+Q")
 
     def _build_edit(self) -> None:
-        window = self._window
         menu = self._menu("&Edit")
         self._undo = self._add(
             menu,
@@ -133,9 +164,9 @@ class Menus(QObject):
         self._controllers.workspace.annotationsChanged.connect(self._history_soon.start)
         self._controllers.workspace.labelsChanged.connect(self._history_soon.start)
         menu.addSeparator()
-        find = window.tool_bar.focus_search
+        find = self._commands.tool_bar.focus_search
         self._add(menu, "&Find…", find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
-        self._add(menu, "&Command palette…", window.show_palette, keys="Ctrl+K", icon="command")
+        self._add(menu, "&Command palette…", self._commands.show_palette, keys="Ctrl+K", icon="command")
 
     def _build_run(self, controllers: Controllers) -> None:
         menu = self._menu("&Run")
@@ -154,11 +185,10 @@ class Menus(QObject):
         )
 
     def _build_review(self, controllers: Controllers) -> None:
-        window = self._window
         menu = self._menu("Revie&w")
         self._add(menu, "Start &reviewing", controllers.review.begin, icon="play", project=True)
         accept, similar = (
-            window.ask_accept,
+            self._commands.ask_accept,
             lambda: controllers.review.show_similar(controllers.navigation.current_row),
         )
         self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)
@@ -184,7 +214,7 @@ class Menus(QObject):
         self._add(
             menu,
             "&Merge the selected labels…",
-            window.merge_labels,
+            self._commands.merge_labels,
             keys="Ctrl+M",
             icon="merge",
             project=True,
@@ -192,7 +222,7 @@ class Menus(QObject):
         menu.addSeparator()
         self._digits(menu, controllers)
         menu.addSeparator()
-        self._add(menu, "Answers of another &person…", window.ask_coder, icon="import", project=True)
+        self._add(menu, "Answers of another &person…", self._commands.ask_coder, icon="import", project=True)
         self._add(
             menu,
             "A&greement with others…",
@@ -223,17 +253,16 @@ class Menus(QObject):
         show()
 
     def _build_view(self, controllers: Controllers, theme: Theme) -> None:
-        window = self._window
         menu = self._menu("&View")
-        for name, panel in window.workspace.sides.items():
-            toggle = QAction(name, window, checkable=True, checked=True)
+        for name, panel in self._commands.zones.items():
+            toggle = QAction(name, self._window, checkable=True, checked=True)
             toggle.setProperty("menu_name", "View")
             toggle.toggled.connect(panel.setVisible)
             menu.addAction(toggle)
             self._with_project.append(toggle)
-        for dock in window.docks.values():
+        for dock in self._commands.docks.values():
             self._add(menu, dock.part.title, dock.toggle, keys=dock.part.keys, project=dock.part.project)
-        self._add(menu, "&Close all panels", window.close_panels, keys="Ctrl+0")
+        self._add(menu, "&Close all panels", self._commands.close_panels, keys="Ctrl+0")
         menu.addSeparator()
         group = QActionGroup(self)
         for mode, text in _THEMES:
@@ -252,13 +281,13 @@ class Menus(QObject):
             lambda _: blind.setChecked(controllers.navigation.blind)
         )
         menu.addSeparator()
-        self._add(menu, "&Full screen", window.toggle_full_screen, keys="F11")
+        self._add(menu, "&Full screen", self._commands.toggle_full_screen, keys="F11")
 
     def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._controllers, self._window))
 
-    def _theme_chooser(self, mode: Mode) -> Callable[[], None]:
-        return lambda: self._window.choose_theme(mode)
+    def _theme_chooser(self, mode: Mode) -> Callable[[], object]:
+        return lambda: self._commands.choose_theme(mode)
 
     def _build_help(self) -> None:
         menu = self._menu("&Help")
@@ -269,5 +298,5 @@ class Menus(QObject):
             keys="F1",
             icon="command",
         )
-        self._add(menu, "Open the &log folder", self._window.open_log_folder, icon="folder")
-        self._add(menu, "&About SCE Desktop", self._window.show_about, icon="help")
+        self._add(menu, "Open the &log folder", self._commands.open_log_folder, icon="folder")
+        self._add(menu, "&About SCE Desktop", self._commands.show_about, icon="help")
