@@ -1,6 +1,6 @@
 """The review of the random sample: its rows in random order, blind, until the last of them is decided.
 
-Which rows are shown, and that what models say about them is hidden, is in the session's query: so it ends
+Which rows are shown, and that what models say about them is hidden, is in the query: so it ends
 when one looks at other rows, and goes on after a restart.
 """
 

@@ -77,7 +77,7 @@ def submit_bulk(
 
     ``queue`` is kept with each decision; empty: that of the rows shown. ``done`` says what becomes of the
     rows, ``before`` what of those that had another answer; empty: they are not counted.
-    When it is through, stopped or failed the session tells what has changed. None if the project cannot be
+    When it is through, stopped or failed it is told what has changed. None if the project cannot be
     edited.
     """
     project = workspace.project

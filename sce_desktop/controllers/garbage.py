@@ -1,6 +1,6 @@
 """Python's garbage collection, kept in the GUI thread.
 
-Python collects reference cycles in whatever thread happens to allocate. A dialog or a session that nobody
+Python collects reference cycles in whatever thread happens to allocate. A dialog or a controller that nobody
 needs any more, but that refers to itself by its signals, would be destroyed by a lane's thread, and Qt aborts
 when a timer or a widget dies in another thread than its own. So as long as lanes run, automatic collection is
 off, and a timer of the GUI thread collects by Python's own thresholds instead.

@@ -75,7 +75,7 @@ def plain_key(text: str) -> str:
 
 
 class Keymap:
-    """The keys in use. Belongs to the session; a change is written to the settings file."""
+    """The keys in use; a change is written to the settings file."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""Edits of labels that several places offer: adding, merging, removing. All go through the session."""
+"""Edits of labels that several places offer: adding, merging, removing. All can be undone."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[in
 
 
 class MergeOnOpen(QObject):
-    """Merges groups of labels as soon as the imported project is open. Belongs to the session."""
+    """Merges groups of labels as soon as the imported project is open."""
 
     def __init__(
         self, workspace: Workspace, edits: Edits, path: Path, groups: Sequence[Sequence[str]]

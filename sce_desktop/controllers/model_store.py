@@ -1,6 +1,6 @@
 """The models of this machine and those that can be fetched; every change to them runs in a lane.
 
-    store = session.models
+    store = controllers.models
     store.refresh()                     # look again; then ``changed``
     store.installed, store.known        # what is here, what goes by name
     store.get("e5-base-v2")             # in the lane for downloads, which holds nothing else up
@@ -65,7 +65,7 @@ def remove_model(name: str, *, progress: Progress) -> None:
 
 
 class ModelStore(QObject):
-    """Belongs to the session."""
+    """Lives as long as the window."""
 
     changed = Signal()
 

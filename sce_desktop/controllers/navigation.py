@@ -60,7 +60,7 @@ class Navigation(QObject):
             self.queryChanged.emit(query)
 
     def take_query(self, query: RowQuery) -> None:
-        """Take ``query`` without the table's following yet; what is hidden is hidden before a row is shown."""
+        """Take ``query`` before the table follows; what is to be hidden is hidden before a row is shown."""
         blind, self.query = self.blind, query
         if self.blind != blind:
             self._preferences.settingsChanged.emit({"blind"})

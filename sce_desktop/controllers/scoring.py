@@ -1,11 +1,10 @@
 """Which models score the project, and when: the button, label edits, the rows on screen first.
 
-scorer = session.scorer
+scorer = controllers.scorer
 scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
 scorer.version, scorer.title                      the model version in use or None; the name of what scores
 scorer.use_version(id or None)                    score with a version, or with the model as it was
-scorer.table                                      the switch "Use the whole table": see `controllers.whole_table`
-scorer.runs                                       what is shown: the model's run, then the baselines'
+scorer.table                                      the switch "Use the whole table": `controllers.whole_table`
 scorer.why_not()                                  why nothing can be scored now; empty if it can
 scorer.start()                                    the button and F5: what takes long is announced first
 scorer.score()                                    at once; supersedes a scoring that still runs
@@ -60,7 +59,7 @@ def window_threads() -> int:
 
 
 class Scorer(Baselines):
-    """Runs `work.score` in the model lane for the open project and tells the session what is new."""
+    """Runs `work.score` in the model lane for the open project and says by signals what is new."""
 
     _edited = Signal()
 

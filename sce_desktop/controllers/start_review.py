@@ -1,6 +1,6 @@
 """Beginning to review: the default queue, varied rows first, at its first row without a label.
 
-session.review.begin()     the menu and the key; said once, with a button, when all rows are scored first
+review.begin()     the menu and the key; said once, with a button, when all rows are scored first
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_diverse(query: RowQuery) -> bool:
 
 
 class StartReview(QObject):
-    """Belongs to the session."""
+    """Lives as long as the window."""
 
     over = Signal()  # what was offered has lost its ground
 

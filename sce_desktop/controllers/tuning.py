@@ -1,6 +1,6 @@
 """Fine-tuning of the open project: one at a time, asked for or by itself; and its model versions.
 
-tuner = session.tuner
+tuner = controllers.tuner
 tuner.start(TuneChoices())            the button; `job` and `watch` are there while it runs
 tuner.stop_and_keep(), tuner.cancel() ends the measuring and keeps a model; keeps nothing
 tuner.versions                        all versions, oldest first, as far as they have been read
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Tuner(QObject):
-    """Belongs to the session, so that a fine-tune goes on while its panel is not to be seen."""
+    """Lives as long as the window, so that a fine-tune goes on while its panel is not to be seen."""
 
     changed = Signal()
     made = Signal(object)  # ModelVersion

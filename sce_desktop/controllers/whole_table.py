@@ -1,6 +1,6 @@
 """The switch "Use the whole table", kept in the project: what scores counts in the other rows, or does not.
 
-table = session.scorer.table
+table = scorer.table
 table.on, table.why_not()      what was chosen; why it cannot be now, empty if it can
 table.used                     whether scores are to come from the whole table now
 table.switch(True)             rows that have scores get new ones; `scorer.modelsChanged` follows

@@ -1,4 +1,4 @@
-"""What the lanes run for the session: thin calls of tasks, imported there and not in the GUI thread.
+"""What the lanes run for the window: thin calls of tasks, imported there and not in the GUI thread.
 
 Importing torch, pandas or SQLAlchemy takes from half a second to many; in the lanes nobody waits for it.
 """

@@ -1,8 +1,8 @@
 """The open project: its labels, runs and counts, the jobs that work on it, and what changes in it.
 
-Reading is free: call ``workspace.project`` methods that answer at once (rows of a page, annotations); whatever
-looks at all rows is a job in the lane ``reads``. Every change emits what it touched, to whoever made it too,
-so that a panel draws from signals alone.
+Reading is free: call methods of ``workspace.project`` that answer at once (rows of a page, annotations);
+whatever looks at all rows is a job in the lane ``reads``. Every change emits what it touched, to whoever made
+it too, so that a panel draws from signals alone.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def check_setfit() -> None:
 class SetFit:
     """Answers by SetFit with its own defaults: one epoch of all pairs, batch 16, then logistic regression.
 
-    A learner of `research.few_shot_learning` that looks at the texts themselves: it trains the embedder, so that vectors
+    A learner of `few_shot_learning` that looks at the texts themselves: it trains the embedder, so vectors
     made before are of no use.
 
     Args:

@@ -66,7 +66,7 @@ def _rows() -> Iterator[tuple[str, str, str]]:
 
 @dataclass
 class Scene:
-    """The window, its session with the project open, and the folder that all of it lies in."""
+    """The window, its controllers with the project open, and the folder that all of it lies in."""
 
     window: MainWindow
     controllers: Controllers

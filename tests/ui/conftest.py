@@ -1,4 +1,4 @@
-"""Lanes and a session that end with the test, and small projects."""
+"""Lanes and controllers that end with the test, and small projects."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lanes(qapp) -> Iterator[Lanes]:
 
 @pytest.fixture
 def controllers(lanes: Lanes, tmp_path: Path, qtbot: QtBot) -> Iterator[Controllers]:
-    """A session without a project; what it opens is closed at the end."""
+    """Controllers without a project; what it opens is closed at the end."""
     controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
     yield controllers
     with qtbot.waitSignal(controllers.projects.settled):
@@ -87,6 +87,6 @@ def real_window(controllers: Controllers, theme: Theme, qtbot: QtBot) -> Iterato
     window.activateWindow()
     yield window
     settle(qtbot, controllers)
-    window._settled = True  # the session fixture ends the work
+    window._settled = True  # the fixture ends the work
     window.close()
     window.deleteLater()

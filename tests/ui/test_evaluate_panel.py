@@ -1,4 +1,4 @@
-"""The panel Evaluate: figures of `tasks.evaluation.quality`, what they rest on, and the ways to the rows behind them."""
+"""The panel Evaluate: its figures, what they rest on, and the ways to the rows behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The import dialog: what is seen and told before anything is imported, and what goes to the session."""
+"""The import dialog: what is seen and told before anything is imported, and what is handed over."""
 
 from __future__ import annotations
 

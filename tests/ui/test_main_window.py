@@ -100,7 +100,7 @@ def make_window(controllers: Controllers, theme: Theme, tmp_path: Path) -> Itera
 
     yield make
     for window in filter(isValid, windows):
-        window._settled = True  # the session fixture ends the work
+        window._settled = True  # the fixture ends the work
         window.close()
         window.deleteLater()
 

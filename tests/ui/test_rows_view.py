@@ -1,4 +1,4 @@
-"""The table and what stands in its place: selection, order, empty states, what is told to the session."""
+"""The table and what stands in its place: selection, order, empty states, what is told."""
 
 from __future__ import annotations
 

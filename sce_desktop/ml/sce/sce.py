@@ -1,6 +1,6 @@
 """The Soft Contextualized Encoder (arXiv 2601.03450) and SCE+, as modules over vectors.
 
-Texts and labels come in as vectors; `ml.sce.model` makes them. Shapes: B texts, K labels, d_q width of the text
+Texts and labels come in as vectors; `model` makes them. Shapes: B texts, K labels, d_q width of the text
 vectors, d width of the label encoder. No layer knows a label's place in the list, so permuting the labels
 permutes the scores and changes nothing else.
 """

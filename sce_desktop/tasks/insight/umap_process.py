@@ -1,4 +1,4 @@
-"""UMAP in a process of its own: ``python -P -m sce_desktop.tasks.insight.umap_process VECTORS PLACES SEED MOST``.
+"""UMAP in a process of its own: ``python -P -m MODULE VECTORS PLACES SEED MOST``.
 
 Its compiled parts keep Python's lock for up to a second at a time, which would freeze the window from a
 thread, they cannot be stopped half-way, and importing them takes long. A process can be ended at any moment.

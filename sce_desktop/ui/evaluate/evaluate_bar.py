@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class EvaluateBar(QWidget):
-    """Says what was chosen; knows nothing of the session."""
+    """Says what was chosen; knows nothing of controllers."""
 
     sourceChosen = Signal(object)
     rolledUp = Signal()

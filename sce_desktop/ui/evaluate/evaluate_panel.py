@@ -65,7 +65,7 @@ CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is ke
 
 
 class EvaluatePanel(QWidget):
-    """Follows the session while it is seen."""
+    """Follows the workspace while it is seen."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ _NO_PACE = "How long adapting takes was not found out: fold the settings away an
 
 
 class FineTunePanel(QWidget):
-    """Puts the three parts together and keeps them in step with the session's tuner."""
+    """Puts the three parts together and keeps them in step with the tuner."""
 
     def __init__(
         self,

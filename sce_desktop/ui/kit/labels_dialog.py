@@ -37,7 +37,7 @@ class LabelsDialog(ProjectDialog):
     """OK hands the ids of the checked labels to ``choose``.
 
     Args:
-        session: Whose labels.
+        workspace: Whose labels.
         title: Of the dialog.
         numbers: Rows by label id; may be empty.
         chosen: Ids of labels that are checked to begin with.

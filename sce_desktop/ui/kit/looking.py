@@ -2,8 +2,8 @@
 
 self.looking = Looking(self, PAUSE_MS)
 self.looking.due.connect(self._measure)         # the panel is on the screen, and something has changed
-session.annotationsChanged.connect(self.looking.soon)
-self.looking.follow(session.submit(...))        # nothing is due while this job runs
+workspace.annotationsChanged.connect(self.looking.soon)
+self.looking.follow(workspace.submit(...))      # nothing is due while this job runs
 self.looking.forget()                           # another project: no job, nothing due
 self.looking.changed.connect(...)               # whether anybody looks
 """

@@ -37,7 +37,7 @@ _IN_ROW = 9
 
 
 class LabelEditor(ProjectDialog):
-    """Edits one label; OK gives the session the changed label set."""
+    """Edits one label; OK changes the label set."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class LabelEditor(ProjectDialog):
             self.shortcut.key = ""
 
     def accept(self) -> None:
-        """Give the session the changed label; stay open with a sentence if it cannot be."""
+        """Change the label; stay open with a sentence if it cannot be."""
         name = self.name.text().strip()
         others = {label.name.strip() for label in self._workspace.labels if label.id != self._label.id}
         if not name or name in others:

@@ -40,7 +40,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class LabelsModel(QAbstractListModel):
-    """Follows the session's labels and counts. Edits are asked for by signals and come back as labels."""
+    """Follows the project's labels and counts. Edits are asked for by signals and come back as labels."""
 
     renameAsked = Signal(object, object)  # label id, name
     moveAsked = Signal(object, object)  # from place, to place (before which it goes, in the present order)
@@ -70,7 +70,7 @@ class LabelsModel(QAbstractListModel):
 
     @Slot()
     def refresh(self) -> None:
-        """Show the session's labels."""
+        """Show the project's labels."""
         before, spans, keys = self._labels, self._spans, self._keys
         now, now_spans = grouped(self._workspace.labels)
         now_keys = self._preferences.keymap.all_label_keys(now)

@@ -34,7 +34,7 @@ _NO_IDS = np.zeros(0, np.int64)
 
 
 class MapPanel(QWidget):
-    """Follows the session; a click on a point makes its row the current one."""
+    """Follows the navigation; a click on a point makes its row the current one."""
 
     _built = False  # Qt tells of the palette before there is anything to draw
 

@@ -46,7 +46,7 @@ _NAME = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(QDialog):
-    """Follows the session's `ModelStore`; work that was begun here goes on when it is closed.
+    """Follows the `ModelStore`; work that was begun here goes on when it is closed.
 
     ``kind``: begin at a model that plays this part, the default one of it if it is in the list.
     """

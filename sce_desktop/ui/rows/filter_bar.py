@@ -34,7 +34,7 @@ _NARROW = 440
 
 
 class FilterBar(FilterMenus):
-    """Follows the session's query and counts."""
+    """Follows the query and the counts."""
 
     def __init__(
         self,

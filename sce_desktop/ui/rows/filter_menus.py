@@ -32,7 +32,7 @@ _MOST_IN_MENU = 40
 
 
 class FilterMenus(QWidget):
-    """The base of the filter bar: each entry is a step of the session's query."""
+    """The base of the filter bar: each entry is a step of the query."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class FilterMenus(QWidget):
         raise NotImplementedError
 
     def _set(self, query: RowQuery) -> None:
-        """Make ``query`` the session's, or show again what is the case."""
+        """Take ``query``, or show again what is the case."""
         query = follow_runs(query, self._workspace.runs)
         if query == self._navigation.query:
             self._show_query()

@@ -26,7 +26,7 @@ MOST_IN_MENU = 30  # labels; of more one is found by typing, in the row panel or
 
 
 class RowActions:
-    """Builds the menu for some rows; every entry goes through the session."""
+    """Builds the menu for some rows; every entry is an edit that can be undone."""
 
     def __init__(
         self, workspace: Workspace, navigation: Navigation, edits: Edits, messages: Messages, parent: QWidget

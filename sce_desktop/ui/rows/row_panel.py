@@ -54,7 +54,7 @@ _LOW = 520  # of the panel: below it everything in it takes as little height as 
 
 
 class RowPanel(QWidget):
-    """Follows the session's current row; every decision is on the disk before the next row is shown."""
+    """Follows the current row; every decision is on the disk before the next row is shown."""
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class Column(IntEnum):
 
 
 class RowsModel(QAbstractTableModel):
-    """Follows the session's query, runs and annotations."""
+    """Follows the query, the runs and the annotations."""
 
     idsChanged = Signal()  # after the reset for a query
     searching = Signal(object)  # whether a query is being answered
@@ -182,7 +182,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def find(self) -> None:
-        """Answer the session's query in the lane ``reads``; the rows of before stay until then."""
+        """Answer the query in the lane ``reads``; the rows of before stay until then."""
         project = self._workspace.project
         if project is None:
             return

@@ -42,7 +42,7 @@ _FAR_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 
 
 class RowsTable(QTableView):
-    """Shows a `RowsModel`; knows nothing of the session."""
+    """Shows a `RowsModel`; knows nothing of controllers."""
 
     rowChosen = Signal(object)  # place of the row that is the current one now
     scrolled = Signal()  # other rows may be on the screen

@@ -1,6 +1,6 @@
 """The rows in the centre of the window: the table, or what to do where there is nothing to show.
 
-Which rows, in which order, is the session's query; a click on a heading changes it. The list stays as it was
+Which rows, in which order, is the query of `Navigation`; a click on a heading changes it. The list stays as it was
 found while one works down it; where a decision or a score would change it, a line at the bottom says so.
 """
 
@@ -51,7 +51,7 @@ _HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortabl
 
 
 class RowsView(QWidget):
-    """Follows the session; selecting a row makes it the session's current row."""
+    """Follows the navigation; selecting a row makes it the current one."""
 
     def __init__(
         self,

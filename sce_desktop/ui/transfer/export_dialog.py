@@ -56,7 +56,7 @@ _FOLDER_KEY = "export_folder"
 
 
 class ExportDialog(ProjectDialog):
-    """Asks what to export of the open project; Export hands the choices to `Session.export_table`."""
+    """Asks what to export of the open project; Export hands the choices to `Projects.export_table`."""
 
     def __init__(
         self,

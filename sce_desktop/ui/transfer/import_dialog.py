@@ -43,10 +43,9 @@ _NOT_TEXT = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".gz"
 
 
 class ImportDialog(ProjectDialog):
-    """Shows a table as it would be imported. Import hands the choices to `Session.import_table`.
+    """Shows a table as it would be imported. Import hands the choices to `Projects.import_table`.
 
     Args:
-        session: The window's session.
         path: The table.
         append: Begin with adding the rows to the open project.
         told: A sentence about the file to show, as on others that were dropped with it.

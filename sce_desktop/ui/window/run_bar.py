@@ -37,7 +37,7 @@ Button = TypeVar("Button", bound=QToolButton)
 
 
 class RunBar(QWidget):
-    """Follows the session and its scorer."""
+    """Follows the scorer and the open project."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The session: projects come and go whole, edits are told, work stops before a project closes."""
+"""Projects come and go whole, edits are told, work stops before a project closes."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_opening_another_project_ends_the_work_on_the_first(
     first = open_in(qtbot, controllers, make_project("First"))
     job = controllers.workspace.submit(endless, first, title="Endless")
     reading = controllers.workspace.submit(endless, first, title="Endless too", lane="reads", quiet=True)
-    controllers.workspace.lanes.files.cancel_all()  # opening waits in the same lane; that is not what this test is about
+    controllers.workspace.lanes.files.cancel_all()  # opening waits in the same lane: not meant here
     second = make_project("Second", texts=("one",))
     opened = open_in(qtbot, controllers, second)
     assert opened.row_count() == 1
