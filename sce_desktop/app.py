@@ -8,7 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QLibraryInfo, QLocale, QSettings, Qt, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -17,6 +17,7 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import CrashHooks
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.core.i18n import PSEUDO, language, right_to_left
 from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
@@ -34,9 +35,8 @@ _SWITCH_SECONDS = 0.001
 log = logging.getLogger(__name__)
 
 
-def main(path: Path | None = None) -> int:
+def main(path: Path | None, settings: Settings) -> int:
     """Show the window, with the project or table at ``path``, until it is closed; return the exit status."""
-    settings = Settings.load()
     set_offline(bool(settings["offline"]))
     start_log(paths.log_file())
     app = make_application()
@@ -176,9 +176,22 @@ def make_application() -> QApplication:
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(DESKTOP_FILE)  # Wayland takes the window's icon from there
     app.setWindowIcon(QIcon(str(paths.resources_dir() / "icons" / "app.svg")))
+    _speak(app)
     sys.setswitchinterval(_SWITCH_SECONDS)
     spare_imports()
     return app
+
+
+def _speak(app: QApplication) -> None:
+    """Let Qt's own texts, numbers and the direction of the layout follow the language."""
+    code = language()
+    QLocale.setDefault(QLocale("en_GB" if code == PSEUDO else code))
+    app.setLayoutDirection(
+        Qt.LayoutDirection.RightToLeft if right_to_left() else Qt.LayoutDirection.LeftToRight
+    )
+    translator = QTranslator(app)
+    if translator.load(f"qtbase_{code}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
+        app.installTranslator(translator)
 
 
 def _close_on_signals(window: MainWindow) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import LANGUAGES, PSEUDO
 from sce_desktop.temporary import temporary_beside
 
 _log = logging.getLogger(__name__)
@@ -94,6 +95,14 @@ SETTINGS: tuple[Setting, ...] = (
         least=10,
     ),
     Setting("projects_folder", str, "", "Folder of new projects", "Empty: the usual place of this system."),
+    Setting(
+        "language",
+        str,
+        "",
+        "Language",
+        "Of the window, from the next start on. As the system: English where there is no translation.",
+        choices=("", *LANGUAGES, PSEUDO),
+    ),
     Setting(
         "theme",
         str,

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop import app, paths
 from sce_desktop.controllers import work
 from sce_desktop.core.errors import UserError
+from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.window.crash_dialog import CrashDialog
@@ -59,7 +60,7 @@ def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
         timer = QTimer(interval=50)
         timer.timeout.connect(act)
         timer.start()
-        return app.main(path)
+        return app.main(path, Settings.load())
 
     yield run
     for number, handler in handlers.items():

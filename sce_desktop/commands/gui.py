@@ -8,9 +8,12 @@ import os
 import sys
 from pathlib import Path
 
+from sce_desktop import paths
 from sce_desktop.commands import options
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import set_language
 from sce_desktop.core.progress import Progress
+from sce_desktop.settings import Settings
 
 
 def add_command(commands: options.Commands) -> None:
@@ -30,8 +33,10 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
     ):
         raise UserError("There is no display for the window: use the commands, see sce-desktop --help.")
+    settings = Settings.load()
+    set_language(str(settings["language"]), paths.resources_dir() / "locale")  # before the window's modules
     try:
         from sce_desktop import app
     except ImportError as error:  # such as libEGL.so.1
         raise UserError(f"The window cannot start, a system library is missing: {error}.") from error
-    return app.main(args.path)
+    return app.main(args.path, settings)

@@ -14,6 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 
 from sce_desktop import app
+from sce_desktop.settings import Settings
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.at_work import JOBS, PROJECT, Scene, until
 
@@ -63,4 +64,4 @@ if __name__ == "__main__":
     folder, name = Path(sys.argv[1]), sys.argv[2]
     app.make_application()
     QTimer.singleShot(0, lambda: drive_or_die(folder, name))
-    sys.exit(app.main(folder / PROJECT))
+    sys.exit(app.main(folder / PROJECT, Settings.load()))

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.choices import DEVICES, DIGIT_KEYS
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import LANGUAGES, PSEUDO
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
 from sce_desktop.ui.kit.dialog_parts import (
     ask_folder,
@@ -35,14 +36,18 @@ from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 _GROUPS = (
     ("Scoring", ("model", "baseline", "device", "threads", "auto_finetune")),
     ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
-    ("Window", ("theme", "row_height", "label_cells", "digit_keys", "blind")),
+    ("Window", ("language", "theme", "row_height", "label_cells", "digit_keys", "blind")),
 )
 _OTHERS = "More"
 _AT_LEAST = {
     "threads": "All but one",
     "auto_finetune": "Never",
 }  # what the least value means, in words
-_CHOICES = {"device": DEVICES, "digit_keys": DIGIT_KEYS}  # in words
+_CHOICES = {
+    "device": DEVICES,
+    "digit_keys": DIGIT_KEYS,
+    "language": {"": "As the system", **LANGUAGES},
+}  # in words
 _UNITS = {"cache_megabytes": " MB", "auto_finetune": " rows"}
 _EDITOR_WIDTH = 250
 _LARGEST_INT = 2**31 - 1  # of a QSpinBox
@@ -91,9 +96,11 @@ class SettingField(QWidget):
         elif setting.choices:
             self.editor = ComboBox()
             for choice in setting.choices:
+                if choice == PSEUDO and choice != value:
+                    continue  # for tests alone
                 words = _CHOICES.get(setting.key, {}).get(choice)
                 self.editor.addItem(words or choice.capitalize(), choice)
-            self.editor.setCurrentIndex(setting.choices.index(str(value)))
+            self.editor.setCurrentIndex(self.editor.findData(str(value)))
         elif setting.type in (int, float):
             self.editor = _number_field(setting, value)
             indent_number(self.editor)
