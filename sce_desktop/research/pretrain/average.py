@@ -16,11 +16,11 @@ from torch import Tensor
 
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.encoder.bert import TextEncoder, text_encoder_state
-from sce_desktop.ml.pretrain.train import Trainer
 from sce_desktop.ml.sce.sce import SCE
 from sce_desktop.research.pretrain.build import Builder
 from sce_desktop.research.pretrain.config import PretrainConfig
 from sce_desktop.research.pretrain.towers import TrainedTowers
+from sce_desktop.research.pretrain.train import Trainer
 
 _EMBEDDER, _HEAD = "embedder.", "head."
 

@@ -16,7 +16,6 @@ from sce_desktop.ml.encoder.embedder import Embedder
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.encoder.quantised import unpacked
 from sce_desktop.ml.hub import catalog
-from sce_desktop.ml.pretrain.train import Before, Trainer, use_half
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig, YesNo
 from sce_desktop.ml.sce.sce import SCE, SCEConfig, mean_token_embeddings
@@ -26,6 +25,7 @@ from sce_desktop.research.pretrain.sets import Material
 from sce_desktop.research.pretrain.start import Start, find, read_start
 from sce_desktop.research.pretrain.teacher import Teacher, frozen
 from sce_desktop.research.pretrain.towers import FrozenTowers, TokenLists, Towers, TrainedTowers, encode_all
+from sce_desktop.research.pretrain.train import Before, Trainer, use_half
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ import torch
 from sce_desktop.core.errors import UserError, already_there
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.hub import catalog, folders
-from sce_desktop.ml.pretrain.train import Trainer, summary
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain.average import averaged, save_member
 from sce_desktop.research.pretrain.build import Builder
@@ -24,6 +23,7 @@ from sce_desktop.research.pretrain.calibrate import SetScores, fit, leaving_each
 from sce_desktop.research.pretrain.config import PretrainConfig, member_configs, read_config
 from sce_desktop.research.pretrain.sets import Material, read_material
 from sce_desktop.research.pretrain.state import clear_state, load_state, save_state
+from sce_desktop.research.pretrain.train import Trainer, summary
 
 _TRAINING = "training.json"
 _log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from sce_desktop.ml.pretrain.train import Trace, Trainer
+from sce_desktop.research.pretrain.train import Trace, Trainer
 
 _WEIGHTS, _FACTS = "training-state.safetensors", "training-state.json"
 
