@@ -1,7 +1,7 @@
 """Keeps the translations up to date: `python tools/messages.py` extracts, merges and compiles; see docs/.
 
-The messages are those given to `_`, `N_`, `pgettext` and `ngettext` of `sce_desktop.core.i18n`. What is new comes
-into each catalogue without a translation and is shown in English until somebody writes one.
+Messages are given to `_`, `N_`, `pgettext` and `ngettext` of `sce_desktop.core.i18n`. New ones are shown
+in English until somebody writes a translation.
 
 python tools/messages.py            extract, merge, compile
 python tools/messages.py --check    fail if a catalogue lacks a message, has one too many, or is not compiled

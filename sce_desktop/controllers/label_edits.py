@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job
-from sce_desktop.controllers.words import isolated
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.text import isolated
 from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:

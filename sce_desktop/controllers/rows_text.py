@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sce_desktop.controllers.rows_data import RowData, Score
-from sce_desktop.controllers.words import per_cent
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.runs import Run, model_title
+from sce_desktop.core.text import share_text
 
 LOADING = "…"
 NOT_YET = "–"
@@ -139,7 +139,7 @@ def cell(
 
 
 def _said(score: Score, labels: tuple[Label, ...]) -> str:
-    return _aged(f"{top_label(score, labels).name}, {per_cent(score.confidence)}", score)
+    return _aged(f"{top_label(score, labels).name}, {share_text(score.confidence)}", score)
 
 
 def _aged(text: str, score: Score) -> str:
@@ -155,7 +155,7 @@ def _listed(score: Score, labels: tuple[Label, ...]) -> list[str]:
     order = np.argsort(-score.probabilities, kind="stable")[:_SPOKEN]
     return [
         f"{label_of(score.run.labels[place].id, labels, score.run).name} "
-        f"{per_cent(float(score.probabilities[place]))}"
+        f"{share_text(float(score.probabilities[place]))}"
         for place in order
     ]
 
@@ -193,7 +193,7 @@ def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None
 def cell_tip(score: Score, place: int, labels: tuple[Label, ...]) -> str:
     """What one cell of the strip says."""
     label = label_of(score.run.labels[place].id, labels, score.run)
-    return f"{label.name}: {per_cent(float(score.probabilities[place]))}"
+    return f"{label.name}: {share_text(float(score.probabilities[place]))}"
 
 
 def heading(column: int, labels: tuple[Label, ...], aliases: Sequence[str]) -> str:

@@ -33,10 +33,10 @@ from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.whole_table import WholeTable
-from sce_desktop.controllers.words import duration
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.runs import ModelVersion, Run
+from sce_desktop.core.text import duration
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import NamedTuple
 
 from sce_desktop.controllers.jobs import Job, JobState
+from sce_desktop.core.text import duration
 
 
 class Measure(NamedTuple):
@@ -33,47 +33,6 @@ F1 = (
     "Precision and recall in one (their harmonic mean); 0: never right; –: no row has it and none is given it"
 )
 MEASURES = (ACCURACY, INTERVAL, MACRO_F1, ECE)
-
-
-_ISOLATE, _END = "\u2068", "\u2069"  # Unicode: FIRST STRONG ISOLATE, POP DIRECTIONAL ISOLATE
-
-
-def isolated(name: str) -> str:
-    """A name in a sentence: one that is written from right to left draws no number beside it to its side."""
-    if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in name):
-        return f"{_ISOLATE}{name}{_END}"
-    return name
-
-
-def menu_text(name: str) -> str:
-    """A label's name as the text of a menu entry, where "&" would vanish."""
-    return name.replace("&", "&&")
-
-
-def per_cent(share: float) -> str:
-    """A fraction as people say it: "52 %"; what is not zero is never shown as such."""
-    if 0 < share <= 0.005:
-        return "< 1 %"
-    return f"{100 * share:.0f} %"
-
-
-def share_text(share: float) -> str:
-    """A measured fraction, with a digit behind the point: "81.2 %"."""
-    return f"{100 * share:.1f} %"
-
-
-def interval_text(interval: tuple[float, float]) -> str:
-    """The ends of an interval: "46.3 to 66.2 %"."""
-    low, high = interval
-    return f"{100 * low:.1f} to {share_text(high)}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: "8 s", "3 min", "1 h 20 min"."""
-    if seconds < 90:
-        return f"{max(0, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def share_done(job: Job) -> str:

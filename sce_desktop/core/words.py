@@ -11,8 +11,3 @@ def plural(count: int, noun: str) -> str:
 def were(count: int, noun: str) -> str:
     """The same before what was done to them: "1 row was", "2,000 rows were"."""
     return f"{plural(count, noun)} {'was' if count == 1 else 'were'}"
-
-
-def gigabytes(count: float) -> str:
-    """A number of bytes as people say it: "1.3 GB", "90 MB"."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.0f} MB"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sce_desktop.core.words import gigabytes, plural, were
+from sce_desktop.core.text import size_text
+from sce_desktop.core.words import plural, were
 
 
 @pytest.mark.parametrize(
@@ -20,4 +21,4 @@ def test_what_was_done_to_them() -> None:
 
 @pytest.mark.parametrize(("count", "said"), [(1_300_000_000, "1.3 GB"), (90_400_000, "90 MB")])
 def test_a_number_of_bytes(count: int, said: str) -> None:
-    assert gigabytes(count) == said
+    assert size_text(count) == said

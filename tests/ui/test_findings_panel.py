@@ -16,11 +16,11 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.app import make_window
 from sce_desktop.controllers import findings_work, work
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.words import interval_text, share_text
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import AUDIT, RowQuery
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.text import exact_share_text, interval_text
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.audits import sample
 from sce_desktop.tasks.evaluation.evidence import Evidence, gather, rolled_up
@@ -101,7 +101,7 @@ def shown_shares(panel: FindingsPanel) -> list[str]:
 
 
 def written(found: Findings) -> list[str]:
-    return [share_text(one.share.value) for one in found.whole.shares]
+    return [exact_share_text(one.share.value) for one in found.whole.shares]
 
 
 # --- the figures -------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_a_column_parts_the_table(
     assert panel.answer.findings.groups == found.groups
     model = panel.parts_model
     assert [[model.index(row, part).data() for part in range(3)] for row in range(4)] == [
-        [share_text(group.shares[row].share.value) for group in found.groups] for row in range(4)
+        [exact_share_text(group.shares[row].share.value) for group in found.groups] for row in range(4)
     ]
     assert model.index(1, 2).data(FigureRole) == found.groups[2].shares[1].share
     heading = [model.headerData(part, Qt.Orientation.Horizontal) for part in range(3)]

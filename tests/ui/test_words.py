@@ -8,14 +8,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.jobs import Job, Lane
-from sce_desktop.controllers.words import (
-    duration,
-    interval_text,
-    per_cent,
-    progress_text,
-    share_text,
-    step_text,
-)
+from sce_desktop.controllers.words import progress_text, step_text
+from sce_desktop.core.text import duration, exact_share_text, interval_text, share_text
 
 
 @pytest.fixture
@@ -61,6 +55,6 @@ def test_a_step_is_said_in_few_words(job: Job, done: int, total: int | None, sta
 
 def test_shares_are_said_with_a_space_and_one_sign_for_both_ends() -> None:
     shares = (0, 0.004, 0.005, 0.526, 1)
-    assert [per_cent(share) for share in shares] == ["0 %", "< 1 %", "< 1 %", "53 %", "100 %"]
-    assert share_text(0.8125) == "81.2 %"
+    assert [share_text(share) for share in shares] == ["0 %", "< 1 %", "< 1 %", "53 %", "100 %"]
+    assert exact_share_text(0.8125) == "81.2 %"
     assert interval_text((0.4634, 0.6617)) == "46.3 to 66.2 %"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.words import gigabytes
+from sce_desktop.core.text import size_text
 from sce_desktop.data.excel.number_formats import GENERAL, NumberFormat, built_in, number_format
 from sce_desktop.data.excel.xlsx_xml import (
     DamagedError,
@@ -80,7 +80,7 @@ class Xlsx:
                     total += len(text) if text else 0
                 if total > limit:
                     raise UserError(
-                        f"{self.path.name} repeats its texts until they fill more than {gigabytes(total)}: "
+                        f"{self.path.name} repeats its texts until they fill more than {size_text(total)}: "
                         "such a table cannot be read."
                     )
                 yield number, texts
@@ -185,7 +185,7 @@ def refuse_bomb(path: Path, unpacked: int) -> None:
     packed = path.stat().st_size
     if unpacked > max(MUCH, RATIO * packed):
         raise UserError(
-            f"{path.name} unpacks to {gigabytes(unpacked)}, {unpacked // max(packed, 1):,} times its size: "
+            f"{path.name} unpacks to {size_text(unpacked)}, {unpacked // max(packed, 1):,} times its size: "
             "such a workbook cannot be read; save it again in Excel, or as CSV."
         )
 

@@ -18,7 +18,7 @@ from typing import Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell, CellType, TableOptions, TypedCells
-from sce_desktop.core.words import gigabytes
+from sce_desktop.core.text import size_text
 from sce_desktop.data.csv.text_source import MAX_LINE, TextSource, file_size
 from sce_desktop.data.json.json_document import find_rows, lists_in
 from sce_desktop.data.json.json_values import DECODER, JsonText, Number, Repeating, text_of, valid
@@ -168,11 +168,11 @@ class JsonTable(Table):
         )
 
     def _check_memory(self, text: str) -> None:
-        """Refuse what would take gigabytes: brackets and commas count the values, before there are any."""
+        """Refuse what would take size_text: brackets and commas count the values, before there are any."""
         needed = 2 * len(text) + _VALUE_BYTES * sum(map(text.count, ",:[{"))
         if len(text) > _UNCHECKED and needed > _MOST_BYTES:
             raise UserError(
-                f"Reading {self.path.name} would take {gigabytes(needed)} of memory at once: "
+                f"Reading {self.path.name} would take {size_text(needed)} of memory at once: "
                 "save it as JSON Lines (.jsonl) with shorter lines."
             )
 

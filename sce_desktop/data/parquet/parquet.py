@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell, TableOptions
-from sce_desktop.core.words import gigabytes
+from sce_desktop.core.text import size_text
 from sce_desktop.data.column_types import ClassNames, ColumnTypes, with_names
 from sce_desktop.data.csv.text_source import file_size, reading
 from sce_desktop.data.parquet.arrow_text import texts_of
@@ -63,7 +63,7 @@ class ParquetTable(Table):
                 size += sum(map(_expanded, batch.columns))
                 if (estimate := size * total // (done + len(batch))) > _MOST_BYTES:
                     raise UserError(
-                        f"{self.path.name} unpacks to {gigabytes(estimate)} of text: leave out the columns "
+                        f"{self.path.name} unpacks to {size_text(estimate)} of text: leave out the columns "
                         "with the longest texts."
                     )
                 columns = [self._texts(place, column, done) for place, column in enumerate(batch.columns)]

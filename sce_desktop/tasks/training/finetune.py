@@ -21,7 +21,7 @@ from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.core.words import gigabytes
+from sce_desktop.core.text import size_text
 from sce_desktop.tasks.evaluation.card import tuned_card
 from sce_desktop.tasks.evaluation.evaluation import read_gold
 from sce_desktop.tasks.scoring.foreign import tell_foreign
@@ -235,7 +235,7 @@ def finetune_table(
             raise UserError(expected.too_large)
         progress.warn(
             f"Adapting the text embedder takes about {duration(expected.seconds)} here, "
-            f"and {gigabytes(expected.memory)} of memory."
+            f"and {size_text(expected.memory)} of memory."
         )
     settings = Settings(epochs=epochs, lr=lr, seed=seed, adapt_embedder=adapt_embedder)
     tuned = method(settings)(

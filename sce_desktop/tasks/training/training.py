@@ -18,7 +18,7 @@ from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
-from sce_desktop.core.words import gigabytes
+from sce_desktop.core.text import size_text
 from sce_desktop.ml.finetune.recipes import (
     FOLDS,
     MOST_TO_MEASURE_BY_FOLDS,
@@ -181,7 +181,7 @@ class Cost:
         if self.memory <= self.free:
             return ""
         return (
-            f"This needs about {gigabytes(self.memory)} of memory, and {gigabytes(self.free)} are free: "
+            f"This needs about {size_text(self.memory)} of memory, and {size_text(self.free)} are free: "
             "learn from fewer rows (without those in bulk or imported), or close other programs."
         )
 

@@ -32,10 +32,11 @@ from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.rows_text import label_of
-from sce_desktop.controllers.words import menu_text, step_text
+from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import NO_LABEL
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.text import menu_text
 from sce_desktop.core.words import plural
 from sce_desktop.tasks.insight.bulk import Answer
 from sce_desktop.tasks.insight.duplicates import CopyGroup, GroupAnswers

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPoly
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
 from sce_desktop.controllers.label_edits import rows
-from sce_desktop.controllers.words import interval_text, per_cent, share_text
+from sce_desktop.core.text import exact_share_text, interval_text, share_text
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, font, px, set_role, tokens
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Chart(QWidget):
             painter.setPen(QColor(t.line))
             painter.drawLine(self._at(share, self.lowest), self._at(share, 1))
             painter.setPen(QColor(t.muted))
-            text, at = per_cent(share), self._at(share, self.lowest)
+            text, at = share_text(share), self._at(share, self.lowest)
             width = painter.fontMetrics().horizontalAdvance(text)
             x = min(at.x() - width / 2, self.width() - width)
             painter.drawText(QPointF(x, field.bottom() + height), text)
@@ -124,7 +124,7 @@ class Chart(QWidget):
             painter.drawLine(self._at(0, y), self._at(1, y))
             painter.setPen(QColor(t.muted))
             box = QRectF(0, self._at(0, y).y() - height / 2, field.left() - px(SPACE_XS), height)
-            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, per_cent(y))
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, share_text(y))
         if self._bars:  # there confidence is what it says
             painter.setPen(QPen(QColor(t.muted), 1, Qt.PenStyle.DashLine))
             painter.drawLine(self._at(self.lowest, self.lowest), self._at(1, 1))
@@ -169,7 +169,7 @@ class Chart(QWidget):
             for point in points:
                 away = (self._at(point.x, point.y) - place).manhattanLength()
                 if away < nearest:
-                    told = f"{name} at {share_text(point.x)}: {share_text(point.y)} right "
+                    told = f"{name} at {exact_share_text(point.x)}: {exact_share_text(point.y)} right "
                     told += f"({interval_text(point.interval)}) "
                     told += f"of {rows(point.rows)}"
                     nearest = away

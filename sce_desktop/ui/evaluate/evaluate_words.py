@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.rows_text import alias_title
 from sce_desktop.controllers.scoring import MAIN_ALIAS
-from sce_desktop.controllers.words import (
-    ACCURACY,
-    ECE,
-    F1,
-    INTERVAL,
-    MACRO_F1,
-    PRECISION,
-    RECALL,
-    interval_text,
-    per_cent,
-    share_text,
-)
+from sce_desktop.controllers.words import ACCURACY, ECE, F1, INTERVAL, MACRO_F1, PRECISION, RECALL
+from sce_desktop.core.text import exact_share_text, interval_text, share_text
 from sce_desktop.tasks.evaluation.evidence import NOT_LOOKED_AT, Source
 from sce_desktop.ui.kit.figures_table import Heading, Kind, Value
 
@@ -137,7 +127,7 @@ def comparisons(part: Part) -> str:
 
 def calibration(part: Part) -> str:
     """Say how far each model's confidence is from how often it is right."""
-    told = (f"{model_name(model.alias)} {share_text(model.measures.ece)}" for model in part.models)
+    told = (f"{model_name(model.alias)} {exact_share_text(model.measures.ece)}" for model in part.models)
     return f"Expected calibration error: {', '.join(told)}."
 
 
@@ -152,14 +142,14 @@ def coverage(part: Part, threshold: float) -> str:
     said = []
     for point in (model.curve[0], model.curve[round(100 * threshold)] if threshold > 0 else half):
         if point.precision is not None:
-            which = "all rows" if point.threshold == 0 else f"{per_cent(point.coverage)} of them"
-            sure = "" if point.threshold == 0 else f", those from {per_cent(point.threshold)} confidence up"
-            said.append(f"answering {which}{sure}, it is right in {share_text(point.precision)}")
+            which = "all rows" if point.threshold == 0 else f"{share_text(point.coverage)} of them"
+            sure = "" if point.threshold == 0 else f", those from {share_text(point.threshold)} confidence up"
+            said.append(f"answering {which}{sure}, it is right in {exact_share_text(point.precision)}")
     if not said:
         return ""
     told = f"{model_name(model.alias)}: {'; '.join(said)}."
     if unfitting := model.curve[0].rows - part.rows:
-        accuracy = share_text(model.measures.accuracy)
+        accuracy = exact_share_text(model.measures.accuracy)
         count, are = ("counts", "is") if unfitting == 1 else ("count", "are")
         told += (
             f" Letting it answer gives a label to rows that none fits, too: {rows(unfitting)} decided as "

@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QWidget
 
 from sce_desktop.controllers.findings_work import Answer
-from sce_desktop.controllers.words import per_cent, share_text
+from sce_desktop.core.text import exact_share_text, share_text
 from sce_desktop.tasks.evaluation.svg import scale_step
 from sce_desktop.ui.findings.findings_models import figure_text, interval
 from sce_desktop.ui.kit.preview_model import plain_tip
@@ -178,7 +178,7 @@ class TimeChart(QWidget):
         step = scale_step(most, ticks=5, least=1 if counts else 0.002)
         top = step * np.ceil(most / step - 1e-9)
         heights = [number * step for number in range(round(top / step) + 1)]
-        fraction = share_text if step < 0.01 else per_cent
+        fraction = exact_share_text if step < 0.01 else share_text
         told = [f"{at:,.0f}" if counts else fraction(at) for at in heights]
         item.getAxis("left").setTicks([list(zip(heights, told, strict=True))])
         widest = QFontMetrics(font("body")).horizontalAdvance(told[-1])

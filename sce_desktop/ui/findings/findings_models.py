@@ -13,6 +13,7 @@ from sce_desktop.controllers import words
 from sce_desktop.controllers.findings_work import Answer
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.estimates import Share
+from sce_desktop.core.text import exact_share_text, interval_text
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.icons import icon, label_icon
 from sce_desktop.ui.kit.painting import elided_name
@@ -42,7 +43,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 def figure_text(value: float, *, counts: bool) -> str:
     """A share, or a number of rows."""
-    return f"{value:,.0f}" if counts else words.share_text(value)
+    return f"{value:,.0f}" if counts else exact_share_text(value)
 
 
 def interval(figure: Share, *, counts: bool) -> str:
@@ -52,7 +53,7 @@ def interval(figure: Share, *, counts: bool) -> str:
     if figure.interval is None:
         return ""
     low, high = figure.interval
-    return f"{low:,.0f} to {high:,.0f}" if counts else words.interval_text((low, high))
+    return f"{low:,.0f} to {high:,.0f}" if counts else interval_text((low, high))
 
 
 def _short_ends(figure: Share, *, counts: bool) -> str:

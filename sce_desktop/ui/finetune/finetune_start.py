@@ -19,11 +19,10 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
-from sce_desktop.controllers.words import duration
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.choices import TuneChoices
-from sce_desktop.core.words import gigabytes
+from sce_desktop.core.text import duration, size_text
 from sce_desktop.tasks.training.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import DoubleSpinBox, SpinBox
@@ -267,13 +266,13 @@ class StartPane(QWidget):
         self.adapt.setEnabled(self.pace is not None or self.adapts)  # it can always be taken back
         note = self._cannot_adapt or _PACE_COMES
         if slower is not None:
-            note = f"About {duration(slower.seconds)}, {gigabytes(slower.memory)}"
+            note = f"About {duration(slower.seconds)}, {size_text(slower.memory)}"
             if slower.again >= 1:
                 note += f"; then {duration(slower.again)} to read all rows again, once it is used"
         self.adapt_note.setText(note)
         cost, takes = self.cost, ""
         if cost is not None:
-            takes = f"About {duration(cost.seconds)}, {gigabytes(cost.memory)}"
+            takes = f"About {duration(cost.seconds)}, {size_text(cost.memory)}"
             if cost.read >= 1:
                 takes += f"; {duration(cost.read)} of it to read new texts"
         self._show_fact(self.takes, takes)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton
 
-from sce_desktop.controllers.words import menu_text
+from sce_desktop.core.text import menu_text
 from sce_desktop.ui.kit.theme import px
 
 _LEAST = 70  # pixels of the name: a usual one stays whole

@@ -8,7 +8,8 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from sce_desktop.controllers.words import MEASURES, interval_text, share_text
+from sce_desktop.controllers.words import MEASURES
+from sce_desktop.core.text import exact_share_text, interval_text
 from sce_desktop.ui.kit.painting import elided_name
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
 
@@ -58,10 +59,10 @@ class FiguresGrid(QWidget):
         title.setTextFormat(Qt.TextFormat.PlainText)
         title.setToolTip(name)
         cells = [
-            share_text(found["accuracy"]),
+            exact_share_text(found["accuracy"]),
             interval_text(tuple(found["interval"])),
-            share_text(found["macro_f1"]),
-            share_text(found["ece"]),
+            exact_share_text(found["macro_f1"]),
+            exact_share_text(found["ece"]),
         ]
         labels = [title, *map(QLabel, cells)]
         for column, (label, heading) in enumerate(

@@ -12,7 +12,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sce_desktop.controllers.rows_text import NOT_YET
-from sce_desktop.controllers.words import share_text
+from sce_desktop.core.text import exact_share_text
 from sce_desktop.tasks.tables.pasting import as_tsv
 from sce_desktop.ui.kit.theme import px
 
@@ -202,7 +202,7 @@ def _text(value: Value, kind: Kind) -> str:
         return NOT_YET
     if isinstance(value, str):
         return " ".join(value.split())
-    return f"{value:,}" if kind is Kind.COUNT else share_text(value)
+    return f"{value:,}" if kind is Kind.COUNT else exact_share_text(value)
 
 
 def _side(heading: Heading) -> Qt.AlignmentFlag:

@@ -23,11 +23,11 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.review_work import AcceptPreview
 from sce_desktop.controllers.rows_text import label_of
-from sce_desktop.controllers.words import per_cent
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import ACCEPTED
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.query import RowOrder, RowQuery
+from sce_desktop.core.text import share_text
 from sce_desktop.ui.kit.dialog_parts import dialog_column, flat_list, indent_number, ok_and_cancel
 from sce_desktop.ui.kit.fields import ComboBox, SpinBox
 from sce_desktop.ui.kit.icons import label_icon
@@ -144,7 +144,7 @@ class AcceptDialog(ProjectDialog):
         for row, label_ids, share in preview.examples:
             names = " + ".join(label_of(label_id, labels).name for label_id in label_ids)
             text = " ".join(row.text[:_TEXT].split())
-            item = QTreeWidgetItem([names, per_cent(share), text])
+            item = QTreeWidgetItem([names, share_text(share), text])
             item.setIcon(0, label_icon(colour_of(label_of(label_ids[0], labels))))
             self.examples.addTopLevelItem(item)
 

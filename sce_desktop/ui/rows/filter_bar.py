@@ -17,9 +17,9 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import has_filters, order_name, without_filters
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
-from sce_desktop.controllers.words import menu_text, per_cent
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.text import menu_text, share_text
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
@@ -127,7 +127,7 @@ class FilterBar(FilterMenus):
         """Keep the chips on one line as long as it goes: say less where the room ends."""
         icon, words = Qt.ToolButtonStyle.ToolButtonIconOnly, Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         for short, bare in ((False, self._narrow), (True, self._narrow), (True, True)):
-            below = per_cent(self._threshold)
+            below = share_text(self._threshold)
             name = f"Confidence < {below}"
             _label(self.confidence, f"Below {below}" if short else name, None)
             self.confidence.setAccessibleName(name)

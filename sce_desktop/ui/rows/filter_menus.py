@@ -15,13 +15,13 @@ from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
 from sce_desktop.controllers.start_review import NOTHING_OPEN, StartReview, diverse
-from sce_desktop.controllers.words import menu_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import USER
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import DEFAULT_QUEUE
+from sce_desktop.core.text import menu_text
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, LabelsDialog

@@ -14,10 +14,10 @@ from sce_desktop.controllers.bulk_work import decide_many
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
-from sce_desktop.controllers.words import menu_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.text import menu_text
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.kit.icons import label_icon, set_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, ask_labels

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.keymap import DIGITS
-from sce_desktop.controllers.words import per_cent
+from sce_desktop.core.text import share_text
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.painting import draw_bar, draw_name, draw_square
 from sce_desktop.ui.kit.theme import RADIUS, Tokens, px, set_role, tokens
@@ -53,7 +53,7 @@ class LabelLine:
     @property
     def said(self) -> str:
         """What the models say, in words."""
-        return ", ".join(f"{bar.title} {per_cent(bar.share)}" for bar in self.bars)
+        return ", ".join(f"{bar.title} {share_text(bar.share)}" for bar in self.bars)
 
 
 class LazyLines(Sequence[LabelLine]):
@@ -129,7 +129,7 @@ class LabelButton(QAbstractButton):
         many = [f"for all {self._many:,} selected rows"] if self._many else []
         said = f"{line.said or 'not scored'}{key}{decided}"
         self.setAccessibleDescription(", ".join([said, *many]))
-        bars = [f"{bar.title}: {per_cent(bar.share)}" for bar in line.bars]
+        bars = [f"{bar.title}: {share_text(bar.share)}" for bar in line.bars]
         self.setToolTip("\n".join([line.name, *bars, *map(str.capitalize, many)]))
 
     def set_low(self, low: bool) -> None:
@@ -165,7 +165,7 @@ class LabelButton(QAbstractButton):
         right = self._draw_key(painter, right, middle, self._key, colours)
         if line.bars:
             painter.setPen(QColor(colours.muted))
-            text = per_cent(line.bars[0].share)
+            text = share_text(line.bars[0].share)
             width = painter.fontMetrics().horizontalAdvance(text)
             share = QRectF(right - width, 0, width + 1, 2 * middle)
             painter.drawText(share, Qt.AlignmentFlag.AlignVCenter, text)

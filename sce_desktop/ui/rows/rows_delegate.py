@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.rows_data import RowData
-from sce_desktop.controllers.words import per_cent
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.labels import roll_up
+from sce_desktop.core.text import share_text
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import draw_bar, draw_lines, draw_name, draw_square, mixed
 from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, px, tokens
@@ -174,7 +174,7 @@ class RowsDelegate(QStyledItemDelegate):
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
         draw_bar(painter, box, score.confidence, colour_of(label), track)
         painter.setPen(QColor(colours.muted))
-        painter.drawText(area, _RIGHT, per_cent(score.confidence))
+        painter.drawText(area, _RIGHT, share_text(score.confidence))
 
     def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, ground: str) -> None:
         score = row.scores[0] if row.scores else None

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.scoring import Scorer
-from sce_desktop.controllers.words import interval_text, per_cent, share_text
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.text import exact_share_text, interval_text, share_text
 from sce_desktop.core.thresholds import at_threshold
 from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number, ok_and_cancel
 from sce_desktop.ui.kit.fields import Slider, SpinBox
@@ -92,7 +92,7 @@ class ThresholdDialog(ProjectDialog):
         here = at_threshold(self.spin.value() / 100, known, right, every)
         kept = int((every >= here.threshold).sum())
         self.coverage.setText(
-            f"{per_cent(here.coverage)} of the scored rows count: {kept:,} of {len(every):,}."
+            f"{share_text(here.coverage)} of the scored rows count: {kept:,} of {len(every):,}."
         )
         if here.precision is None:
             self.precision.setText(
@@ -100,7 +100,7 @@ class ThresholdDialog(ProjectDialog):
             )
             return
         self.precision.setText(
-            f"{share_text(here.precision)} of the {here.rows:,} decided by hand there are right "
+            f"{exact_share_text(here.precision)} of the {here.rows:,} decided by hand there are right "
             f"({interval_text(here.interval)}).{self._left_out()} Rows that you picked yourself are no "
             "random sample: the rest may differ."
         )

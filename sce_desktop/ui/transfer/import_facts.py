@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.label_edits import rows
-from sce_desktop.controllers.words import isolated
 from sce_desktop.core.tables import TableProblem
+from sce_desktop.core.text import isolated
 from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, px, set_role
 

@@ -27,7 +27,8 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.jobs import Job, JobState, Lane
-from sce_desktop.controllers.words import duration, progress_text
+from sce_desktop.controllers.words import progress_text
+from sce_desktop.core.text import duration
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role

@@ -15,10 +15,10 @@ from sce_desktop.controllers.model_store import ModelStore
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
-from sce_desktop.controllers.words import menu_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import DEVICES
 from sce_desktop.core.runs import ModelKind, model_title
+from sce_desktop.core.text import menu_text
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, Baseline, default_of
 from sce_desktop.ui.kit.dialog_parts import ask_folder, open_dialog
 from sce_desktop.ui.kit.elided_button import ElidedButton
