@@ -21,7 +21,7 @@ from sce_desktop.tasks.evaluation.evaluation import sample
 from sce_desktop.tasks.scoring.models import ModelSource
 
 SETS = ("ag_news", "okite_arise_news", "yahoo_answers", "snips", "emotion6", "banking77")
-"""Those of issue 6; emotion6 is a validation set."""
+"""The sets of the few-shot table; emotion6 is a validation set."""
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 DRAWS = 10
 MAX_ROWS = 4000

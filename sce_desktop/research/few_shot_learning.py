@@ -144,7 +144,7 @@ def correction(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> F
 
 
 def mix(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> FloatArray:
-    """Score by the cosine with label vector plus sum of example vectors (issue 6)."""
+    """Score by the cosine with label vector plus sum of example vectors."""
     drawn = space.labels.copy()
     np.add.at(drawn, draw.gold, space.vectors[draw.train])
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What a use of the whole table does where one label has most of its rows (MODEL.md 2.5)."""
+"""What a use of the whole table does where one label has most of its rows."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_whatever_a_text_holds_gives_a_finite_vector(embedder: CountingEmbedder,
 
 
 def test_a_long_text_is_read_up_to_the_limit_and_counted_whole(embedder: CountingEmbedder) -> None:
-    """B06: 300,000 characters; the row beside it is as it was alone."""
+    """300,000 characters; the row beside it is as it was alone."""
     long, short = "word " * 60_000, "ok"
     counts = embedder.token_counts([long, short])
     assert counts[0] > 60_000 > embedder.max_tokens

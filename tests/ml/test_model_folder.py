@@ -132,7 +132,7 @@ def test_an_embedder_of_sentence_transformers(tmp_path: Path) -> None:
 
 
 def test_spaces_and_other_alphabets_in_the_path(tmp_path: Path) -> None:
-    """B20: the path that broke another program. Sockets are blocked in every test."""
+    """The path that broke another program. Sockets are blocked in every test."""
     folder = tiny_sce(tmp_path / "модели 1", name="模型 é")
     assert probabilities(SCEModel.from_pretrained(folder), LABELS).shape == (5, 5)
 

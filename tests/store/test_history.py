@@ -1,4 +1,4 @@
-"""B19: what the undo log says and keeps."""
+"""What the undo log says and keeps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.store.test_versions import add as add_version
 
 
 def test_first_decision_is_untouched_after_undo_and_restart(project: Project, path: Path) -> None:
-    """B19: label row 1, go to row 2, Ctrl+Z, close, reopen; bulk is one step; redo works."""
+    """Label row 1, go to row 2, Ctrl+Z, close, reopen; bulk is one step; redo works."""
     fill(project, ["one", "two", "three", "four"])
     a, b = use_labels(project, "a", "b")
     project.decide([1], Decision.LABEL, [a])

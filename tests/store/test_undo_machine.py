@@ -1,4 +1,4 @@
-"""B18: any actions in any order are taken back and done again, also after a restart."""
+"""Any actions in any order are taken back and done again, also after a restart."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ ROWS = 1000
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    """B25: 1,000 rows in the order 1000..1, of which 5 have no text."""
+    """1,000 rows in the order 1000..1, of which 5 have no text."""
     rows = [
         (str(ROWS - n), "" if n % 200 == 7 else f"{'damage' if n % 2 else 'delay'} {n}") for n in range(ROWS)
     ]

@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 def test_values_of_a_column_in_order_of_appearance(project: Project) -> None:
-    """X5: spaces are kept, nothing is split."""
+    """Spaces are kept, nothing is split."""
     assert column_labels(project, 2, progress=SilentProgress()) == [
         (Label("Billing"), 5),
         (Label(" label "), 5),

@@ -17,7 +17,7 @@ def scan(path: Path, **choices: object) -> TableScan:
 
 
 def test_counts_are_those_of_the_import(tmp_path: Path) -> None:
-    """B08: empty and blank texts are rows, an empty line is none."""
+    """Empty and blank texts are rows, an empty line is none."""
     table = tmp_path / "t.csv"
     table.write_text('id,text\n1,good\n2,\n3,"   "\n\n5,good\n6,包裹晚了两天才到\n', encoding="utf-8")
     found = scan(table, text_columns=[1])
@@ -29,7 +29,7 @@ def test_counts_are_those_of_the_import(tmp_path: Path) -> None:
 
 
 def test_problems_are_told_by_line(tmp_path: Path) -> None:
-    """B04: a quote that is never closed swallows nothing."""
+    """A quote that is never closed swallows nothing."""
     table = tmp_path / "t.csv"
     table.write_text(
         'id;text\n1;"Fast" delivery, slow refund\n2;"she said ""never again"""\n3;5" pipe\n'

@@ -24,7 +24,7 @@ ROWS = 1000
 
 @pytest.fixture
 def project_file(tmp_path: Path) -> Path:
-    """B25: 1,000 rows in the order 1000..1, 300 labelled, 10 flagged, 5 without text; two models."""
+    """1,000 rows in the order 1000..1, 300 labelled, 10 flagged, 5 without text; two models."""
     path = tmp_path / "Parcels.sce"
     with Project.create(path, name="Parcels") as project:
         rows = [(str(ROWS - n), "" if n % 200 == 199 else f"text {n % 7}", "=1+1") for n in range(ROWS)]

@@ -620,7 +620,7 @@ def test_blind_review_hides_what_models_say(
 def test_the_project_may_be_closed_meanwhile(
     qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, make_project: MakeProject
 ) -> None:
-    """B21: no result of a project that is gone, and no hanging."""
+    """No result of a project that is gone, and no hanging."""
     opened(qtbot, controllers, panel, path)
     panel._on_asked()
     panel._look()

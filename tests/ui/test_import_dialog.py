@@ -148,7 +148,7 @@ def test_encoding_is_guessed_and_shown(
 def test_another_encoding_is_previewed_at_once(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B01: the guess can be changed."""
+    """The guess can be changed."""
     path = tmp_path / "a.csv"
     path.write_bytes("id,text\n1,Müsli\n".encode())
     dialog = show(qtbot, controllers, path)
@@ -171,7 +171,7 @@ def test_header_has_no_byte_order_mark(qtbot: QtBot, controllers: Controllers, t
 def test_delimiter_header_and_quotes_are_changed_live(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B03: the user's choice overrides; B04: quotes as plain text."""
+    """The user's choice overrides; quotes as plain text."""
     path = tmp_path / "a.csv"
     path.write_text('id;text;price\n1;"red, green";3,50\n2;one, two;4,00\n', encoding="utf-8")
     dialog = show(qtbot, controllers, path)
@@ -289,7 +289,7 @@ def test_without_a_text_column_there_is_no_import(
 def test_a_label_column_becomes_imported_annotations(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """X5: the header and the names are taken as they stand. B14: as typed unless told to merge."""
+    """The header and the names are taken as they stand. As typed unless told to merge."""
     path = tmp_path / "a.csv"
     path.write_text("text, label \na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path)
@@ -694,7 +694,7 @@ def test_what_is_no_table_is_one_sentence_in_place(
 def test_closing_while_it_counts_stops_the_count(
     qtbot: QtBot, controllers: Controllers, parcels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """B12: a large file never holds up anything."""
+    """A large file never holds up anything."""
 
     def endless(*_: object, progress: Progress) -> None:
         for done in itertools.count(1):

@@ -75,7 +75,7 @@ def test_of_two_commands_with_one_key_only_one_has_it(keymap: Keymap) -> None:
 
 
 def test_forty_labels_named_by_letters_get_no_key_that_is_taken(keymap: Keymap) -> None:
-    """anchors B17: a label "s" is no shortcut for skipping."""
+    """A label "s" is no shortcut for skipping."""
     names_of = [chr(97 + place) if place < 26 else f"{chr(71 + place)}2" for place in range(40)]
     labels = [
         Label(name, shortcut=name if len(name) == 1 else "", id=i) for i, name in enumerate(names_of, 1)

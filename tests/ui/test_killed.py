@@ -1,4 +1,4 @@
-"""B18: the program is killed at a random moment of every long job; what was finished is in the project.
+"""The program is killed at a random moment of every long job; what was finished is in the project.
 
 Moments come from `random`, which pytest-randomly seeds: ``-p randomly -p "randomly_seed=N"`` repeats them.
 """

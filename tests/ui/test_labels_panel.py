@@ -82,7 +82,7 @@ def test_empty_panel_says_what_to_do(panel: LabelsPanel) -> None:
 
 
 def test_a_name_and_enter_adds_a_label(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
-    """B13: names are opaque."""
+    """Names are opaque."""
     for name in ("Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"):
         qtbot.keyClicks(panel.field, name)
         qtbot.keyClick(panel.field, Key.Key_Return)
@@ -114,7 +114,6 @@ def test_many_lines_are_pasted(qtbot: QtBot, controllers: Controllers, panel: La
 def test_the_same_name_twice_is_told_in_place(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    """B14, B15."""
     add(controllers, "Late", "Damaged")
     qtbot.keyClicks(panel.field, "Damaged ")
     qtbot.keyClick(panel.field, Key.Key_Return)
@@ -286,7 +285,7 @@ def test_a_merge_that_is_not_wanted_changes_nothing(
 
 
 def test_removing_tells_what_it_touches(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel) -> None:
-    """B18: asks, and nothing is lost."""
+    """Asks, and nothing is lost."""
     late, _ = add(controllers, "Late", "Damaged")
     controllers.edits.decide([1, 2], Decision.LABEL, [late])
     counted(qtbot, controllers)
@@ -604,7 +603,6 @@ def test_two_hundred_labels_with_any_name_are_painted(
     ],
 )
 def test_hints(labels: list[str], words: str) -> None:
-    """B14, B15."""
     hint = hint_for([Label(name) for name in labels])
     assert words in (hint.sentence if hint else "")
     assert bool(hint) == bool(words)

@@ -75,7 +75,7 @@ def tell_contradictions(groups: IdArray, gold: IdArray, progress: Progress) -> N
 
 
 def tell_collapse(gold: IdArray, found: IdArray, labels: Sequence[Label], progress: Progress) -> None:
-    """Warn where nearly everything gets one label though the labels are mixed (issue 6)."""
+    """Warn where nearly everything gets one label though the labels are mixed."""
     if len(gold) < 20:
         return
     counts = np.bincount(found, minlength=len(labels))

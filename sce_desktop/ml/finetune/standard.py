@@ -41,7 +41,7 @@ from sce_desktop.ml.sce.model import SCEModel
 CAUTION = 2.0
 """How much better, in nats, another recipe must explain rows left out, for each squared unit of its logs."""
 ENOUGH_TO_CALIBRATE = 50
-"""From so many rows on the temperature counts as fitted (MODEL.md 4)."""
+"""From so many rows on the temperature counts as fitted."""
 SECONDS_AFTER_STOP = 1.0
 """How long the fit that is kept may still take once the user has had enough."""
 

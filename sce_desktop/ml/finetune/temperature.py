@@ -1,4 +1,4 @@
-"""How sure a fine-tuned model may be: one temperature, by which its scores are divided (MODEL.md 4)."""
+"""How sure a fine-tuned model may be: one temperature, by which its scores are divided."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class SCEConfig:
     """The shape of an SCE.
 
     ``architecture``: "paper" scores s_k = e_0.e_k from mean token embeddings alone (equations 1 and 2);
-    "plus" adds A g(label) to each label vector and alpha cos(q, g(label)) to each score (MODEL.md 2.2).
+    "plus" adds A g(label) to each label vector and alpha cos(q, g(label)) to each score.
     ``attention``: "joint" lets labels see the text, as in the paper; "shared" lets labels see each other and
     the text see the labels, so that one label pass serves all rows and 200 labels cost little more than 4.
     """
@@ -38,7 +38,7 @@ class SCEConfig:
     layers: int = 2
     alpha: float = 20.0
     scale: float = 0.05
-    says_none: bool = False  # has a null score and yes/no scores (issue 4)
+    says_none: bool = False  # has a null score and yes/no scores
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
 
     @classmethod

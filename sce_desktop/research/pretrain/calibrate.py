@@ -1,7 +1,7 @@
 """Fits the few numbers that turn a finished model's scores into probabilities, on the validation sets.
 
 A temperature for the labels' softmax; scale and bias for the null score and for the yes/no scores (Platt).
-Every set weighs the same. `leaving_each_out` fits on all other sets, for honest figures (MODEL.md 4).
+Every set weighs the same. `leaving_each_out` fits on all other sets, for honest figures.
 """
 
 from __future__ import annotations

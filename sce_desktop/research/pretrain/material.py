@@ -40,7 +40,7 @@ class StringTable:
 def parts_of(label: str) -> list[str]:
     """Return wordings that are in the label itself: without parentheses, its conjuncts, lower case.
 
-    "Science and technology" -> itself, "Science", "Technology", and all in lower case (MODEL.md 2.4).
+    "Science and technology" -> itself, "Science", "Technology", and all in lower case.
     """
     wordings = [label]
     bare = re.sub(r"\s*\(.*?\)", "", label).strip()

@@ -1,6 +1,6 @@
 """Draws training groups: texts of one set, a label list worded and filled up anew each time, WordNet glosses.
 
-Choices come from the trial that MODEL.md 2 reports: label diversity decides.
+Label diversity decides, so every set and every wording is drawn from.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class Mixture:
         return _in_batch(np.concatenate(texts), np.concatenate(labels), Lists.of(right).values)
 
     def _gloss_group(self, g: Glosses, rng: np.random.Generator) -> Group:
-        # In-batch labels; another gloss's label is masked where it is right here too (MODEL.md 2.1).
+        # In-batch labels; another gloss's label is masked where it is right here too.
         rows = rng.integers(len(g.texts), size=self.config.rows)
         broader = (rng.random(len(rows)) >= 0.4) & (g.right.counts[rows] > g.own[rows])
         u, own = rng.random(len(rows)), g.own[rows]

@@ -256,7 +256,7 @@ class Trainer:
 
     def _none_measures(self, q: Tensor, labels: LabelVectors, right: Tensor) -> dict[str, float]:
         # AUROC in per cent of texts without their own label against the same texts with it; of a text's right
-        # label against its others by yes/no alone (MODEL.md 4).
+        # label against its others by yes/no alone.
         from sklearn.metrics import roc_auc_score
 
         fits, lacks = null_logits(self.head, q, labels, right)
