@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from sce_desktop.core.types import ModelKind, model_title
-from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of
+from sce_desktop.tasks.models import DEFAULT_MODEL, Baseline, default_of, similarity_beside
 from sce_desktop.ui.baselines import chosen_baselines
 from sce_desktop.ui.choices import DEVICES
 from sce_desktop.ui.dialog_parts import ask_folder, open_dialog
@@ -98,7 +98,9 @@ class RunBar(QWidget):
         self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
         self.baseline_button.setAccessibleName("Similarity baseline")
-        self.baseline_button.setToolTip(_SIMILARITY_SHOWS)
+        embedder = next((run.model for run in self._session.runs if run.kind == SIMILARITY), "")
+        vectors = f" Text vectors: {embedder}." if similarity and embedder else ""
+        self.baseline_button.setToolTip(f"{_SIMILARITY_SHOWS}.{vectors}")
         self.baseline_button.setChecked(similarity)
         what = (
             ("LLM: all ✓ ▾" if scorer.llm_rows == "all" else "LLM: screen ✓ ▾") if scorer.llm else "+ LLM ▾"
@@ -185,9 +187,10 @@ class RunBar(QWidget):
             menu.addSeparator()
             baselines = menu.addMenu("Similarity by")
             shown = self._similarity()
-            similar = (Baseline.parse(shown).model or embedders[0]) if shown else ""
+            usual = similarity_beside(self._scorer.model)
+            similar = (Baseline.parse(shown).model or usual) if shown else ""
             of_baselines = QActionGroup(baselines)
-            for name in embedders:
+            for name in dict.fromkeys((*embedders, usual)):
                 self._choice(
                     baselines,
                     of_baselines,
