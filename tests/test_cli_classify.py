@@ -270,7 +270,7 @@ def test_evaluate_for_people(table: str, model: str, capsys: pytest.CaptureFixtu
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 rows, 2 labels (left out: 1 without text)"
     assert "macro-F1" in lines[1]
-    assert len(lines) == 4
+    assert lines[4:] == [f"similarity: {model}"]
 
 
 def test_evaluate_lists_of_labels(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

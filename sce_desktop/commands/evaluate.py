@@ -177,6 +177,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "labels": report.labels,
                 "multi_label": report.multi_label,
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
+                "baselines": report.baselines,
                 "seconds": report.seconds,
                 "warnings": options.warnings(progress),
                 **(
@@ -199,9 +200,16 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
             f"{name:{width}}  {found.accuracy:8.1%} ({low:.1%} to {high:.1%})".ljust(width + 28)
             + f"{found.macro_f1:8.1%}  {found.ece:5.3f}"
         )
+    _print_baselines(report.baselines)
     for name, check in report.orders.items():
         print(f"{name}: {check.changed:.1%} of answers change with the order of the labels.")
     return 0
+
+
+def _print_baselines(baselines: dict[str, str]) -> None:
+    """Name the model behind each baseline."""
+    for alias, model in baselines.items():
+        print(f"{alias}: {model}")
 
 
 def _left_out(skipped: dict[str, int]) -> str:
@@ -275,7 +283,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
 def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.research.few_shot import SIZES, few_shot
 
-    source, _, cache = options.open_models(args)
+    source, baselines, cache = options.open_models(args)
     models = _models(args)
     if len(models) > 1:
         raise UserError("Only one --model at a time is measured with --few-shot.")
@@ -283,6 +291,7 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
         args.data,
         source=source,
         model=models[0],
+        baselines=baselines,
         part=args.part,
         sets=args.sets,
         sizes=args.sizes or SIZES,
@@ -303,6 +312,8 @@ def _print_report(args: argparse.Namespace, report: BenchmarkReport | FewShotRep
         options.print_json(report.as_json())
     else:
         print("\n".join(report.as_markdown()))
+        print()
+        _print_baselines(report.baselines)
     return 0
 
 

@@ -68,6 +68,7 @@ class BenchmarkReport:
     models: list[str]
     reference: str
     seconds: dict[str, float]
+    baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values: every set, the means over the counted sets, and their intervals."""
@@ -92,6 +93,7 @@ class BenchmarkReport:
                 }
                 for one in self.sets
             },
+            "baselines": self.baselines,
             "seconds": self.seconds,
         }
         result |= self._means(lambda one: one.counted)
@@ -270,6 +272,7 @@ def benchmark(
         models=[named.name for named in loaded.models],
         reference="similarity",
         seconds={"load": loaded.seconds, "total": time.perf_counter() - started},
+        baselines=loaded.baselines,
     )
 
 

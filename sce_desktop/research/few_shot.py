@@ -18,7 +18,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.research.collections import list_sets, load_set
 from sce_desktop.tasks.evaluation.evaluation import sample
-from sce_desktop.tasks.scoring.models import ModelSource
+from sce_desktop.tasks.scoring.models import Baseline, ModelSource, beside, default_of
 
 SETS = ("ag_news", "okite_arise_news", "yahoo_answers", "snips", "emotion6", "banking77")
 """The sets of the few-shot table; emotion6 is a validation set."""
@@ -38,6 +38,7 @@ class FewShotReport:
     rows: dict[str, int] = field(default_factory=dict)
     accuracies: dict[str, dict[int, dict[str, list[float]]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
 
     @property
     def methods(self) -> list[str]:
@@ -78,6 +79,7 @@ class FewShotReport:
                 }
                 for size in self.sizes
             },
+            "baselines": self.baselines,
             "seconds": self.seconds,
         }
 
@@ -106,6 +108,7 @@ def few_shot(
     *,
     source: ModelSource,
     model: str,
+    baselines: Sequence[Baseline] = (),
     part: str | None = None,
     sets: Sequence[str] | None = None,
     sizes: Sequence[int] = SIZES,
@@ -118,20 +121,21 @@ def few_shot(
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> FewShotReport:
-    """Measure our fine-tune beside zero-shot, logistic regression and mix, on our vectors and on MiniLM's.
+    """Measure our fine-tune beside zero-shot, logistic regression and mix, by our vectors and the baseline's.
 
     Every draw takes ``size`` rows of each label and measures by all others of the set.
 
     Args:
-        data_dir: Folder with ``train/``, ``validation/`` and ``benchmark/``.
+        data_dir: Folder with ``train/``, ``validation/``, ``benchmark/`` and perhaps ``multilingual/``.
         source: Where models come from.
         model: The SCE, by name or folder.
+        baselines: What stands beside it: one similarity, under its alias; none: the usual one.
         part: All sets of this part instead of `SETS`.
         sets: These sets instead.
         sizes: Rows a label; a set is left out where a label has fewer or under 50 rows would remain.
         draws: Draws a size.
         max_rows: A random sample of each set (default `MAX_ROWS`).
-        setfit: Measure SetFit too, on the similarity baseline's embedder, at `SETFIT_SIZES` in the first
+        setfit: Measure SetFit too, on MiniLM, at `SETFIT_SIZES` in the first
             `SETFIT_DRAWS` draws.
         adapt_embedder: Measure the slower fine-tune too, which adapts the text embedder.
         whole_table: Measure every way also where it counts in what the rows without a label say.
@@ -154,10 +158,15 @@ def few_shot(
         check_setfit()
     started = time.perf_counter()
     names = list(sets) if sets is not None else list(list_sets(data_dir, part)) if part else list(SETS)
-    ours, theirs = source.model(model), source.baseline("similarity")
+    if len(baselines) > 1:
+        raise UserError("Only one --baseline at a time is measured with --few-shot.")
+    baseline = beside(baselines[0] if baselines else Baseline("similarity"), model)
+    ours, theirs = source.model(model), source.baseline(baseline.spec)
+    if isinstance(ours, SCEModel) and not isinstance(theirs, SimilarityModel):
+        raise UserError(f"{baseline.spec} is not a similarity: give another baseline.")
     if not isinstance(ours, SCEModel) or not isinstance(theirs, SimilarityModel):
         raise UserError(f"{model} is no SCE: give another model.")
-    report = FewShotReport()
+    report = FewShotReport(baselines={baseline.alias: baseline.model or default_of(baseline.kind)})
     spent: dict[str, float] = defaultdict(float)
     for name in names:
         labelled = load_set(data_dir, name)
@@ -172,7 +181,7 @@ def few_shot(
             continue
         before = time.perf_counter()
         spaces = {
-            one.name if one is ours else "similarity": space_of(
+            one.name if one is ours else baseline.alias: space_of(
                 one, texts, labels, cache=cache, progress=progress
             )
             for one in (ours, theirs)
@@ -185,7 +194,7 @@ def few_shot(
                 (title, way): learner
                 for title in spaces
                 for way, learner in learners(whole_table=whole_table).items()
-                if title != "similarity" or not way.startswith("fine-tune")
+                if title == ours.name or not way.startswith("fine-tune")
             }
             if trained_head:
                 ways[ours.name, "head"] = TrainedHead(ours, labels, corrected=False)
@@ -193,7 +202,7 @@ def few_shot(
             if adapt_embedder:
                 ways[ours.name, "fine-tune, embedder adapted"] = AdaptedEmbedder(ours, texts, labels)
             if setfit and size in SETFIT_SIZES:
-                ways["similarity", "SetFit"] = SetFit(catalog.resolve(catalog.MINILM), texts)
+                ways[baseline.alias, "SetFit"] = SetFit(catalog.resolve(catalog.MINILM), texts)
             found: dict[str, list[float]] = {f"{title} {way}": [] for title, way in ways}
             for number, (train, test) in enumerate(drawn(gold, size, draws)):
                 progress.report(number, draws, stage=f"{name}, {size} a label")

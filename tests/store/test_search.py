@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core import folding
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.query import RowQuery, search_parts
 from sce_desktop.store.content import search
+from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 from tests.store.statements import statements
@@ -93,7 +95,7 @@ def test_pieces_of_text_are_found_as_typed(project: Project, indexed: str) -> No
 
 def test_same_answers_with_and_without_an_index(project: Project) -> None:
     choose = random.Random(3)
-    letters = "abAB äÄßςσΣ%_\"'\\*\n日İıſKé"
+    letters = "abAB äÄßςσΣ%_\"'\\*\n日İıſKéｅ\u0301がｶ\uff9eᄒ\u1161ـأ\u064bŁﬁ"
     texts = ["".join(choose.choices(letters, k=choose.randint(0, 12))) for _ in range(250)]
     needles = ["".join(choose.choices(letters, k=choose.randint(1, 5))) for _ in range(150)]
     needles += [text[:4] for text in texts[:50] if text]
@@ -102,6 +104,93 @@ def test_same_answers_with_and_without_an_index(project: Project) -> None:
     project.build_search_index()
     assert [found(project, needle) for needle in needles] == before
     assert sum(map(len, before)) > 500
+
+
+LANGUAGES = [
+    "配達がとても遅れて届いた。",
+    "택배가 아직 안 왔어요.",
+    "\u1110\u1162\u11a8\u1107\u1162 지연",  # the same word for parcel in single jamo
+    "快递员很有礼貌，谢谢！",
+    "พัสดุมาช้ามาก",
+    "पार्सल टूटा हुआ मिला",
+    "وصلت الشُّحنة متأخرة",
+    "وصلـــت الطلبية",
+    "החבילה לא הגיעה",
+    "Die Straße ist gesperrt, CAFE\u0301 zu",
+    "İSTANBUL şubesi kapalıydı",
+    "Ο ΟΔΥΣΣΕΥΣ άργησε",
+    "Посылка ещё в пути",
+    "ＡＢＣ運輸、ﾊﾞｽ停",
+    "Dostawa do Łodzi",
+    "plain ASCII cafe",
+]
+IN_LANGUAGES = {
+    "遅": [1],
+    "遅れ": [1],
+    "届いた": [1],
+    "택배": [2, 3],
+    "왔": [2],
+    "ᄐ": [],  # not a letter of its own in a syllable
+    "谢谢": [4],
+    "礼": [4],
+    "!": [4],
+    "ช้า": [5],
+    "ชา": [],  # another word: tone and vowel signs are letters
+    "टूट": [6],
+    "टट": [],
+    "الشحنة": [7],
+    "وصلت": [7, 8],
+    "الطلبيّة": [8],
+    "חבילה": [9],
+    "STRASSE": [10],
+    "straße": [10],
+    "ß": [10],
+    "cafe": [10, 16],
+    "café": [10],
+    "CAFÉ": [10],
+    "istanbul": [11],
+    "İstanbul": [11],
+    "ıstanbul": [11],
+    "kapaliydi": [11],
+    "şube": [11],
+    "οδυσσευς": [12],
+    "αργησε": [12],
+    "άργησε": [12],
+    "еще": [13],
+    "ещё": [13],
+    "abc": [14],
+    "バス停": [14],
+    "ﾊﾞｽ": [14],
+    "ハス": [],  # another word: the marks of kana are letters
+    "lodzi": [15],
+    "łodzi": [15],
+    "ـ": [8],
+}
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_words_of_any_language_are_found_as_people_type_them(project: Project, indexed: bool) -> None:
+    fill(project, LANGUAGES)
+    if indexed:
+        project.build_search_index()
+    answers = {needle: found(project, needle) for needle in IN_LANGUAGES}
+    assert answers == IN_LANGUAGES
+
+
+def test_an_index_of_another_form_is_not_used_but_built_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(folding, "bare", str.upper)  # as if texts had been compared in another way
+        before.setattr(folding, "FORM", "older")
+        fill(project, LANGUAGES)
+        project.build_search_index()
+    assert found(project, "straße") == [10]
+    project.build_search_index()
+    with project._database.read() as connection:
+        assert connection.exec_driver_sql("SELECT search_form FROM project").scalar_one() == folding.FORM
+        indexed = f"SELECT rowid FROM {schema.SEARCH_TABLE} WHERE {schema.SEARCH_TABLE} MATCH 'sse'"
+        assert connection.exec_driver_sql(indexed).scalars().all() == [10]
 
 
 def test_texts_behind_a_nul(project: Project) -> None:

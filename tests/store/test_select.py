@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core import folding
 from sce_desktop.core.annotations import Annotation, Decision, Label, Origin
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Scores
@@ -105,7 +106,8 @@ def given_label(world: World, fact: Fact, run_id: int) -> int | None:
 
 
 def fits(world: World, fact: Fact, query: RowQuery) -> bool:
-    answers = [query.search.lower() in fact.text.lower()]
+    fold = folding.folded if folding.folded(query.search) != folding.bare(query.search) else folding.bare
+    answers = [fold(query.search) in fold(fact.text)]
     if query.state is RowState.FLAGGED:
         answers.append(fact.flag)
     elif query.state is RowState.UNSURE:

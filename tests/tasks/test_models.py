@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from sce_desktop.core.annotations import Label
@@ -14,6 +17,7 @@ from sce_desktop.tasks.scoring.models import (
     open_session,
     open_vector_cache,
     parse_baselines,
+    similarity_beside,
 )
 from tests.tasks.fakes import FakeModel, FakeSession, RecordingProgress
 
@@ -94,3 +98,34 @@ def test_the_cache_is_the_users() -> None:
     cache.put("g", ["a"], np.ones((1, 3), dtype=np.float32))
     again = open_vector_cache(10)
     assert again.get("g", ["a", "b"])[0].tolist() == [True, False]
+
+
+def written_config(folder: Path, tokens: int) -> str:
+    folder.mkdir()
+    config = {"model_type": "sce", "embedder": {"kind": "native", "encoder": {"vocab_size": tokens}}}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return str(folder)
+
+
+def test_similarity_compares_in_the_vectors_of_a_model_of_many_languages(tmp_path: Path) -> None:
+    english = written_config(tmp_path / "english", 30_522)
+    many = written_config(tmp_path / "many", 250_037)
+    assert similarity_beside(english) == "all-MiniLM-L6-v2"
+    assert similarity_beside(many) == many
+    assert similarity_beside("llm:any") == similarity_beside("not there") == "all-MiniLM-L6-v2"
+    session = FakeSession(FakeModel(english), FakeModel(many))
+    baselines = [Baseline("similarity"), Baseline("e5", "similarity", "e5"), Baseline("llm", "llm")]
+
+    loaded = load_models(session, [many], baselines, RecordingProgress())
+    assert [named.name for named in loaded.models] == [many, "similarity", "e5", "llm"]
+    assert [getattr(named.model, "name", "") for named in loaded.models[1:]] == [
+        f"similarity:{many}",
+        "similarity:e5",
+        "llm",
+    ]
+    assert loaded.baselines == {"similarity": many, "e5": "e5", "llm": "SmolLM2-135M-Instruct"}
+    assert [named.title for named in loaded.models] == [many, many, "e5", "SmolLM2-135M-Instruct"]
+
+    beside_english = load_models(session, [english], baselines[:1], RecordingProgress())
+    assert beside_english.baselines == {"similarity": "all-MiniLM-L6-v2"}
+    assert getattr(beside_english.models[1].model, "name", "") == "similarity"

@@ -35,6 +35,7 @@ PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "README.md", "LICENSE*")
 """What is fetched from a hub: weights, configurations, tokenizers. No pickle, no code."""
 HUB_CODE = ("*.py",)
+_MANY_TOKENS = 100_000  # a vocabulary as large as this has words of many languages
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
 
 
@@ -83,6 +84,18 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UserError(f"{file} is not a model's configuration: copy or download the model again.")
     return value
+
+
+def reads_many_languages(folder: Path) -> bool:
+    """Whether the SCE in ``folder`` has a text embedder with the vocabulary of many languages.
+
+    Raises:
+        UserError: It is not a model folder, or its configuration is damaged.
+    """
+    embedder = read_json(folder / CONFIG).get("embedder")
+    encoder = embedder.get("encoder") if isinstance(embedder, dict) else None
+    tokens = encoder.get("vocab_size") if isinstance(encoder, dict) else None
+    return isinstance(tokens, int) and tokens >= _MANY_TOKENS
 
 
 def weight_files(folder: Path) -> list[str]:

@@ -1,7 +1,8 @@
-"""Finding a piece of text, letter case aside: by an index where there is one, else by looking at every row.
+"""Finding a piece of text as `core.folding` compares: by an index where there is one, else in every row.
 
-The index (FTS5, trigrams, so that languages without spaces work) only narrows the rows down; whether a row
-matches is always decided by its text, so an answer is the same with and without the index. It is filled
+The index (FTS5, trigrams of `folding.bare` texts, so that languages without spaces work) only narrows the
+rows down; whether a row matches is always decided by its text, so an answer is the same with and without the
+index. One or two characters, which are a word in some languages, are looked for in every row. It is filled
 behind the work and knows how far it has come: rows beyond that are looked at one by one. Nothing of what the
 user types is read as a query language.
 """
@@ -18,6 +19,7 @@ import regex
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from sce_desktop.core import folding
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
@@ -44,7 +46,8 @@ _MAX_PATTERN: Final = 10_000  # SQLite refuses LIKE patterns above 50,000 bytes
 
 
 def register(plain: sqlite3.Connection) -> None:
-    """Make the comparison known to a connection, for letters whose case LIKE does not know."""
+    """Make the comparisons known to a connection, for texts that LIKE does not know how to compare."""
+    plain.create_function("contains_bare", 2, folding.contains_bare, deterministic=True)
     plain.create_function("contains_folded", 2, _contains_folded, deterministic=True)
 
 
@@ -67,9 +70,11 @@ def _build(database: Database, progress: Progress) -> None:
     with database.write() as connection:
         if not _has_fts5(connection):
             return
-        if not is_made(connection):
+        form = connection.execute(sa.select(schema.project.c.search_form)).scalar_one()
+        if form != folding.FORM or not is_made(connection):
+            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {schema.SEARCH_TABLE}")
             connection.exec_driver_sql(TABLE_SQL)
-            connection.execute(schema.project.update().values(searchable_to=0))
+            connection.execute(schema.project.update().values(searchable_to=0, search_form=folding.FORM))
     while True:
         progress.check()
         with database.write() as connection:
@@ -109,13 +114,15 @@ def is_made(connection: sa.Connection) -> bool:
 
 
 def matching_ids(connection: sa.Connection, needle: str) -> sa.Select[Any] | sa.CompoundSelect[Any]:
-    """Return the statement for the ids of the rows whose text contains ``needle``."""
+    """Return the statement for the ids of the rows whose text contains ``needle`` (see `core.folding`)."""
     row = schema.rows.c
     matches = _contains(row.text, needle)
     in_project = sa.select(row.id).where(row.id <= last_row_id())
-    indexed_to = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
-    trigrams = _trigrams(needle)
-    if not indexed_to or not trigrams or not _has_fts5(connection):
+    indexed_to, form = connection.execute(
+        sa.select(schema.project.c.searchable_to, schema.project.c.search_form)
+    ).one()
+    trigrams = _trigrams(folding.bare(needle))
+    if not indexed_to or form != folding.FORM or not trigrams or not _has_fts5(connection):
         return in_project.where(matches)
     found = f"SELECT rowid FROM {schema.SEARCH_TABLE} WHERE {schema.SEARCH_TABLE} MATCH :trigrams"
     if _are_many(connection, found, trigrams, indexed_to):
@@ -160,7 +167,7 @@ def _index_some(plain: sqlite3.Connection, start: int, end: int) -> int:
     characters = 0
     reading = plain.execute("SELECT id, text FROM rows WHERE id > ? AND id <= ? ORDER BY id", (start, end))
     for row_id, text in reading:
-        batch.append((row_id, text))
+        batch.append((row_id, folding.bare(text)))
         characters += len(text)
         if characters >= _BATCH_CHARACTERS:
             break
@@ -176,19 +183,20 @@ def _has_fts5(connection: sa.Connection) -> bool:
 
 def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool]:
     """Return whether ``text`` contains ``needle``: by LIKE where it knows the letters, which is faster."""
-    if needle.isascii() and "\0" not in needle and len(needle) <= _MAX_PATTERN:
-        return text.contains(needle, autoescape=True, escape="\\")  # LIKE, to which "A" is "a"
-    return sa.func.contains_folded(text, _fold(needle)) == 1
+    key, accented = folding.bare(needle), folding.folded(needle)
+    if not accented:  # all that was typed is what never counts: take it as it is
+        return sa.func.instr(text, needle) > 0
+    if key != accented:
+        return sa.func.contains_folded(text, accented) == 1
+    if not needle.isascii() or "\0" in needle or len(needle) > _MAX_PATTERN:
+        return sa.func.contains_bare(text, key) == 1
+    alike = text.contains(needle, autoescape=True, escape="\\")  # LIKE, to which "A" is "a"
+    beyond_ascii = sa.func.length(sa.cast(text, sa.LargeBinary)) > schema.rows.c.length
+    return alike | (beyond_ascii & (sa.func.contains_bare(text, key) == 1))
 
 
-def _contains_folded(text: str, folded_needle: str) -> bool:
-    return folded_needle in _fold(text)
-
-
-def _fold(text: str) -> str:
-    # Not casefold: letters that become two would be found by looking and not by the index. The one lower
-    # case that depends on the place in the word is undone.
-    return text.lower().replace("ς", "σ")
+def _contains_folded(text: str, accented: str) -> bool:
+    return accented in folding.folded(text)
 
 
 def _are_many(connection: sa.Connection, found: str, trigrams: str, rows: int) -> bool:

@@ -56,6 +56,7 @@ class EvaluationReport:
     models: dict[str, Measures]
     seconds: dict[str, float]
     orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
+    baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
 
 
 def evaluate_table(
@@ -171,6 +172,7 @@ def evaluate_table(
             "total": time.perf_counter() - started,
         },
         orders=orders,
+        baselines=loaded.baselines,
     )
 
 

@@ -57,6 +57,7 @@ class ClassifyReport:
     seconds: dict[str, float]
     output: str
     whole_table: bool = False  # the model counted in what the other rows say
+    baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
 
 
 def classify_table(
@@ -166,6 +167,7 @@ def classify_table(
         },
         output=str(output),
         whole_table=whole_table,
+        baselines=loaded.baselines,
     )
 
 

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sce_desktop import paths
@@ -98,6 +98,12 @@ class NamedModel:
     name: str
     model: TextModel
     whole_table: bool = False  # it knows the rows of the table
+    of: str = ""  # the model behind a baseline, such as the embedder whose vectors it compares
+
+    @property
+    def title(self) -> str:
+        """What its runs are called."""
+        return self.of or self.name
 
 
 @dataclass(slots=True)
@@ -107,11 +113,16 @@ class Loaded:
     models: list[NamedModel]
     seconds: float
 
+    @property
+    def baselines(self) -> dict[str, str]:
+        """The model behind each baseline, by alias."""
+        return {named.alias: named.of for named in self.models if named.of}
+
 
 def load_models(
     source: ModelSource, names: Sequence[str], baselines: Sequence[Baseline], progress: Progress
 ) -> Loaded:
-    """Load the main models ``names`` and the ``baselines``.
+    """Load the main models ``names`` and the ``baselines``; what stands for what is `similarity_beside`.
 
     Raises:
         UserError: One is missing or damaged.
@@ -126,9 +137,37 @@ def load_models(
     for baseline in baselines:
         progress.report(len(models), wanted, stage="loading models")
         progress.check()
-        models.append(NamedModel(baseline.alias, baseline.alias, source.baseline(baseline.spec)))
+        one = beside(baseline, names[0] if names else DEFAULT_MODEL)
+        models.append(
+            NamedModel(one.alias, one.alias, source.baseline(one.spec), of=one.model or default_of(one.kind))
+        )
     progress.report(wanted, wanted, stage="loading models")
     return Loaded(models, time.perf_counter() - started)
+
+
+def similarity_beside(model: str) -> str:
+    """Return the model whose text vectors the similarity baseline compares beside the main ``model``.
+
+    MiniLM reads English alone: beside an SCE of many languages it would be no comparison. There it is that
+    SCE's own text embedder: similarity then says what the cosine gives without the label encoder.
+    """
+    from sce_desktop.ml.hub import catalog, folders
+    from sce_desktop.ml.hub.known_models import MINILM
+
+    if model.startswith("llm:"):
+        return MINILM
+    try:
+        return model if folders.reads_many_languages(catalog.resolve(model)) else MINILM
+    except UserError:  # whoever loads the model is told
+        return MINILM
+
+
+def beside(baseline: Baseline, model: str) -> Baseline:
+    """Return ``baseline`` with its model named where it is not the usual one beside the main ``model``."""
+    if baseline.kind != "similarity" or baseline.model:
+        return baseline
+    own = similarity_beside(model)
+    return baseline if own == default_of("similarity") else replace(baseline, model=own)
 
 
 def count_cut(model: TextModel, texts: Sequence[str]) -> int:

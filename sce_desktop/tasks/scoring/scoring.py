@@ -60,7 +60,7 @@ def score_project(
         run = project.open_run(
             named.alias,
             named.model.kind,
-            named.name,
+            named.title,
             named.model.fingerprint,
             known,
             multi_label=multi_label,

@@ -19,7 +19,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import DEVICES
 from sce_desktop.core.runs import ModelKind, model_title
 from sce_desktop.core.text import menu_text
-from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, Baseline, default_of
+from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, Baseline, default_of, similarity_beside
 from sce_desktop.ui.kit.dialog_parts import ask_folder, open_dialog
 from sce_desktop.ui.kit.elided_button import ElidedButton
 from sce_desktop.ui.kit.icons import set_icon
@@ -114,7 +114,9 @@ class RunBar(QWidget):
         self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
         self.baseline_button.setAccessibleName("Similarity baseline")
-        self.baseline_button.setToolTip(_SIMILARITY_SHOWS)
+        embedder = next((run.model for run in self._workspace.runs if run.kind == SIMILARITY), "")
+        vectors = f" Text vectors: {embedder}." if similarity and embedder else ""
+        self.baseline_button.setToolTip(f"{_SIMILARITY_SHOWS}.{vectors}")
         self.baseline_button.setChecked(similarity)
         what = (
             ("LLM: all ✓ ▾" if scorer.llm_rows == "all" else "LLM: screen ✓ ▾") if scorer.llm else "+ LLM ▾"
@@ -201,9 +203,10 @@ class RunBar(QWidget):
             menu.addSeparator()
             baselines = menu.addMenu("Similarity by")
             shown = self._similarity()
-            similar = (Baseline.parse(shown).model or embedders[0]) if shown else ""
+            usual = similarity_beside(self._scorer.model)
+            similar = (Baseline.parse(shown).model or usual) if shown else ""
             of_baselines = QActionGroup(baselines)
-            for name in embedders:
+            for name in dict.fromkeys((*embedders, usual)):
                 self._choice(
                     baselines,
                     of_baselines,
