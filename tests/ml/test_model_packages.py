@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -147,11 +148,31 @@ def test_every_package_is_known_by_its_version() -> None:
     assert "sce-desktop-sce-multi" in known
 
 
-def test_the_frozen_program_takes_the_models_that_are_meant_for_it() -> None:
-    assert {folder.name for folder in builder().frozen_models()} == {"sce-mini", "sce-multi"}
-    spec = (ROOT / "packaging" / "sce-desktop.spec").read_text(encoding="utf-8")
-    assert "for folder in frozen_models()" in spec
-    assert "sce-multi" not in spec
+def test_the_frozen_program_takes_the_models_that_are_meant_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recipe itself is read, with PyInstaller played by this test."""
+    hooks = ModuleType("PyInstaller.utils.hooks")
+    for name in ("collect_data_files", "collect_submodules", "copy_metadata"):
+        setattr(hooks, name, lambda *_, **__: [])
+    monkeypatch.setitem(sys.modules, "PyInstaller.utils.hooks", hooks)
+    given: dict[str, Any] = {}
+
+    def analysis(_scripts: list[str], **options: Any) -> SimpleNamespace:
+        given.update(options)
+        return SimpleNamespace(datas=[], binaries=[], pure=[], scripts=[])
+
+    read = runpy.run_path
+    icons = {"write_icons": lambda *_: SimpleNamespace(pngs={}, ico=Path("app.ico"))}
+    monkeypatch.setattr(
+        runpy, "run_path", lambda path: icons if Path(path).name == "icons.py" else read(path)
+    )
+    play = {name: lambda *_, **__: None for name in ("PYZ", "EXE", "COLLECT")}
+    places = {"SPECPATH": str(ROOT / "packaging"), "workpath": "work"}
+    read(str(ROOT / "packaging" / "sce-desktop.spec"), init_globals={**play, **places, "Analysis": analysis})
+    models = {place: Path(source) for source, place in given["datas"] if "/models/" in place}
+    assert models.pop("sce_desktop/_bundled/models/all-MiniLM-L6-v2").name == "model"
+    assert models == {
+        f"sce_desktop/_bundled/models/{name}": ROOT / "models" / name for name in ("sce-mini", "sce-multi")
+    }
 
 
 def test_neither_the_main_wheel_nor_the_sdist_takes_a_model_package() -> None:
