@@ -21,7 +21,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import ModelKind
 from sce_desktop.ml import fetching, folders, manifest, model_packages
-from sce_desktop.ml.known_models import MINILM, Known, known
+from sce_desktop.ml.known_models import MINILM, Known, known, packaged
 from sce_desktop.ml.manifest import MANIFEST
 from sce_desktop.temporary import temporary_beside
 
@@ -393,9 +393,8 @@ def _here(models_dir: Path | None) -> dict[str, Path]:
 
 def _bundled() -> dict[str, Path]:
     shipped = paths.bundled_models_dir()
-    names = sorted(file.parent.name for file in shipped.glob(f"*/{folders.CONFIG}"))
-    names.sort(key=lambda name: name != SCE_MINI)
-    found = {name: shipped / name for name in names if name != MINILM}
+    names = (SCE_MINI, *packaged())  # whatever else somebody wrote beside them in a checkout is theirs
+    found = {name: shipped / name for name in names if (shipped / name / folders.CONFIG).is_file()}
     if (folder := _minilm()) is not None:
         found[MINILM] = folder
     return found

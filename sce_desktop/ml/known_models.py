@@ -184,6 +184,11 @@ def allows_commerce(licence: str) -> bool:
     return not {"nc", "noncommercial", "research"} & set(licence.lower().replace("_", "-").split("-"))
 
 
+def packaged() -> tuple[str, ...]:
+    """Return the names of our own models that are packages; in a checkout they lie in ``models/`` too."""
+    return tuple(one.name for one in KNOWN if one.package is not None and one.package.format == "model")
+
+
 def known(name: str) -> Known | None:
     """Return the published model called ``name``, by short name or hub id."""
     return next((one for one in KNOWN if name and name in (one.name, one.hub)), None)

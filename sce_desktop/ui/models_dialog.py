@@ -262,7 +262,7 @@ class ModelsDialog(QDialog):
             code = " Its own program code may run." if entry.code else ""
             where = "It comes with the program." if entry.bundled else f"{entry.folder}.{code}"
             if entry.package:
-                where = f"Installed by pip as {entry.package}, which also removes it."
+                where = f"Installed by pip as {entry.package}; pip also removes it."
             lines += [_PLAYS[entry.kind] if known is None and not entry.problem else "", entry.problem, where]
         elif known is not None:
             lines += [f"{known.terms()}."]

