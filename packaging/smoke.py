@@ -6,7 +6,7 @@ display. Checked, each with the seconds it took:
 1. the command line says its version;
 2. ``doctor`` finds Qt, the bundled models by their hashes, and its trial right;
 3. ``classify`` labels the sample, with a similarity baseline, and is mostly right by its own answers;
-   it writes and reads csv, xlsx, parquet and jsonl;
+   it writes and reads csv, xlsx, parquet and jsonl, and every model that was put in (models.toml) does so;
 4. a model that is not there is refused in one sentence, without pip and without a network;
 5. the window opens a project by its path, scores it when F5 is pressed, and is closed by Ctrl+Q: the scores
    are in the project file, nothing was printed, and the project is one whole file again.
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import csv
 import json
+import runpy
 import sqlite3
 import subprocess
 import sys
@@ -31,8 +32,11 @@ sys.path.insert(0, str(ROOT))
 
 from tests.e2e.display import Display, wait_for  # noqa: E402 - of the checkout that this lies in
 
+frozen_models = runpy.run_path(str(ROOT / "packaging" / "model_wheel.py"))["frozen_models"]
+
 SAMPLE = ROOT / "resources" / "sample"
-BUNDLED = {"sce-mini", "all-MiniLM-L6-v2"}
+MODELS = [folder.name for folder in frozen_models()]
+BUNDLED = {*MODELS, "all-MiniLM-L6-v2"}
 FEWEST_RIGHT = 0.4  # of eight labels; what the model is worth is told elsewhere
 SCORED_S = 120
 
@@ -85,7 +89,10 @@ class Smoke:
             self.run("classify", source, "--text", "message", *labels, "-o", out)
             source = out if ending != "csv" else source
         self.run("classify", source, "--text", "message", *labels[:2], "-o", self.folder / "again.csv")
-        for name in ("out.csv", "again.csv"):
+        for model in MODELS:
+            more = ["--model", model, "-o", self.folder / f"{model}.csv"]
+            self.run("classify", SAMPLE / "parcel_feedback.csv", "--text", "message", *labels, *more)
+        for name in ("out.csv", "again.csv", *(f"{model}.csv" for model in MODELS)):
             rows = read_csv(self.folder / name)
             check([row["ref"] for row in rows] == [row["ref"] for row in SAMPLE_ROWS], f"{name}: other rows")
             texts = [row for row in rows if row["message"].strip()]

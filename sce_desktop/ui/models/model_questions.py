@@ -81,7 +81,7 @@ class FetchQuestion(_Question):
                 "Its page asks for your consent, and for a login with `hf auth login` on this machine.",
                 "warn",
             )
-        self.say(f"Size: about {megabytes(known.size)}\nFrom: https://huggingface.co/{known.hub}")
+        self.say(f"Size: about {megabytes(known.size)}\nFrom: {known.source}")
         self.say("It is stored among your models. Stop keeps what has come, for the next time.", "muted")
         if known.code:
             self.ask_code()

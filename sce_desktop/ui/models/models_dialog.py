@@ -267,6 +267,8 @@ class ModelsDialog(QDialog):
         if entry is not None:
             code = " Its own program code may run." if entry.code else ""
             where = "It comes with the program." if entry.bundled else f"{entry.folder}.{code}"
+            if entry.package:
+                where = f"Installed by pip as {entry.package}; pip also removes it."
             lines += [_PLAYS[entry.kind] if known is None and not entry.problem else "", entry.problem, where]
         elif known is not None:
             lines += [f"{known.terms()}."]
@@ -283,7 +285,7 @@ class ModelsDialog(QDialog):
             self.use.setText(_USES[entry.kind])
             self.use.setAccessibleName(_USES[entry.kind])
         self.check.setVisible(usable)
-        self.remove.setVisible(here and entry is not None and not entry.bundled)
+        self.remove.setVisible(here and entry is not None and not (entry.bundled or entry.package))
         self.remove.setEnabled(not store.in_use(name))
         self.remove.setToolTip(store.in_use(name))
         self.get.setVisible(known is not None and entry is None and job is None)
