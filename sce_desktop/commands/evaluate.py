@@ -178,6 +178,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "multi_label": report.multi_label,
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
                 "seconds": report.seconds,
+                "precision": report.precision,
                 "warnings": options.warnings(progress),
                 **(
                     {"order_check": {name: asdict(one) for name, one in report.orders.items()}}

@@ -13,12 +13,14 @@ import numpy as np
 import torch
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.precision import AUTO
 from sce_desktop.core.types import Label
 from sce_desktop.ml import catalog
 from sce_desktop.ml.known_models import DEFAULT_LLM
 from sce_desktop.ml.llm import PromptedLLM
 from sce_desktop.ml.llm_folder import load_llm
 from sce_desktop.ml.model import SCEModel
+from sce_desktop.ml.precision import choose_precision
 from sce_desktop.ml.similarity import SimilarityModel
 
 Loaded = SCEModel | SimilarityModel | PromptedLLM
@@ -94,16 +96,23 @@ class ModelSession:
     Args:
         device: auto, cpu, cuda, cuda:N or mps.
         threads: Cores that torch may use in the whole program; None or 0 leaves that as it is.
+        precision: auto, float32, bfloat16 or int8: what text embedders multiply in.
         allow_download: Fetch a hub id that is not here yet.
 
     Raises:
-        UserError: The device is not there.
+        UserError: The device is not there, or has no instructions for the precision.
     """
 
     def __init__(
-        self, device: str = "auto", threads: int | None = None, *, allow_download: bool = False
+        self,
+        device: str = "auto",
+        threads: int | None = None,
+        *,
+        precision: str = AUTO,
+        allow_download: bool = False,
     ) -> None:
         self.device = choose_device(device)
+        self.precision = choose_precision(precision, self.device)
         self.allow_download = allow_download
         if threads:
             torch.set_num_threads(threads)
@@ -121,7 +130,7 @@ class ModelSession:
         key = ("sce", str(folder.resolve()))
         trusted = bool(catalog.load_options(name).get("trust_remote_code"))
         model = self._models.pop(key, None) or SCEModel.from_pretrained(
-            folder, device=self.device, trust_remote_code=trusted
+            folder, device=self.device, precision=self.precision, trust_remote_code=trusted
         )
         assert isinstance(model, SCEModel)
         self._keep(key, model)
@@ -141,7 +150,7 @@ class ModelSession:
         name = name or catalog.MINILM
         key = ("similarity", name)
         model = self._models.pop(key, None) or SimilarityModel.from_pretrained(
-            name, allow_download=self.allow_download, device=self.device
+            name, allow_download=self.allow_download, device=self.device, precision=self.precision
         )
         assert isinstance(model, SimilarityModel)
         self._keep(key, model)

@@ -17,7 +17,7 @@ from sce_desktop.core.scoring import balance_labels
 from sce_desktop.core.types import FloatArray, IdArray, Label, VectorCache
 from sce_desktop.data.collections import LabelledSet, list_sets, load_set
 from sce_desktop.tasks.evaluation import sample, with_similarity
-from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, load_models
+from sce_desktop.tasks.models import Baseline, ModelSource, NamedModel, load_models, precision_of
 from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.skew import Skewed, skewed
@@ -66,6 +66,7 @@ class BenchmarkReport:
     models: list[str]
     reference: str
     seconds: dict[str, float]
+    precision: str | None = None  # what the first model's text embedder multiplied in; None: it has none
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values: every set, the means over the counted sets, and their intervals."""
@@ -91,6 +92,7 @@ class BenchmarkReport:
                 for one in self.sets
             },
             "seconds": self.seconds,
+            "precision": self.precision,
         }
         result |= self._means(lambda one: one.counted)
         result["rows_per_second"] = self.rows_per_second()
@@ -268,6 +270,7 @@ def benchmark(
         models=[named.name for named in loaded.models],
         reference="similarity",
         seconds={"load": loaded.seconds, "total": time.perf_counter() - started},
+        precision=precision_of(loaded.models[0].model),
     )
 
 

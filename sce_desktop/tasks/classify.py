@@ -32,6 +32,7 @@ from sce_desktop.tasks.models import (
     count_cut,
     labels_for,
     load_models,
+    precision_of,
 )
 from sce_desktop.tasks.progress import PartProgress, Unreported
 from sce_desktop.tasks.replaceable import check_output, has_only_rows_of, is_result
@@ -54,6 +55,7 @@ class ClassifyReport:
     models: list[str]
     seconds: dict[str, float]
     output: str
+    precision: str | None = None  # what the main model's text embedder multiplied in; None: it has none
     whole_table: bool = False  # the model counted in what the other rows say
 
 
@@ -163,6 +165,7 @@ def classify_table(
             "total": time.perf_counter() - started,
         },
         output=str(output),
+        precision=precision_of(loaded.models[0].model),
         whole_table=whole_table,
     )
 

@@ -33,7 +33,7 @@ from sce_desktop.tasks.columns import (
 from sce_desktop.tasks.evidence import answer_arrays, right_answers
 from sce_desktop.tasks.foreign import tell_foreign
 from sce_desktop.tasks.labels import tell_merged, tell_unmerged
-from sce_desktop.tasks.models import Baseline, ModelSource, load_models
+from sce_desktop.tasks.models import Baseline, ModelSource, load_models, precision_of
 from sce_desktop.tasks.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.slow import tell_time
@@ -54,6 +54,7 @@ class EvaluationReport:
     models: dict[str, Measures]
     seconds: dict[str, float]
     orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
+    precision: str | None = None  # what the first model's text embedder multiplied in; None: it has none
 
 
 def evaluate_table(
@@ -169,6 +170,7 @@ def evaluate_table(
             "total": time.perf_counter() - started,
         },
         orders=orders,
+        precision=precision_of(loaded.models[0].model),
     )
 
 

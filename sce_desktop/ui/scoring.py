@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
+from sce_desktop.core.precision import FLOAT32
 from sce_desktop.core.types import IdArray, ModelVersion, Run
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import review_work, work
@@ -65,7 +66,7 @@ class Scorer(Baselines):
         settings = session.settings
         self.model = str(settings["model"])
         self.baselines = chosen_baselines(settings)
-        self.device = str(settings["device"])
+        self.device, self.precision = str(settings["device"]), str(settings["precision"])
         self.llm_rows = str(settings["llm_rows"])
         self.runs: tuple[Run, ...] = ()
         self.version: ModelVersion | None = None
@@ -147,8 +148,9 @@ class Scorer(Baselines):
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
                 self._session.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
-        if keys & {"model", "device", "threads"}:
+        if keys & {"model", "device", "precision", "threads"}:
             self.model, self.device = str(settings["model"]), str(settings["device"])
+            self.precision = str(settings["precision"])
             self.warm_up()
 
     @property
@@ -160,19 +162,21 @@ class Scorer(Baselines):
         """What is loaded next."""
         threads = int(self._session.settings["threads"]) or window_threads()
         few = self.llm_rows == "screen"
-        return ModelChoice(self.base, self.baselines, self.device, threads, llm_on_screen=few)
+        return ModelChoice(self.base, self.baselines, self.device, threads, self.precision, llm_on_screen=few)
 
     def _screen(self) -> IdArray:
         return np.array(self._session.visible_rows, dtype=np.int64)
 
     @property
     def device_text(self) -> str:
-        """Where models run, for the status bar."""
+        """Where models run, and in what unless it is float32, for the status bar."""
         if not self.ready:
             return "Model not loaded" if self._load_failed else "Loading the model…"
         if self._shelf.device == "cpu":
-            return f"CPU, {self.choice().threads} of {os.cpu_count()} cores"
-        return self._shelf.device.upper()
+            where = f"CPU, {self.choice().threads} of {os.cpu_count()} cores"
+        else:
+            where = self._shelf.device.upper()
+        return where if self._shelf.precision in ("", FLOAT32) else f"{where}, {self._shelf.precision}"
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -187,7 +191,7 @@ class Scorer(Baselines):
         """
         known = self.base_vectors
         own = self.version.settings.get("embedder") if self.version is not None else None
-        return replace(known, embedder=own) if known is not None and own else known
+        return known.of(own) if known is not None and own else known
 
     @property
     def base_vectors(self) -> KnownVectors | None:

@@ -21,13 +21,13 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
-from sce_desktop.ui.choices import DEVICES, DIGIT_KEYS
+from sce_desktop.ui.choices import DEVICES, DIGIT_KEYS, PRECISION_NAMES
 from sce_desktop.ui.dialog_parts import ask_folder, dialog_column, indent_number, ok_and_cancel, problem_label
 from sce_desktop.ui.fields import ComboBox, DoubleSpinBox, SpinBox
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
-    ("Scoring", ("model", "baseline", "device", "threads", "auto_finetune")),
+    ("Scoring", ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
     ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
     ("Window", ("theme", "row_height", "label_cells", "digit_keys", "blind")),
 )
@@ -36,7 +36,7 @@ _AT_LEAST = {
     "threads": "All but one",
     "auto_finetune": "Never",
 }  # what the least value means, in words
-_CHOICES = {"device": DEVICES, "digit_keys": DIGIT_KEYS}  # in words
+_CHOICES = {"device": DEVICES, "precision": PRECISION_NAMES, "digit_keys": DIGIT_KEYS}  # in words
 _UNITS = {"cache_megabytes": " MB", "auto_finetune": " rows"}
 _EDITOR_WIDTH = 250
 _LARGEST_INT = 2**31 - 1  # of a QSpinBox

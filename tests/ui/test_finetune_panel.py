@@ -818,6 +818,9 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     assert session.scorer.base_vectors is known
     session.scorer.use_version(plain.id)
     assert session.scorer.known_vectors is known
+    fewer = session.scorer._shelf.known_vectors = KnownVectors("e:bfloat16", known.cache, "bfloat16")
+    session.scorer.use_version(version.id)
+    assert session.scorer.known_vectors == replace(fewer, embedder="adapted:bfloat16")
     session.scorer.use_version(None)
     assert session.scorer.known_vectors is known
 

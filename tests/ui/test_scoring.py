@@ -486,3 +486,18 @@ def test_a_baseline_that_is_none_is_told_and_left_out(
     assert "nothing" in told.args[0]
     with qtbot.waitSignal(session.settled):
         session.shut_down()
+
+
+def test_the_precision_of_the_settings_is_that_of_the_next_scoring(
+    session: Session, engine: FakeEngine
+) -> None:
+    assert session.scorer.choice().precision == "auto"
+    session.settings["precision"] = "float32"
+    session.scorer.settings_changed({"precision"})
+    assert session.scorer.choice().precision == "float32"
+    session.scorer.ready = True
+    shelf = session.scorer.shelf
+    shelf.device, shelf.precision = "cpu", "float32"
+    assert session.scorer.device_text.endswith("cores")
+    shelf.precision = "bfloat16"
+    assert session.scorer.device_text.endswith("cores, bfloat16")
