@@ -37,7 +37,10 @@ def precisions(device: torch.device) -> tuple[str, ...]:
     if device.type != "cpu":
         return (FLOAT32,)
     here = cpu_instructions()
-    return tuple(name for name in PRECISIONS if name == FLOAT32 or any(need in here for need in _NEEDS[name]))
+    fast = [name for name, needs in _NEEDS.items() if any(need in here for need in needs)]
+    if not hasattr(torch.ops.onednn, "qlinear_pointwise"):
+        fast = [name for name in fast if name != INT8]
+    return tuple(name for name in PRECISIONS if name == FLOAT32 or name in fast)
 
 
 def choose_precision(asked: str, device: torch.device) -> str:
