@@ -13,6 +13,7 @@ from typing import Any
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import LANGUAGES, PSEUDO
+from sce_desktop.core.precision import AUTO, PRECISIONS
 from sce_desktop.temporary import temporary_beside
 
 _log = logging.getLogger(__name__)
@@ -75,6 +76,14 @@ SETTINGS: tuple[Setting, ...] = (
         "Device",
         "Where models run; automatic takes a GPU that works.",
         choices=("auto", "cpu", "cuda", "mps"),
+    ),
+    Setting(
+        "precision",
+        str,
+        AUTO,
+        "Precision",
+        "Automatic uses bfloat16 where the processor is faster in it.",
+        choices=(AUTO, *PRECISIONS),
     ),
     Setting(
         "threads",

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from sce_desktop import cli
 from sce_desktop.data.tables import open_table
+from sce_desktop.ml.encoder.precision import choose_precision, precisions
 from tests.ml.tiny import tiny_sce
 
 TABLE = (
@@ -70,6 +72,35 @@ def test_classify(table: str, model: str, tmp_path: Path, capsys: pytest.Capture
         for alias in ("sce", "tiny"):
             both = float(row[f"{alias}_p:damaged"]) + float(row[f"{alias}_p:late"])
             assert both == pytest.approx(1.0, abs=1e-6)
+
+
+def test_precision(table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tops = {}
+    for asked in (*precisions(torch.device("cpu")), "auto"):
+        out = tmp_path / f"{asked}.csv"
+        assert classify(table, out, model, *LABELS, "--device", "cpu", "--precision", asked, "--json") == 0
+        used = json.loads(capsys.readouterr().out)["precision"]
+        assert used == (choose_precision("auto", torch.device("cpu")) if asked == "auto" else asked)
+        tops[asked] = [row["sce_label"] for row in read(out)]
+    assert all(top == tops["float32"] for top in tops.values())
+
+
+def test_a_precision_that_the_processor_has_not_is_refused(
+    table: str,
+    model: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sce_desktop.ml.encoder.precision.cpu_instructions", tuple)
+    out = tmp_path / "out.csv"
+    options = (*LABELS, "--device", "cpu", "--precision")
+    assert classify(table, out, model, *options, "bfloat16") == 2
+    told = capsys.readouterr().err.strip()
+    assert told.endswith("has no instructions for bfloat16: choose auto or one of float32.")
+    assert not out.exists()
+    assert classify(table, out, model, *options, "auto", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["precision"] == "float32"
 
 
 def test_a_summary_for_people(

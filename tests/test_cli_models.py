@@ -67,6 +67,7 @@ def test_nothing_is_fetched_offline(capsys: pytest.CaptureFixture[str]) -> None:
 def test_doctor(model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     gpu = Device("cuda", "NVIDIA GPU", False, "the installed torch has no CUDA: install its CUDA build")
     monkeypatch.setattr("sce_desktop.ml.hub.session.devices", lambda: (Device("cpu", "x86", True), gpu))
+    monkeypatch.setattr("sce_desktop.ml.encoder.precision.cpu_instructions", lambda: ("AVX-512 VNNI",))
     monkeypatch.setattr("sce_desktop.tasks.doctor.DEFAULT_MODEL", "mine")
     found = as_json(capsys, "doctor", code=2)  # the model is not there
     assert not found["ok"]
@@ -78,12 +79,16 @@ def test_doctor(model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert found["version"] == sce_desktop.__version__
     assert {"python", "torch", "qt", "devices", "paths", "models"} < set(found)
     assert found["devices"][1]["problem"].startswith("the installed torch has no CUDA")
+    assert found["precision"] == {"device": "cpu", "used": "float32", "possible": ["float32", "int8"]}
+    assert found["cpu_instructions"] == ["AVX-512 VNNI"]
     by_name = {one["name"]: one for one in found["models"]}
     assert by_name["mine"]["ok"]
     assert by_name[MINILM]["sha256"].startswith("53aa5117")
     assert cli.main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert "cannot be used, the installed torch has no CUDA" in out
+    assert "processor: AVX-512 VNNI" in out
+    assert "precision: float32 on cpu (possible: float32, int8)" in out
     assert "All is well." in out
 
 

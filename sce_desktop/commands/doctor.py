@@ -30,6 +30,10 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         for device in found["devices"]:
             use = "" if device["usable"] else f": cannot be used, {device['problem']}"
             print(f"device: {device['name']} ({device['description']}){use}")
+        instructions = ", ".join(found["cpu_instructions"]) or "no instructions for fewer bits"
+        print(f"processor: {instructions}")
+        used, possible = found["precision"]["used"], ", ".join(found["precision"]["possible"])
+        print(f"precision: {used} on {found['precision']['device']} (possible: {possible})")
         for name, path in found["paths"].items():
             print(f"{name}: {path}")
         for model in found["models"]:

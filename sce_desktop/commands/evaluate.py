@@ -179,6 +179,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
                 "baselines": report.baselines,
                 "seconds": report.seconds,
+                "precision": report.precision,
                 "warnings": options.warnings(progress),
                 **(
                     {"order_check": {name: asdict(one) for name, one in report.orders.items()}}

@@ -35,6 +35,7 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.whole_table import WholeTable
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
+from sce_desktop.core.precision import FLOAT32
 from sce_desktop.core.runs import ModelVersion, Run
 from sce_desktop.core.text import duration
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
@@ -71,7 +72,7 @@ class Scorer(Baselines):
         settings = preferences.settings
         self.model = str(settings["model"])
         self.baselines = chosen_baselines(settings)
-        self.device = str(settings["device"])
+        self.device, self.precision = str(settings["device"]), str(settings["precision"])
         self.llm_rows = str(settings["llm_rows"])
         self.version: ModelVersion | None = None
         self.table = WholeTable(workspace, lambda: self.base, self)
@@ -153,8 +154,9 @@ class Scorer(Baselines):
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
                 self._messages.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
-        if keys & {"model", "device", "threads"}:
+        if keys & {"model", "device", "precision", "threads"}:
             self.model, self.device = str(settings["model"]), str(settings["device"])
+            self.precision = str(settings["precision"])
             self.warm_up()
 
     @property
@@ -166,19 +168,21 @@ class Scorer(Baselines):
         """What is loaded next."""
         threads = int(self._preferences.settings["threads"]) or window_threads()
         few = self.llm_rows == "screen"
-        return ModelChoice(self.base, self.baselines, self.device, threads, llm_on_screen=few)
+        return ModelChoice(self.base, self.baselines, self.device, threads, self.precision, llm_on_screen=few)
 
     def _screen(self) -> IdArray:
         return np.array(self._navigation.visible_rows, dtype=np.int64)
 
     @property
     def device_text(self) -> str:
-        """Where models run, for the status bar."""
+        """Where models run, and in what unless it is float32, for the status bar."""
         if not self.ready:
             return "Model not loaded" if self._load_failed else "Loading the model…"
         if self._shelf.device == "cpu":
-            return f"CPU, {self.choice().threads} of {os.cpu_count()} cores"
-        return self._shelf.device.upper()
+            where = f"CPU, {self.choice().threads} of {os.cpu_count()} cores"
+        else:
+            where = self._shelf.device.upper()
+        return where if self._shelf.precision in ("", FLOAT32) else f"{where}, {self._shelf.precision}"
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -193,7 +197,7 @@ class Scorer(Baselines):
         """
         known = self.base_vectors
         own = self.version.settings.get("embedder") if self.version is not None else None
-        return replace(known, embedder=own) if known is not None and own else known
+        return known.of(own) if known is not None and own else known
 
     @property
     def base_vectors(self) -> KnownVectors | None:

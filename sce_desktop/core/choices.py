@@ -14,6 +14,13 @@ from sce_desktop.core.tables import TableOptions
 DIGIT_KEYS = {"rank": "By rank", "fixed": "Fixed per label"}
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
 
+PRECISION_NAMES = {
+    "auto": "Automatic",
+    "float32": "32 bits (float32)",
+    "bfloat16": "16 bits (bfloat16)",
+    "int8": "8 bits (int8)",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ImportChoices:
@@ -50,6 +57,7 @@ class ModelChoice:
     baselines: tuple[str, ...]  # each as `tasks.scoring.models.Baseline.parse` reads it
     device: str  # auto, cpu, cuda, mps
     threads: int  # cores that torch may use
+    precision: str = "auto"  # what text embedders multiply in (core.precision)
     llm_on_screen: bool = False  # LLMs among the baselines score the rows on the screen alone
 
 

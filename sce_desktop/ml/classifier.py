@@ -13,6 +13,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import TextModel, VectorCache
+from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
 from sce_desktop.ml.finetune.standard import Settings, finetune
 from sce_desktop.ml.hub import catalog
@@ -43,6 +44,7 @@ class SCEClassifier:
         name: str | Path = catalog.SCE_MINI,
         *,
         device: str = "auto",
+        precision: str = "auto",
         allow_download: bool = False,
         **options: Any,
     ) -> SCEClassifier:
@@ -51,14 +53,18 @@ class SCEClassifier:
         Args:
             name: What to load.
             device: auto, cpu, cuda, cuda:N or mps.
+            precision: auto, float32, bfloat16 or int8: what the text embedder multiplies in.
             allow_download: Fetch a hub id that is not here yet; without it the network is never asked.
             options: As for `SCEModel.from_pretrained`.
 
         Raises:
-            UserError: It is not here, damaged, no SCE, or the device is not there.
+            UserError: It is not here, damaged, no SCE, or the device is not there or has no
+                instructions for the precision.
         """
         folder = catalog.resolve(name, allow_download=allow_download)
-        return cls(SCEModel.from_pretrained(folder, device=choose_device(device), **options))
+        where = choose_device(device)
+        bits = choose_precision(precision, where)
+        return cls(SCEModel.from_pretrained(folder, device=where, precision=bits, **options))
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model folder, whole or not at all, in place of an older SCE if there is one.

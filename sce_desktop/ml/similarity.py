@@ -62,7 +62,7 @@ class SimilarityModel:
         folder = catalog.resolve(name, allow_download=allow_download)
         options = catalog.load_options(name) | options
         if catalog.kind_of(folder) == "sce":
-            allowed = {k: options[k] for k in ("device", "trust_remote_code") if k in options}
+            allowed = {k: options[k] for k in ("device", "precision", "trust_remote_code") if k in options}
             model = SCEModel.from_pretrained(folder, **allowed)
             return cls(model.text_embedder, str(name))
         return cls(load_embedder(folder, name=Path(name).name, **options), str(name))
@@ -71,6 +71,11 @@ class SimilarityModel:
     def max_tokens(self) -> int:
         """How far a text is read."""
         return self.embedder.max_tokens
+
+    @property
+    def precision(self) -> str:
+        """What its text embedder multiplies in."""
+        return self.embedder.precision
 
     @cached_property
     def fingerprint(self) -> str:

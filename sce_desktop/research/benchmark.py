@@ -22,7 +22,7 @@ from sce_desktop.research.skew import Skewed, skewed
 from sce_desktop.tasks.evaluation.evaluation import sample, with_similarity
 from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
-from sce_desktop.tasks.scoring.models import Baseline, ModelSource, NamedModel, load_models
+from sce_desktop.tasks.scoring.models import Baseline, ModelSource, NamedModel, load_models, precision_of
 from sce_desktop.tasks.scoring.slow import tell_time
 from sce_desktop.tasks.scoring.whole_table import can_know, rows_as_table
 
@@ -69,6 +69,7 @@ class BenchmarkReport:
     reference: str
     seconds: dict[str, float]
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
+    precision: str | None = None  # what the first model's text embedder multiplied in; None: it has none
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values: every set, the means over the counted sets, and their intervals."""
@@ -95,6 +96,7 @@ class BenchmarkReport:
             },
             "baselines": self.baselines,
             "seconds": self.seconds,
+            "precision": self.precision,
         }
         result |= self._means(lambda one: one.counted)
         result["rows_per_second"] = self.rows_per_second()
@@ -273,6 +275,7 @@ def benchmark(
         reference="similarity",
         seconds={"load": loaded.seconds, "total": time.perf_counter() - started},
         baselines=loaded.baselines,
+        precision=precision_of(loaded.models[0].model),
     )
 
 

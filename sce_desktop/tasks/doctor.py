@@ -23,6 +23,7 @@ def examine(progress: Progress) -> dict[str, Any]:
 
     A GPU that the installed torch cannot use is told by its ``problem`` and is no failure: the CPU works.
     """
+    from sce_desktop.ml.encoder.precision import cpu_instructions
     from sce_desktop.ml.hub import catalog
     from sce_desktop.ml.hub.session import devices
 
@@ -44,10 +45,24 @@ def examine(progress: Progress) -> dict[str, Any]:
         "torch": _version("torch"),
         "qt": _version("PySide6-Essentials") or _version("PySide6"),
         "devices": [asdict(device) for device in devices()],
+        "cpu_instructions": list(cpu_instructions()),
+        "precision": _automatic_precision(),
         "paths": {name: str(path) for name, path in paths.user_dirs().items()},
         "models": models,
         "self_test": trial,
         "ok": trial["ok"] and all(model["ok"] for model in models),
+    }
+
+
+def _automatic_precision() -> dict[str, Any]:
+    """Return what text embedders multiply in on the device that would be chosen, and what they could."""
+    from sce_desktop.ml.encoder.precision import precisions
+
+    session = open_session()
+    return {
+        "device": session.device.type,
+        "used": session.precision,
+        "possible": list(precisions(session.device)),
     }
 
 

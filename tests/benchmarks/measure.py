@@ -42,11 +42,11 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores{load}, {versions} with {torch.get_num_threads()} threads"
 
 
-def matrix_peak(seconds: float = 1.5) -> float:
-    """Return the float32 multiply-adds a second that `torch.mm` sustains on 3072 x 3072 matrices."""
+def matrix_peak(seconds: float = 1.5, precision: str = "float32") -> float:
+    """Return the multiply-adds a second that `torch.mm` sustains on 3072 x 3072 matrices of ``precision``."""
     import torch
 
-    a, b, out = (torch.rand(MATRIX, MATRIX) for _ in range(3))
+    a, b, out = (torch.rand(MATRIX, MATRIX).to(getattr(torch, precision)) for _ in range(3))
     torch.mm(a, b, out=out)
     calls, started = 0, time.perf_counter()
     while (spent := time.perf_counter() - started) < seconds:

@@ -172,10 +172,10 @@ def test_scores_of_before_a_calibration_are_not_kept_for_after() -> None:
     one, other, plain = (tiny_sce_model(says_none=True), tiny_sce_model(says_none=True), tiny_sce_model())
     assert one.fingerprint == other.fingerprint
     other.config = replace(other.config, none=YesNo(0.5, 3.0))
-    del other.fingerprint
+    del other.identity
     assert one.fingerprint != other.fingerprint
     before = plain.fingerprint
-    del plain.fingerprint
+    del plain.identity
     plain.config = replace(plain.config, none=YesNo(0.5, 3.0))  # it has no null score
     assert plain.fingerprint == before
 

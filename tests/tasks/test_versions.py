@@ -15,6 +15,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import ModelVersion, Scores
+from sce_desktop.ml.encoder.precision import precisions
 from sce_desktop.ml.finetune import finetune_embedder
 from sce_desktop.ml.finetune.standard import Settings
 from sce_desktop.ml.sce.model import SCEModel
@@ -474,6 +475,48 @@ def test_an_adapted_version_is_kept_used_exported_and_left_again(
     assert score_project(project, back, cache=cache, progress=SilentProgress())[0].id == zero_shot.id
     project.delete_version(version.id)
     assert project.versions() == ()
+
+
+@pytest.mark.skipif("bfloat16" not in precisions(torch.device("cpu")), reason="no bfloat16 on this CPU")
+@pytest.mark.parametrize("settings", [Settings(epochs=10), ADAPTING], ids=["fast", "adapted"])
+def test_a_version_serves_in_another_precision_and_rows_are_read_again(
+    project: Project, base: SCEModel, tmp_path: Path, settings: Settings
+) -> None:
+    base.save_pretrained(tmp_path / "base")
+    exact = SCEModel.from_pretrained(tmp_path / "base")
+    fewer = SCEModel.from_pretrained(tmp_path / "base", precision="bfloat16")
+    cache, texts = DictCache(), list(dict.fromkeys(TEXTS))
+    made = make(project, exact, settings=settings, cache=cache)
+    project.activate_version(made.version.id)
+    runs, models = [], []
+    for source in (OneModel(exact), OneModel(fewer)):
+        models = project_models(project, source, "tiny", [], SilentProgress()).models
+        runs += score_project(project, models, cache=cache, progress=SilentProgress())
+    first, second = runs
+    assert second.fingerprint == f"{first.fingerprint}:bfloat16"
+    assert (first.scored, second.scored) == (second.scored, first.scored)  # all rows, by each
+    used = models[0].model
+    assert isinstance(used, SCEModel)
+    assert used.text_embedder.weights_key == made.tuned.model.text_embedder.key
+    for key in (used.text_embedder.key, used.text_embedder.weights_key):
+        assert cache.get(key, texts)[0].all()
+    before, after = (project.scores(run.id, [1, 7, 13]) for run in runs)
+    for row in (1, 7, 13):
+        np.testing.assert_allclose(after[row].probabilities, before[row].probabilities, atol=0.05)
+
+
+@pytest.mark.skipif("bfloat16" not in precisions(torch.device("cpu")), reason="no bfloat16 on this CPU")
+def test_a_fine_tune_starts_from_vectors_of_its_own_precision(
+    project: Project, base: SCEModel, tmp_path: Path
+) -> None:
+    base.save_pretrained(tmp_path / "base")
+    fewer = SCEModel.from_pretrained(tmp_path / "base", precision="bfloat16")
+    cache, texts = DictCache(), list(dict.fromkeys(TEXTS))
+    made = make(project, fewer, cache=cache)
+    assert cache.get(fewer.text_embedder.key, texts)[0].all()
+    assert not cache.get(fewer.text_embedder.weights_key, texts)[0].any()
+    assert made.tuned.model.precision == "bfloat16"
+    assert made.version.base_fingerprint == fewer.identity != fewer.fingerprint
 
 
 def test_an_embedder_that_brought_nothing_is_told_and_not_kept(

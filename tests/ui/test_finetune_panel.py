@@ -831,6 +831,9 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     assert controllers.scorer.base_vectors is known
     controllers.scorer.use_version(plain.id)
     assert controllers.scorer.known_vectors is known
+    fewer = controllers.scorer._shelf.known_vectors = KnownVectors("e:bfloat16", known.cache, "bfloat16")
+    controllers.scorer.use_version(version.id)
+    assert controllers.scorer.known_vectors == replace(fewer, embedder="adapted:bfloat16")
     controllers.scorer.use_version(None)
     assert controllers.scorer.known_vectors is known
 

@@ -503,3 +503,18 @@ def test_a_baseline_that_is_none_is_told_and_left_out(
     assert "nothing" in told.args[0]
     with qtbot.waitSignal(controllers.projects.settled):
         controllers.projects.shut_down()
+
+
+def test_the_precision_of_the_settings_is_that_of_the_next_scoring(
+    controllers: Controllers, engine: FakeEngine
+) -> None:
+    assert controllers.scorer.choice().precision == "auto"
+    controllers.preferences.settings["precision"] = "float32"
+    controllers.scorer.settings_changed({"precision"})
+    assert controllers.scorer.choice().precision == "float32"
+    controllers.scorer.ready = True
+    shelf = controllers.scorer.shelf
+    shelf.device, shelf.precision = "cpu", "float32"
+    assert controllers.scorer.device_text.endswith("cores")
+    shelf.precision = "bfloat16"
+    assert controllers.scorer.device_text.endswith("cores, bfloat16")

@@ -1,8 +1,9 @@
 """Text vectors: the frozen text model g of the paper.
 
 `NativeEmbedder` runs a BERT-like encoder with tokenizers, safetensors and torch alone; models of other kinds
-go through `sentence_transformer`. Vectors have unit length and are float32 on every device, so that a
-cached vector serves wherever it was made.
+go through `ml.encoder.sentence_transformer`. Vectors have unit length and are float32 on every device, so that a
+cached vector serves wherever it was made. What was multiplied in fewer bits (`ml.encoder.precision`) has a key of its
+own.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from torch import Tensor
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.ml.encoder.bert import TextEncoder
+from sce_desktop.ml.encoder.reduced import ReducedEncoder
 
 WINDOW = 4096
 WINDOW_CHARACTERS = 1_000_000
@@ -36,17 +39,23 @@ class Embedder(ABC):
     """A frozen text model g.
 
     ``key`` names the numbers it gives: same key, same vectors. ``dim`` is their width, ``max_tokens`` how far
-    a text is read, special tokens included.
+    a text is read, special tokens included; ``precision`` what it multiplies in (`ml.encoder.precision`).
     """
 
     name: str
     dim: int
     max_tokens: int
+    precision: str = FLOAT32
 
     @property
     @abstractmethod
     def key(self) -> str:
-        """Name of the model and hash of its weights and settings."""
+        """Name of the model and hash of its weights and settings; the precision too, unless it is float32."""
+
+    @property
+    def weights_key(self) -> str:
+        """The ``key`` that it has in float32: the same in every precision."""
+        return self.key
 
     @abstractmethod
     def batches(
@@ -171,6 +180,7 @@ class NativeEmbedder(Embedder):
         max_tokens: How far a text is read.
         prompt: Put before every text, where the model was trained with one.
         lower_case: Lower the text first, where the model's folder asks for it.
+        precision: What the layers multiply in; other than float32 only on a CPU (`ml.encoder.reduced`).
     """
 
     def __init__(
@@ -182,6 +192,7 @@ class NativeEmbedder(Embedder):
         max_tokens: int = 256,
         prompt: str = "",
         lower_case: bool = False,
+        precision: str = FLOAT32,
     ) -> None:
         places = encoder.config.max_position_embeddings - encoder.config.first_position
         self.encoder = encoder
@@ -191,13 +202,19 @@ class NativeEmbedder(Embedder):
         self.max_tokens = min(max_tokens, places)
         self.prompt = prompt
         self.lower_case = lower_case
+        self.precision = precision
         self._tokens_per_batch: int | None = None  # less than the device's once it ran out of memory
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.max_tokens)
 
     @cached_property
     def key(self) -> str:
-        """Name of the model and hash of its weights and settings."""
+        """Name of the model and hash of its weights and settings; the precision too, unless it is float32."""
+        return keyed(self.weights_key, self.precision)
+
+    @cached_property
+    def weights_key(self) -> str:
+        """Name of the model and hash of its weights and settings: the same in every precision."""
         settings = (self.max_tokens, self.prompt, self.lower_case, self.tokenizer.to_str())
         return f"{self.name}:{digest(self.encoder.state_dict().items(), *settings)[:32]}"
 
@@ -258,7 +275,7 @@ class NativeEmbedder(Embedder):
     def vectors(self, ids: list[list[int]]) -> Tensor:
         """Return the vectors (n, dim) of texts given as `token_ids`, with gradients where they are on.
 
-        It is the faster the more texts of equal length are neighbours.
+        With gradients all is float32. It is the faster the more texts of equal length are neighbours.
         """
         # Many small attentions would starve a GPU: there, padding is cheaper.
         run = self._packed if self.device.type == "cpu" else self._padded
@@ -266,7 +283,14 @@ class NativeEmbedder(Embedder):
 
     def _packed(self, ids: list[list[int]]) -> Tensor:
         flat = torch.tensor([token for one in ids for token in one])
-        return self.encoder.packed(flat, [len(one) for one in ids])
+        lengths = [len(one) for one in ids]
+        if self.precision == FLOAT32 or torch.is_grad_enabled():
+            return self.encoder.packed(flat, lengths)
+        return self._reduced.packed(flat, lengths)
+
+    @cached_property
+    def _reduced(self) -> ReducedEncoder:
+        return ReducedEncoder(self.encoder, self.precision)
 
     def _padded(self, ids: list[list[int]]) -> Tensor:
         lengths = [len(one) for one in ids]

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.precision import FLOAT32
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
 from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
 from sce_desktop.ml.hub import catalog, folders
@@ -19,6 +20,7 @@ def load_embedder(
     *,
     name: str = "",
     device: str | torch.device = "cpu",
+    precision: str = FLOAT32,
     prompt: str | None = None,
     prompt_name: str | None = None,
     task: str | None = None,
@@ -28,6 +30,8 @@ def load_embedder(
     local_files_only: bool = True,
 ) -> Embedder:
     """Load a text model: a folder, an installed one or a hub id. Arguments: `SentenceTransformerEmbedder`.
+
+    ``precision`` is what a model that runs natively multiplies in; others run in float32.
 
     Raises:
         UserError: Missing, damaged, a pickle, or it needs what was not allowed.
@@ -40,7 +44,7 @@ def load_embedder(
         )
     _refuse_pickles(folder)
     if prompt_name is None and task is None and adapter is None:
-        native = native_embedder(folder, name=name, prompt=prompt, max_tokens=max_tokens)
+        native = native_embedder(folder, name=name, prompt=prompt, max_tokens=max_tokens, precision=precision)
         if native is not None:
             native.encoder.to(device)
             return native
@@ -61,7 +65,12 @@ def load_embedder(
 
 
 def native_embedder(
-    folder: Path, *, name: str = "", prompt: str | None = None, max_tokens: int | None = None
+    folder: Path,
+    *,
+    name: str = "",
+    prompt: str | None = None,
+    max_tokens: int | None = None,
+    precision: str = FLOAT32,
 ) -> NativeEmbedder | None:
     """Load a sentence-transformers folder of a BERT-like model with mean pooling; None if it is another kind.
 
@@ -100,6 +109,7 @@ def native_embedder(
         max_tokens=min(limit, max_tokens or limit),
         prompt=prompt,
         lower_case=bool(settings.get("do_lower_case")),
+        precision=precision,
     )
 
 

@@ -88,6 +88,7 @@ def adapted(base: SCEModel, adapter: Adapter) -> SCEModel:
         base.tokenizer,
         label_tokens=base.label_tokens if own else None,
         label_tokenizer=base.label_tokenizer if own else None,
+        precision=base.precision,
     )
     model.correction = base.correction
     model.adapter = dict(adapter)

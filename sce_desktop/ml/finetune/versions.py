@@ -141,6 +141,7 @@ def _put_together(base: SCEModel, config: ModelConfig, weight: Tensor) -> SCEMod
         base.tokenizer,
         label_tokens=base.label_tokens if own else None,
         label_tokenizer=base.label_tokenizer if own else None,
+        precision=base.precision,
     )
     tuned.adapter = base.adapter
     if tuned.correction is not None:

@@ -14,6 +14,8 @@ import torch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.models import Device
+from sce_desktop.core.precision import AUTO
+from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM
 from sce_desktop.ml.llm.llm_folder import load_llm
@@ -83,16 +85,23 @@ class ModelSession:
     Args:
         device: auto, cpu, cuda, cuda:N or mps.
         threads: Cores that torch may use in the whole program; None or 0 leaves that as it is.
+        precision: auto, float32, bfloat16 or int8: what text embedders multiply in.
         allow_download: Fetch a hub id that is not here yet.
 
     Raises:
-        UserError: The device is not there.
+        UserError: The device is not there, or has no instructions for the precision.
     """
 
     def __init__(
-        self, device: str = "auto", threads: int | None = None, *, allow_download: bool = False
+        self,
+        device: str = "auto",
+        threads: int | None = None,
+        *,
+        precision: str = AUTO,
+        allow_download: bool = False,
     ) -> None:
         self.device = choose_device(device)
+        self.precision = choose_precision(precision, self.device)
         self.allow_download = allow_download
         if threads:
             torch.set_num_threads(threads)
@@ -110,7 +119,7 @@ class ModelSession:
         key = ("sce", str(folder.resolve()))
         trusted = bool(catalog.load_options(name).get("trust_remote_code"))
         model = self._models.pop(key, None) or SCEModel.from_pretrained(
-            folder, device=self.device, trust_remote_code=trusted
+            folder, device=self.device, precision=self.precision, trust_remote_code=trusted
         )
         assert isinstance(model, SCEModel)
         self._keep(key, model)
@@ -130,7 +139,7 @@ class ModelSession:
         name = name or catalog.MINILM
         key = ("similarity", name)
         model = self._models.pop(key, None) or SimilarityModel.from_pretrained(
-            name, allow_download=self.allow_download, device=self.device
+            name, allow_download=self.allow_download, device=self.device, precision=self.precision
         )
         assert isinstance(model, SimilarityModel)
         self._keep(key, model)

@@ -33,6 +33,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import asks_yes_no, check_scorable
+from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, embedding_table
@@ -76,6 +77,7 @@ class SCEModel(
         tokenizer: Of the embedder, None where that brings its own.
         label_tokens: E, where ``config.token_table`` is "own".
         label_tokenizer: Goes with ``label_tokens``.
+        precision: What a `TextEncoder` multiplies in (`ml.encoder.precision`); another `Embedder` has its own.
     """
 
     kind: ClassVar[ModelKind] = "sce"
@@ -89,6 +91,7 @@ class SCEModel(
         *,
         label_tokens: nn.Embedding | None = None,
         label_tokenizer: Tokenizer | None = None,
+        precision: str = FLOAT32,
     ) -> None:
         super().__init__()
         self.config = config
@@ -100,7 +103,9 @@ class SCEModel(
                 raise ValueError("a text encoder needs its tokenizer")
             self.embedder = embedder
             settings = {k: config.embedder[k] for k in _NATIVE_SETTINGS if k in config.embedder}
-            self.text_embedder = NativeEmbedder(embedder, tokenizer, name=config.name, **settings)
+            self.text_embedder = NativeEmbedder(
+                embedder, tokenizer, name=config.name, precision=precision, **settings
+            )
         else:
             self.text_embedder = embedder
         if config.token_table == "own":
@@ -143,12 +148,22 @@ class SCEModel(
         """How far a text is read."""
         return self.text_embedder.max_tokens
 
-    @cached_property
+    @property
+    def precision(self) -> str:
+        """What its text embedder multiplies in; all else is float32."""
+        return self.text_embedder.precision
+
+    @property
     def fingerprint(self) -> str:
-        """Hash of all weights and of the settings that change numbers."""
+        """Hash of all weights and of the settings that change numbers; the precision too, unless float32."""
+        return keyed(self.identity, self.precision)
+
+    @cached_property
+    def identity(self) -> str:
+        """The fingerprint that it has in float32: what was made for this model fits it in any precision."""
         own = ((k, v) for k, v in self.state_dict().items() if not k.startswith("embedder."))
         settings = (
-            self.text_embedder.key,
+            self.text_embedder.weights_key,
             self.config.temperature,
             self.config.yes_no,
             self.config.sce,
@@ -356,7 +371,8 @@ class SCEModel(
             pretrained_model_name_or_path: Folder or hub id.
             local_files_only: False allows the network.
             options: ``revision``, ``token``, ``cache_dir``, ``force_download`` as the hub library knows them;
-                ``device`` (default "cpu"); ``trust_remote_code`` for an embedder that brings code of its own.
+                ``device`` (default "cpu"); ``precision`` (default "float32"; `ml.encoder.precision` says what the
+                device can do); ``trust_remote_code`` for an embedder that brings code of its own.
 
         Raises:
             UserError: Missing, cut, of another architecture, a pickle, or a hub that cannot be reached.
@@ -379,6 +395,7 @@ class SCEModel(
         model_id: str,
         local_files_only: bool,
         device: str | torch.device = "cpu",
+        precision: str = FLOAT32,
         trust_remote_code: bool = False,
         **_mixin: Any,
     ) -> SCEModel:
@@ -402,13 +419,20 @@ class SCEModel(
             else:
                 embedder = load_embedder(
                     device=device,
+                    precision=precision,
                     trust_remote_code=trust_remote_code,
                     local_files_only=local_files_only,
                     **{k: v for k, v in config.embedder.items() if k != "kind"},
                 )
             label_tokenizer = folders.read_tokenizer(folder / LABEL_TOKENIZER) if own else None
             model = cls(
-                config, embedder, head, tokenizer, label_tokens=table, label_tokenizer=label_tokenizer
+                config,
+                embedder,
+                head,
+                tokenizer,
+                label_tokens=table,
+                label_tokenizer=label_tokenizer,
+                precision=precision,
             )
             model.load_state_dict(state, assign=True)
         except (RuntimeError, KeyError, TypeError, ValueError) as error:

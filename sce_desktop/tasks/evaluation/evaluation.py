@@ -27,7 +27,7 @@ from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.insight.labels import tell_merged, tell_unmerged
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.foreign import tell_foreign
-from sce_desktop.tasks.scoring.models import Baseline, ModelSource, load_models
+from sce_desktop.tasks.scoring.models import Baseline, ModelSource, load_models, precision_of
 from sce_desktop.tasks.scoring.slow import tell_time
 from sce_desktop.tasks.scoring.timing import TimedCache
 from sce_desktop.tasks.scoring.whole_table import check_choice, knowing
@@ -57,6 +57,7 @@ class EvaluationReport:
     seconds: dict[str, float]
     orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
+    precision: str | None = None  # what the first model's text embedder multiplied in; None: it has none
 
 
 def evaluate_table(
@@ -173,6 +174,7 @@ def evaluate_table(
         },
         orders=orders,
         baselines=loaded.baselines,
+        precision=precision_of(loaded.models[0].model),
     )
 
 

@@ -26,6 +26,7 @@ from sce_desktop.tasks.scoring.models import (
     count_cut,
     labels_for,
     load_models,
+    precision_of,
 )
 from sce_desktop.tasks.scoring.slow import tell_time
 from sce_desktop.tasks.scoring.timing import TimedCache
@@ -56,6 +57,7 @@ class ClassifyReport:
     models: list[str]
     seconds: dict[str, float]
     output: str
+    precision: str | None = None  # what the main model's text embedder multiplied in; None: it has none
     whole_table: bool = False  # the model counted in what the other rows say
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
 
@@ -166,6 +168,7 @@ def classify_table(
             "total": time.perf_counter() - started,
         },
         output=str(output),
+        precision=precision_of(loaded.models[0].model),
         whole_table=whole_table,
         baselines=loaded.baselines,
     )

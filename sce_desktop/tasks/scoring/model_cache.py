@@ -27,20 +27,21 @@ class ModelCache:
     def __init__(self, *, cache_megabytes: int) -> None:
         self._cache_megabytes = cache_megabytes
         self._session: ModelSession | None = None
-        self._place: tuple[str, int] | None = None
+        self._place: tuple[str, int, str] | None = None
         self._cache: VectorCache | None = None
         self._seen: set[ModelChoice] = set()
         self._version: tuple[object, SCEModel] | None = None  # the last one that was put together
         self._in_table: InTable | None = None  # the last table that was read
         self.known_vectors: KnownVectors | None = None  # of the main model, for any thread
         self.device = ""  # cpu, cuda or mps, once something is loaded
+        self.precision = ""  # what text embedders multiply in, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
 
     def open(self, choice: ModelChoice, *, progress: Progress) -> ModelSession:
         """Start torch as ``choice`` says, unless that is done; no model is loaded yet."""
         from sce_desktop.tasks.scoring.models import devices, open_session
 
-        place = (choice.device, choice.threads)
+        place = (choice.device, choice.threads, choice.precision)
         if self._session is None or place != self._place:
             progress.report(0, None, stage="starting torch")
             self._session = self._in_table = None  # the old device's memory first
@@ -48,6 +49,7 @@ class ModelCache:
             self._session = open_session(*place)
             self._place = place
             self.device = self._session.device.type
+            self.precision = self._session.precision
             self.devices = self.devices or devices()
         return self._session
 
@@ -71,7 +73,9 @@ class ModelCache:
         )
 
         embedder = embedder_of(models[0])
-        self.known_vectors = None if embedder is None else KnownVectors(embedder.key, self.cache)
+        self.known_vectors = (
+            None if embedder is None else KnownVectors(embedder.key, self.cache, embedder.precision)
+        )
         return models
 
     def load_for(self, project: Project, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:

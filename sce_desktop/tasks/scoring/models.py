@@ -14,6 +14,7 @@ from sce_desktop import paths
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable
+from sce_desktop.core.precision import AUTO
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, TextModel, VectorCache
 
@@ -170,6 +171,12 @@ def beside(baseline: Baseline, model: str) -> Baseline:
     return baseline if own == default_of("similarity") else replace(baseline, model=own)
 
 
+def precision_of(model: TextModel) -> str | None:
+    """Return what the text embedder of ``model`` multiplies in; None for a model that has none."""
+    found: str | None = getattr(model, "precision", None)
+    return found
+
+
 def count_cut(model: TextModel, texts: Sequence[str]) -> int:
     """Return how many of ``texts`` are longer than ``model`` reads; 0 for a model that cannot tell."""
     embedder: Any = getattr(model, "text_embedder", None) or getattr(model, "embedder", model)
@@ -194,15 +201,15 @@ def labels_for(
     return chosen
 
 
-def open_session(device: str = "auto", threads: int | None = None) -> ModelSession:
+def open_session(device: str = "auto", threads: int | None = None, precision: str = AUTO) -> ModelSession:
     """Return a session that loads models when they are first asked for. Importing torch takes seconds.
 
     Raises:
-        UserError: The device is not there.
+        UserError: The device is not there, or has no instructions for the precision.
     """
     from sce_desktop.ml.hub.session import ModelSession
 
-    return ModelSession(device, threads)
+    return ModelSession(device, threads, precision=precision)
 
 
 def open_vector_cache(megabytes: int = 2000) -> VectorCache:

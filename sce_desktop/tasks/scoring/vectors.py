@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import VectorCache
@@ -23,6 +24,11 @@ class KnownVectors:
 
     embedder: str  # its key in the cache
     cache: VectorCache
+    precision: str = FLOAT32  # what it multiplies in
+
+    def of(self, weights_key: str) -> KnownVectors:
+        """Return those of another embedder, by its ``weights_key``, in the same precision."""
+        return replace(self, embedder=keyed(weights_key, self.precision))
 
 
 def project_vectors(

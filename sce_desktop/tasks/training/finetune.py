@@ -256,7 +256,7 @@ def finetune_table(
     card = tuned_card(
         tuned.model,
         base=loaded.models[0].name,
-        base_key=base.fingerprint,
+        base_key=base.identity,
         made=datetime.now(UTC).date().isoformat(),
         rows=tuned.train_rows,
         labels=len(chosen),

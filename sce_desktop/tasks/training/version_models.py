@@ -52,7 +52,7 @@ def version_model(project: Project, version: ModelVersion, source: ModelSource) 
     from sce_desktop.ml.sce.model import SCEModel
 
     base = source.model(version.base)
-    if not isinstance(base, SCEModel) or base.fingerprint != version.base_fingerprint:
+    if not isinstance(base, SCEModel) or base.identity != version.base_fingerprint:
         raise UserError(
             f"{version.name} was made from another model than the {version.base} that is here: "
             "fine-tune again, or install the model that it was made from."

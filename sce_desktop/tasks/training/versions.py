@@ -250,7 +250,7 @@ def keep(
     return project.add_version(
         name=name,
         base=base_name,
-        base_fingerprint=base.fingerprint,
+        base_fingerprint=base.identity,
         data_hash=rows.data_hash,
         train_rows=len(rows.texts),
         held_out_rows=0 if tuned.cross_validated else len(tuned.measured),
@@ -263,7 +263,11 @@ def keep(
             "origins": [origin.value for origin in origins],
             "label_ids": {label.name: label.id for label in rows.labels},
             "expected_seconds": expected.fit,
-            **({"embedder": tuned.model.text_embedder.key} if adapted is not None and adapted.kept else {}),
+            **(
+                {"embedder": tuned.model.text_embedder.weights_key}
+                if adapted is not None and adapted.kept
+                else {}
+            ),
             "row_ids": np.sort(rows.ids).tolist(),
         },
         seed=settings.seed,
@@ -335,7 +339,7 @@ def _since(
 ) -> tuple[int, Difference] | None:
     """Compare with the version in use on what neither of the two has learned from."""
     version = project.active_version()
-    if version is None or version.base_fingerprint != base.fingerprint:
+    if version is None or version.base_fingerprint != base.identity:
         return None
     learned = version.learned
     seen = project.with_same_texts(learned)

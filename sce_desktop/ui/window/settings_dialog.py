@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.core.choices import DEVICES, DIGIT_KEYS
+from sce_desktop.core.choices import DEVICES, DIGIT_KEYS, PRECISION_NAMES
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import LANGUAGES, PSEUDO
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
@@ -34,7 +34,7 @@ from sce_desktop.ui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
 _GROUPS = (
-    ("Scoring", ("model", "baseline", "device", "threads", "auto_finetune")),
+    ("Scoring", ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
     ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
     ("Window", ("language", "theme", "row_height", "label_cells", "digit_keys", "blind")),
 )
@@ -46,6 +46,7 @@ _AT_LEAST = {
 _CHOICES = {
     "device": DEVICES,
     "digit_keys": DIGIT_KEYS,
+    "precision": PRECISION_NAMES,
     "language": {"": "As the system", **LANGUAGES},
 }  # in words
 _UNITS = {"cache_megabytes": " MB", "auto_finetune": " rows"}
