@@ -62,7 +62,7 @@ def save_as(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidge
 
 def copy(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidget:
     class Window(QWidget):
-        _session = controllers
+        _controllers = controllers
         _choose_copy = MainWindow._choose_copy
 
         class _state:  # noqa: N801
@@ -135,7 +135,7 @@ def test_a_dialog_asks_before_it_replaces(
 def test_no_other_dialog_lets_files_be_written() -> None:
     """All go by `ask_save`; the export dialog has its question in it."""
     folder = Path(sce_desktop.ui.__file__).parent
-    found = {file.name for file in folder.glob("*.py") if re.search(r"AcceptSave|getSave", file.read_text())}
+    found = {file.name for file in folder.rglob("*.py") if re.search(r"AcceptSave|getSave", file.read_text())}
     assert found == {"dialog_parts.py", "export_dialog.py"}
 
 

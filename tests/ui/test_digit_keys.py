@@ -143,8 +143,8 @@ def test_the_first_review_asks_once_and_the_answer_is_kept(
     again = Controllers(
         controllers.workspace.lanes, controllers.preferences.settings
     )  # the next start of the program
-    again.label_set = controllers.workspace.label_set
-    again.asked.connect(lambda question, answers: asked.append((question, dict(answers))))
+    again.workspace.label_set = controllers.workspace.label_set
+    again.messages.asked.connect(lambda question, answers: asked.append((question, dict(answers))))
     again.review.ask_digits()
     assert len(asked) == 1
 

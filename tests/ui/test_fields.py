@@ -191,7 +191,7 @@ def test_every_field_of_the_program_is_one_of_these() -> None:
     )
     others = {
         path.name: found.group()
-        for path in folder.glob("*.py")
+        for path in folder.rglob("*.py")
         if path.name != "fields.py" and (found := wheeled.search(path.read_text(encoding="utf-8")))
     }
     assert others == {}

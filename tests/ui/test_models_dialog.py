@@ -121,7 +121,7 @@ def test_a_folder_is_added_used_checked_and_removed(
     chooser.fileSelected.emit(str(folder))
     chooser.close()
     qtbot.waitUntil(lambda: folder.name in listed(dialog))
-    qtbot.waitUntil(lambda: (folder.name, "similarity") in bar._models)  # the run bar follows
+    qtbot.waitUntil(lambda: (folder.name, "similarity") in bar._names)  # the run bar follows
     choose(dialog, folder.name)
     assert dialog.use.text() == "Use for similarity"
     dialog.check.click()
@@ -141,7 +141,7 @@ def test_a_folder_is_added_used_checked_and_removed(
     qtbot.waitUntil(lambda: folder.name not in listed(dialog))
     assert not (catalog.paths.models_dir() / folder.name).exists()
     assert folder.exists()
-    qtbot.waitUntil(lambda: (folder.name, "similarity") not in bar._models)
+    qtbot.waitUntil(lambda: (folder.name, "similarity") not in bar._names)
 
 
 @pytest.mark.parametrize(
