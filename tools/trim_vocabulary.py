@@ -23,6 +23,7 @@ import gettext
 import gzip
 import hashlib
 import json
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -241,11 +242,14 @@ def hashed(ids: tuple[int, ...]) -> bytes:
 class Measure:
     """Accuracy and tokens of the model with other vocabularies; no text is embedded twice if cut alike."""
 
-    def __init__(self, folder: Path, data: Path, rows: int, memory: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, data: Path, rows: int, every: int = 1, memory: Path | None = None
+    ) -> None:
         self.model = SCEModel.from_pretrained(folder)
         assert self.model.tokenizer is not None
         self.tokenizer = Tokenizer.from_str(self.model.tokenizer.to_str())
         self.memory = memory
+        self.tokens_alone = False
         self.vectors: dict[bytes, NDArray[np.float32]] = {}  # by a hash of the ids
         if memory is not None and memory.is_file():
             with np.load(memory) as file:
@@ -254,7 +258,7 @@ class Measure:
         for part in ("multilingual", "validation"):
             for name in list_sets(data, part):
                 whole = load_set(data, name)
-                places = sample(list(range(len(whole))), rows)
+                places = sample(list(range(len(whole))), rows)[::every]
                 few = [tuple(column[i] for i in places) for column in (whole.texts, whole.labels)]
                 self.sets[name] = dataclasses.replace(whole, texts=few[0], labels=few[1])
 
@@ -280,11 +284,14 @@ class Measure:
         for name in names:
             texts, gold = self.sets[name].texts, self.sets[name].labels
             labels = [Label(label) for label in self.sets[name].label_names]
+            tokens = model.text_embedder.token_counts(texts)
+            if self.tokens_alone:
+                found[name] = math.nan, float(tokens.mean())
+                continue
             ids = [tuple(one) for one in model.text_embedder.token_ids(texts)]
             self._embed(model.text_embedder, ids)
             scores = model.score(np.stack([self.vectors[hashed(one)] for one in ids]), labels).probabilities
             right = [labels[k].name == label for k, label in zip(scores.argmax(1), gold, strict=True)]
-            tokens = model.text_embedder.token_counts(texts)
             found[name] = float(np.mean(right)), float(tokens.mean())
         return found
 
@@ -302,7 +309,8 @@ class Measure:
 
 def measure(args: argparse.Namespace) -> None:
     """Print a line a vocabulary: size, accuracies, tokens a text beside the whole vocabulary's."""
-    run = Measure(args.model, args.data, args.rows, args.memory)
+    run = Measure(args.model, args.data, args.rows, args.every, args.memory)
+    run.tokens_alone = args.tokens_alone
     own = [name for name in run.sets if name.endswith("_own")]
     english_labels = [name.removesuffix("_own") for name in own]
     english = [name for name in run.sets if name not in own and name not in english_labels]
@@ -313,7 +321,12 @@ def measure(args: argparse.Namespace) -> None:
         right = [100 * np.mean([found[name][0] for name in part if name in found]) for part in parts]
         more = [np.mean([found[n][1] / whole[n][1] for n in p if n in found]) for p in (own, english)]
         worst = max((found[name][1] / whole[name][1], name) for name in own)
-        cells = [f"{title}", f"{len(kept):,}", f"{mb:.1f}" if mb else "", *(f"{x:.1f}" for x in right)]
+        cells = [
+            f"{title}",
+            f"{len(kept):,}",
+            f"{mb:.1f}" if mb else "",
+            *("" if math.isnan(x) else f"{x:.1f}" for x in right),
+        ]
         cells += [f"{100 * x - 100:+.1f} %" for x in more] + [f"{100 * worst[0] - 100:+.1f} % {worst[1]}"]
         print("| " + " | ".join(cells) + " |", flush=True)
 
@@ -363,7 +376,9 @@ def main() -> None:
             command.add_argument("--by", action="append", choices=("own", "counted", "both"))
         if name == "measure":
             command.add_argument("--rows", type=int, default=300, help="a set")
+            command.add_argument("--tokens-alone", action="store_true", help="no accuracies: embed nothing")
             command.add_argument("--leave-out", action="store_true", help="also without each set's language")
+            command.add_argument("--every", type=int, default=1, help="of these rows every second, third …")
             command.add_argument("--memory", type=Path, help="file that keeps the vectors between calls")
             command.add_argument("--json", type=Path, help="each set's figures go here")
         if name == "trim":
