@@ -50,7 +50,7 @@ def run(*, rows: int, seconds: float) -> None:
     minilm = SimilarityModel.from_pretrained(precision="float32").embedder
     embedders = {catalog.MINILM: minilm}
     for precision in here:
-        for name in catalog.SHIPPED:
+        for name in (catalog.SCE_MINI, catalog.SCE_MULTI):
             if (folder := catalog.installed(name)) is not None:
                 model = SCEModel.from_pretrained(folder, precision=precision)
                 embedders[f"{name}, {precision}"] = model.text_embedder

@@ -164,6 +164,8 @@ class TextEncoder(nn.Module):
         place = self.positions.weight[start : start + ids.shape[1]]
         x = self.norm(self.tokens(ids) + place + self.types.weight[0])
         seen = self.seen(ids.shape[1], mask)
+        if seen is not None and seen.is_floating_point() and torch.is_autocast_enabled(seen.device.type):
+            seen = seen.to(torch.get_autocast_dtype(seen.device.type))  # once, not again in every layer
         for layer in self.layers:
             x = layer(x, seen)
         return x

@@ -11,6 +11,7 @@ import importlib.util
 import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -82,7 +83,7 @@ def adapted(base: SCEModel, adapter: Adapter) -> SCEModel:
         found.weight = nn.Parameter(whole.half().float().to(base.device), requires_grad=False)
     own = base.config.token_table == "own"
     model = SCEModel(
-        base.config,
+        replace(base.config, weight_bits=16),  # int8 would round away what was learned
         encoder,
         base.head,
         base.tokenizer,

@@ -1,8 +1,8 @@
 """A whole SCE: its text embedder, its label tokens and its label encoder, kept as one model folder.
 
 A folder holds ``model.safetensors`` (float16, computed in float32; several files and an index where it is
-large; a token table may be in 4-bit blocks, `ml.encoder.quantised`), ``config.json`` (`ModelConfig`),
-``tokenizer.json`` and ``README.md``. Training writes one from its own modules::
+large; matrices may be in int8, `int8`, a token table in 4-bit blocks, `quantised`), ``config.json``
+(`ModelConfig`), ``tokenizer.json`` and ``README.md``. Training writes one from its own modules::
 
     config = ModelConfig.native("sce-mini", head.config, encoder.config, max_tokens=256)
     SCEModel(config, encoder, head, tokenizer).save_pretrained("models/sce-mini")
@@ -36,6 +36,7 @@ from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
+from sce_desktop.ml.encoder import int8
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, embedding_table
 from sce_desktop.ml.encoder.embedder import (
     Embedder,
@@ -50,7 +51,7 @@ from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce import model_card
 from sce_desktop.ml.sce.correction import Correction
-from sce_desktop.ml.sce.model_config import FORMAT, ModelConfig, read_config, wordings_of
+from sce_desktop.ml.sce.model_config import SEVERAL_FILES, ModelConfig, read_config, wordings_of
 from sce_desktop.ml.sce.sce import SCE, LabelVectors, Passed, mean_token_embeddings
 from sce_desktop.ml.sce.scorer import Scorer, make_scorer
 
@@ -336,6 +337,9 @@ class SCEModel(
             return super().save_pretrained(aside, **options)
 
     def _save_pretrained(self, save_directory: Path) -> None:
+        kept = self.state_dict()
+        if self.config.weight_bits == 8:
+            kept = int8.pack(kept, self._matrices())
         state = {
             # corrections are small and add to the scores themselves: they keep their digits
             name: (
@@ -344,12 +348,12 @@ class SCEModel(
             .detach()
             .cpu()
             .contiguous()
-            for name, tensor in self.state_dict().items()
+            for name, tensor in kept.items()
         }
         hashes = folders.write_weights(save_directory, state)
         config = self.config.to_dict() | {"weights_sha256": hashes.get(folders.WEIGHTS, hashes)}
         if len(hashes) > 1:
-            config["format"] = FORMAT
+            config["format"] = max(config["format"], SEVERAL_FILES)
         text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
         (save_directory / folders.CONFIG).write_text(text, encoding="utf-8")
         for name in hashes:  # written for their owner alone
@@ -360,6 +364,12 @@ class SCEModel(
             (save_directory / folders.TOKENIZER).write_text(whole, encoding="utf-8")
         if self.config.token_table == "own":
             self.label_tokenizer.save(str(save_directory / LABEL_TOKENIZER))
+
+    def _matrices(self) -> list[str]:
+        """Return the names of what a folder in int8 keeps so: all maps' weights, and the token table."""
+        kept = [f"{name}.weight" for name, module in self.named_modules() if isinstance(module, nn.Linear)]
+        tables = ("embedder.tokens.weight", "label_tokens.weight")
+        return kept + [name for name in tables if name in self.state_dict()]
 
     @classmethod
     def from_pretrained(
@@ -401,13 +411,14 @@ class SCEModel(
     ) -> SCEModel:
         folder = Path(model_id)
         config = read_config(folder)
-        state = {
-            name: t.float() if t.is_floating_point() and not name.endswith(".scales") else t
-            for name, t in folders.read_weights(folder).items()
-        }
         tokenizer: Tokenizer | None = None
         embedder: TextEncoder | Embedder
+        stored = folders.read_weights(folder)
         try:
+            state = {
+                name: t.float() if t.is_floating_point() and not name.endswith(".scales") else t
+                for name, t in int8.unpack(stored).items()
+            }
             with torch.device("meta"):
                 head = SCE(config.sce)
                 own = config.token_table == "own"

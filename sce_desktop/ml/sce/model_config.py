@@ -16,8 +16,9 @@ from sce_desktop.ml.encoder.bert import EncoderConfig
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce.sce import SCEConfig
 
-FORMAT = 2
-"""2: weights in several files, or a token table in 4-bit blocks; the rest is written as 1, as ever."""
+FORMAT = 3
+"""3: matrices in int8; 2: weights in several files, or a token table in 4-bit blocks; all others say 1."""
+SEVERAL_FILES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class ModelConfig:
     "task": ...}``. ``token_table`` "embedder": the label tokens E are the embedder's own; "own": they lie in
     the weights as ``label_tokens.weight`` with their own tokenizer. ``labels`` come from a fine-tune, and so
     do ``corrected``: names of the labels that have a `Correction`, in the order of its rows; ``examples``: of
-    how many rows each of them was learned, empty where an older program made it.
+    how many rows each of them was learned, empty where an older program made it. ``weight_bits`` 8: the
+    folder keeps its matrices in int8 (`ml.encoder.int8`), else in float16.
     """
 
     name: str
@@ -59,6 +61,7 @@ class ModelConfig:
     labels: tuple[Label, ...] = ()
     corrected: tuple[str, ...] = ()
     examples: tuple[int, ...] = ()
+    weight_bits: Literal[8, 16] = 16
 
     @classmethod
     def native(
@@ -74,6 +77,9 @@ class ModelConfig:
         corrected, examples = (tuple(config.get(key) or ()) for key in ("corrected", "examples"))
         if examples and len(examples) != len(corrected):
             raise ValueError(f"examples of {len(examples)} labels, and {len(corrected)} corrected ones")
+        bits = config.get("weight_bits", 16)
+        if bits not in (8, 16):
+            raise ValueError(f"no weights of {bits} bits are known")
         return cls(
             name=str(config["name"]),
             sce=SCEConfig.from_dict(config["sce"]),
@@ -88,6 +94,7 @@ class ModelConfig:
             ),
             corrected=corrected,
             examples=tuple(map(int, examples)),
+            weight_bits=bits,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +102,7 @@ class ModelConfig:
         labels = [{k: v for k, v in asdict(label).items() if v and k != "id"} for label in self.labels]
         return {
             "model_type": folders.SCE_TYPE,
-            "format": FORMAT if self.embedder.get("encoder", {}).get("token_bits") else 1,
+            "format": self._format(),
             "name": self.name,
             "sce": self.sce.to_dict(),
             "embedder": self.embedder,
@@ -104,9 +111,15 @@ class ModelConfig:
             "yes_no": asdict(self.yes_no),
             "none": asdict(self.none),
             "labels": labels,
+            **({"weight_bits": 8} if self.weight_bits == 8 else {}),
             **({"corrected": list(self.corrected)} if self.corrected else {}),
             **({"examples": list(self.examples)} if self.examples else {}),
         }
+
+    def _format(self) -> int:
+        if self.weight_bits == 8:
+            return FORMAT
+        return SEVERAL_FILES if self.embedder.get("encoder", {}).get("token_bits") else 1
 
 
 def wordings_of(label: Label) -> tuple[str, ...]:

@@ -143,7 +143,8 @@ class Builder:
         embedder = self.config.model.embedder
         allowed = {k: v for k, v in catalog.load_options(embedder).items() if k != "trust_remote_code"}
         described = {"kind": "sentence-transformers", "model": embedder, **allowed}
-        config = ModelConfig(name, head.config, described, token_table="own")
+        bits = self.config.model.weight_bits
+        config = ModelConfig(name, head.config, described, token_table="own", weight_bits=bits)
         table = nn.Embedding.from_pretrained(_token_table(self.labels))
         assert self.embedder is not None
         return SCEModel(
@@ -153,7 +154,10 @@ class Builder:
     def native_model(self, encoder: TextEncoder, head: SCE) -> SCEModel:
         """Return encoder and head as a whole model, on the CPU."""
         yes_no = YesNo(1.0, 0.0) if head.config.says_none else YesNo()
-        config = ModelConfig.native(self.config.model.name, head.config, encoder.config, yes_no=yes_no)
+        m = self.config.model
+        config = ModelConfig.native(
+            m.name, head.config, encoder.config, yes_no=yes_no, weight_bits=m.weight_bits
+        )
         return SCEModel(config, encoder.cpu(), head.cpu(), self.labels.tokenizer)
 
     @property

@@ -26,6 +26,7 @@ class ModelConfig:
     train_embedder: bool = True
     train_token_table: bool = False
     says_none: bool = False  # trains a null score and yes/no scores too
+    weight_bits: Literal[8, 16] = 16  # how the finished model is kept; 8: matrices in int8
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Where training gets its text and label vectors from: an embedder that is trained too, or a frozen one.
 
 On a GPU all texts and labels of a step go through the encoder as one packed sequence without padding; on
-the CPU in padded chunks of similar length. Both give the same vectors.
+the CPU, and where attention has a bias by distance, in padded chunks of similar length. Both give the same
+vectors.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from sce_desktop.ml.encoder.bert import EncoderLayer, TextEncoder
 from sce_desktop.ml.sce.sce import LabelVectors
 from sce_desktop.research.pretrain.material import Ints
+
+KERNELS = [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]
+"""Of attention in padded chunks. cuDNN, which torch prefers for a bias, makes a plan for every new shape:
+a step over all-mpnet-base-v2 alone took 1.02 s on an H200 instead of 0.22."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +121,11 @@ class TrainedTowers:
         if self.pack:
             return encode_packed(self.encoder, self.tokens.packed(rows, lengths))
         order = np.argsort(-lengths, kind="stable")
-        parts = [
-            self.encoder(*self.tokens.padded(rows[chunk], lengths[chunk])).float()
-            for chunk in np.array_split(order, max(1, min(8, len(order) // 16)))
-        ]
+        with sdpa_kernel(KERNELS):
+            parts = [
+                self.encoder(*self.tokens.padded(rows[chunk], lengths[chunk])).float()
+                for chunk in np.array_split(order, max(1, min(8, len(order) // 16)))
+            ]
         return torch.cat(parts)[to_device(np.argsort(order), self.tokens.device)]
 
 

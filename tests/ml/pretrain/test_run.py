@@ -12,6 +12,7 @@ import torch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.paths import resources_dir
@@ -188,6 +189,38 @@ def test_packed_and_padded_vectors_are_the_same(monkeypatch: pytest.MonkeyPatch)
         assert torch.allclose(towers.encode(rows, cut), packed, atol=1e-5)
 
 
+def test_vectors_with_a_bias_by_distance_are_those_of_each_text_alone() -> None:
+    torch.manual_seed(3)
+    shape = EncoderConfig(
+        vocab_size=90,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=40,
+        pad_token_id=1,
+        relative_attention_num_buckets=8,
+        model_type="mpnet",
+    )
+    encoder, rng = TextEncoder(shape).eval(), np.random.default_rng(0)
+    ids = [rng.integers(4, 90, n).tolist() for n in (3, 9, 30, 17, 4)] * 8
+    towers = TrainedTowers(encoder, TokenLists(ids, device=torch.device("cpu")), len(ids))
+    rows = np.arange(len(ids))
+    with torch.no_grad():
+        alone = torch.cat([encoder(torch.tensor([one])) for one in ids])
+        assert torch.allclose(towers.encode(rows, towers.tokens.lengths), alone, atol=1e-5)
+        with torch.autocast("cpu", torch.bfloat16):  # there the bias is rounded once, for all layers
+            half = towers.encode(rows, towers.tokens.lengths)
+    assert (half * alone).sum(1).min() > 0.999
+
+
+def test_a_model_in_int8_is_written_where_it_is_asked_for(world: Path, write_config) -> None:
+    run(write_config(steps=2, model="weight_bits = 8"), world / "out", progress=SilentProgress())
+    assert SCEModel.from_pretrained(world / "out").config.weight_bits == 8
+    with pytest.raises(UserError, match="weight_bits must be one of 8, 16"):
+        read_config(write_config(steps=2, model="weight_bits = 4", name="other.toml"))
+
+
 def test_keep_loss_holds_the_vectors_near(world: Path, write_config) -> None:
     start = load_embedder(world / "tiny-sentences").encode(TEXTS)
     moved = []
@@ -197,6 +230,14 @@ def test_keep_loss_holds_the_vectors_near(world: Path, write_config) -> None:
         vectors = SCEModel.from_pretrained(str(world / f"out{weight}")).embed(TEXTS)
         moved.append(float(1 - (vectors * start).sum(1).mean()))
     assert moved[1] < 0.5 * moved[0]
+
+
+def test_the_configuration_of_the_larger_model_reads() -> None:
+    config = read_config(resources_dir() / "pretrain" / "sce-base.toml")
+    assert (config.model.embedder, config.model.weight_bits) == ("all-mpnet-base-v2", 8)
+    assert [one.optim.seed for one in member_configs(config).values()] == [60, 61]
+    for file in (*config.data.free_labels, *config.data.written, config.data.wordings):
+        assert (resources_dir() / "pretrain" / file).is_file()
 
 
 def test_the_shipped_configuration_reads_and_names_its_members() -> None:
