@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAIN_ALIAS = "sce"
 DEFAULT_MODEL = "sce-mini"
+MULTILINGUAL_MODEL = "sce-multi"
 _BASELINE = re.compile(r"(?P<kind>similarity|llm)(?::(?P<model>.+))?", re.DOTALL)
 _ALIAS = re.compile(r"[\w.-]+")
 
