@@ -92,10 +92,12 @@ def _likeliest(text: str) -> tuple[str, float]:
     """Return the likeliest language of ``text`` and its probability; `UNKNOWN` and 0 if there is none."""
     detector = _detector()
     line = " ".join(text[:_READ].split())
-    codes, probabilities = (
-        detector.predict(line.lower() if line.isupper() else line) if detector else ((), ())
-    )
-    if not len(codes):
+    if line.isupper():  # it has learned from sentences
+        line = line.lower()
+    if detector is None:
+        return UNKNOWN, 0.0
+    codes, probabilities = detector.predict(line)
+    if not codes:
         return UNKNOWN, 0.0
     return code_of(codes[0].removeprefix("__label__")), float(probabilities[0])
 
