@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sce_desktop.core.scripts import KNOWN_SCRIPTS
 
 ENGLISH = "en"
+LEAST_SHARE = 0.05  # of rows in other languages that is worth a word: English tables seem to have up to 0.023
 OTHER = "mis"  # ISO 639-2 for a language that is certainly not English, and has no name here
 UNKNOWN = "und"  # ISO 639-2 for what cannot be told: names, codes, a word or two
 
@@ -38,11 +39,13 @@ class Languages:
 
     ``shares`` of the sampled rows that have letters, by ISO 639-1 code, the greatest first; they sum to 1
     with `UNKNOWN` for rows that were too short to tell. Empty where no row has letters. ``labels`` is the
-    language of the label names, `UNKNOWN` where they do not tell.
+    language of the label names, `UNKNOWN` where they do not tell. ``latin`` has the part of ``shares`` that
+    is written in Latin letters, where a language is an estimate while other scripts are certain.
     """
 
     shares: Mapping[str, float]
     labels: str = UNKNOWN
+    latin: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def foreign(self) -> float:
@@ -75,12 +78,23 @@ class Reads:
     scripts: frozenset[str] | None = None
     languages: frozenset[str] | None = None
 
-    def foreign(self, found: Languages) -> dict[str, float]:
-        """Return the shares of the languages of ``found`` that cannot be read, the greatest first."""
-        if self.languages is None:
+    def unread(self, found: Languages) -> dict[str, float]:
+        """Return the shares of the languages that cannot be read, the greatest first."""
+        if self.languages is not None:
+            return self._foreign(found.shares)
+        if self.scripts != KNOWN_SCRIPTS:
             return {}
+        others = {code: share - found.latin.get(code, 0) for code, share in found.shares.items()}
+        return {code: share for code, share in others.items() if share > 0}
+
+    def unread_latin(self, found: Languages) -> dict[str, float]:
+        """Return as `unread` the part that is written in Latin letters, which no script gives away."""
+        return {} if self.languages is None else self._foreign(found.latin)
+
+    def _foreign(self, shares: Mapping[str, float]) -> dict[str, float]:
+        assert self.languages is not None
         known = {*self.languages, UNKNOWN}
-        return {code: share for code, share in found.shares.items() if code not in known}
+        return {code: share for code, share in shares.items() if code not in known}
 
     def reads_labels(self, found: Languages) -> bool:
         """Whether the label names can be read, as far as that can be told."""
@@ -90,6 +104,11 @@ class Reads:
 READS_ENGLISH = Reads(KNOWN_SCRIPTS, frozenset({ENGLISH}))
 READS_LATIN = Reads(KNOWN_SCRIPTS)
 READS_ALL = Reads()
+
+
+def language_names(codes: Iterable[str]) -> str:
+    """Return some languages as a sentence has them: "German, French or Polish"."""
+    return listed(list(dict.fromkeys(map(language_name, codes))))
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.languages import ENGLISH, UNKNOWN, Languages, language_name, listed
+from sce_desktop.core.languages import ENGLISH, UNKNOWN, Languages, language_name, language_names
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.types import Label, TableOptions
 from sce_desktop.data.tables import open_table
@@ -88,7 +88,7 @@ def _rows_in(languages: Languages) -> str:
     share = languages.foreign
     many = "Most" if share >= 0.5 else f"About {share:.0%} of the"
     spoken = [code for code in codes if languages.shares[code] >= share / 5] or codes[:1]
-    return f"{many} rows are in {listed(list(dict.fromkeys(map(language_name, spoken))))}"
+    return f"{many} rows are in {language_names(spoken)}"
 
 
 def sample_of(texts: Iterable[str]) -> list[str]:

@@ -8,12 +8,14 @@ from typing import Any
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.languages import (
+    LEAST_SHARE,
     READS_ALL,
     READS_ENGLISH,
     READS_LATIN,
     Languages,
     Reads,
     language_name,
+    language_names,
     listed,
 )
 from sce_desktop.core.progress import Progress
@@ -23,7 +25,6 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks.languages import EvenSample, languages_of
 from sce_desktop.tasks.models import NamedModel
 
-LEAST_SHARE = 0.05  # of rows in other languages that is told: English tables are found to have up to 0.023
 _MANY_TOKENS = 100_000  # a vocabulary as large as this one has words of many languages
 _ENGLISH_VOCABULARIES = (28_996, 30_522, 50_265)  # BERT cased and uncased (sce-mini, MiniLM), RoBERTa
 
@@ -111,16 +112,12 @@ class ForeignTexts:
             )
         if self._reads.languages is None:
             return
-        known = self._reads.scripts
-        rest = [t for t in self._sample.texts if known is None or foreign_script(t, known) is None]
-        found = languages_of(rest, self._labels)
-        shares = self._reads.foreign(found)
-        share = sum(shares.values()) * len(rest) / max(1, len(self._sample.texts))
-        if share >= LEAST_SHARE:
-            names = listed(list(dict.fromkeys(map(language_name, shares))))
+        found = self.languages()
+        unread = self._reads.unread_latin(found)
+        if (share := sum(unread.values())) >= LEAST_SHARE:
             many = "The" if share > 0.99 else f"About {share:.0%} of the"
             progress.warn(
-                f"{many} texts are in {names}, which {self._name} cannot read: "
+                f"{many} texts are in {language_names(unread)}, which {self._name} cannot read: "
                 "do not rely on its predictions for them."
             )
         if not self._reads.reads_labels(found):

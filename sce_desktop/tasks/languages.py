@@ -110,7 +110,7 @@ def _language_of_script(text: str, script: str) -> str:
 
 def languages_of(texts: Sequence[str], labels: Sequence[str] = ()) -> Languages:
     """Return how ``texts`` (a sample, see `EvenSample`) are spread over languages, and that of ``labels``."""
-    counts, short = Counter[str](), list[str]()
+    counts, latin, short = Counter[str](), Counter[str](), list[str]()
     for text in texts:
         if not has_letters(text):
             continue
@@ -121,13 +121,17 @@ def languages_of(texts: Sequence[str], labels: Sequence[str] = ()) -> Languages:
         if len(words) < _WORDS:
             short.append(" ".join(words))
             continue
-        counts[_judged(" ".join(words), _SURE)] += 1
+        latin[_judged(" ".join(words), _SURE)] += 1
     for start in range(0, len(short), _TOGETHER):
         part = short[start : start + _TOGETHER]
-        counts[_judged(", ".join(filter(None, part)), _SURE_TOGETHER)] += len(part)
-    total = counts.total()
+        latin[_judged(", ".join(filter(None, part)), _SURE_TOGETHER)] += len(part)
+    total = counts.total() + latin.total()
+    return Languages(_shares(counts + latin, total), _label_language(labels), _shares(latin, total))
+
+
+def _shares(counts: Counter[str], total: int) -> dict[str, float]:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return Languages({code: count / total for code, count in ordered}, _label_language(labels))
+    return {code: count / total for code, count in ordered}
 
 
 def _judged(text: str, sure: float) -> str:

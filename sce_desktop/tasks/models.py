@@ -181,6 +181,11 @@ def installed_models() -> tuple[Entry, ...]:
     return catalog.list()
 
 
+def scoring_models() -> tuple[str, ...]:
+    """Return the names of the sound SCEs that are here. Needs no torch."""
+    return tuple(entry.name for entry in installed_models() if entry.kind == "sce" and not entry.problem)
+
+
 def default_of(kind: ModelKind) -> str:
     """Return the model that plays a part unless another is named."""
     from sce_desktop.ml.known_models import DEFAULT_LLM, MINILM
