@@ -157,15 +157,8 @@ def run(data: Path) -> None:
     for name, (module, make) in LIBRARIES.items():
         if importlib.util.find_spec(module) is not None:
             rows.append([name, *_measured(make, english, others, short)])
-    header = [
-        "library",
-        "load s",
-        "ms a sample",
-        "English",
-        "lowest set",
-        f"{FEW_WORDS} words",
-        "others right",
-    ]
+    few = f"{FEW_WORDS} words"
+    header = ["library", "load s", "ms a sample", "English", "lowest set", few, "others right"]
     print_table(
         "Languages of single texts, in per cent",
         [*header, f"others as English, {few}", "messages"],
@@ -194,8 +187,9 @@ def _print_tables(data: Path) -> None:
         labels = [name for name, whole, _, _ in mine if whole.labels not in (ENGLISH, UNKNOWN)]
         (least, first), (most, last) = foreign[0], foreign[-1]
         cut = [one[2] for one in mine]
+        slowest = max(one[3] for one in mine)
         print(
-            f"{part}: {len(mine)} sets; rows in other languages {least:.3f} ({first}) to {most:.3f} ({last}), "
-            f"by three words a row {min(cut):.3f} to {max(cut):.3f}; labels in other languages: "
-            f"{len(labels)}; {max(one[3] for one in mine):.2f} s at most"
+            f"{part}: {len(mine)} sets; rows in other languages {least:.3f} ({first}) to {most:.3f} "
+            f"({last}), by three words a row {min(cut):.3f} to {max(cut):.3f}; "
+            f"labels in other languages: {len(labels)}; {slowest:.2f} s at most"
         )
