@@ -334,7 +334,7 @@ def test_texts_that_the_model_cannot_read_are_told(
     table = tmp_path / "ru.csv"
     table.write_text("text,topic\nпосылка пришла поздно,late\nкоробка повреждена,damaged\nit is late,late\n")
     out = tmp_path / "out.csv"
-    said = f"2 of 3 texts are in Cyrillic script, which {model} does not know"
+    said = f"2 of 3 texts are in Cyrillic script, which {model} cannot read"
     assert classify(str(table), out, model, *LABELS, "--json") == 0
     found = capsys.readouterr()
     assert said in found.err

@@ -22,7 +22,8 @@ from sce_desktop.tasks.finetune import (
     method,
     outcome,
 )
-from sce_desktop.tasks.models import MAIN_ALIAS, ModelSource
+from sce_desktop.tasks.foreign import tell_foreign_rows
+from sce_desktop.tasks.models import MAIN_ALIAS, ModelSource, NamedModel
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.training import (
     MEASURED_ON,
@@ -119,6 +120,7 @@ def finetune_project(
         UserError: There is too little to learn from or too much for the memory, or it cannot be written.
         Cancelled: The user stopped; nothing was written.
     """
+    tell_foreign_rows(NamedModel(MAIN_ALIAS, base_name, base), project, progress)
     trial = try_finetune(
         project,
         base,
