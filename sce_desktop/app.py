@@ -95,9 +95,17 @@ def real_parts() -> Parts:
         row_panel=lambda c: RowPanel(
             c.workspace, c.navigation, c.edits, c.scorer, c.review, c.preferences, c.messages
         ),
-        run_bar=lambda c: RunBar(c.workspace, c.scorer, c.tuner, c.models, c.preferences),
+        run_bar=lambda c: RunBar(c.workspace, c.scorer, c.tuner, c.models, c.advice, c.preferences),
         import_dialog=lambda c, path, *, append, told, parent: ImportDialog(
-            c.workspace, c.edits, c.projects, c.preferences, path, append=append, told=told, parent=parent
+            c.workspace,
+            c.edits,
+            c.projects,
+            c.scorer,
+            c.preferences,
+            path,
+            append=append,
+            told=told,
+            parent=parent,
         ),
         export_dialog=lambda c, *, parent: ExportDialog(c.workspace, c.navigation, c.projects, parent=parent),
         docks=(

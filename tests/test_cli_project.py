@@ -190,7 +190,7 @@ def test_score_tells_of_scripts_that_the_model_cannot_read(
     assert "script" not in capsys.readouterr().err
     assert run("score", project, "--model", model, "--json") == 0
     found = capsys.readouterr()
-    said = f"1 of 2 texts is in Cyrillic script, which {model} does not know: do not rely on"
+    said = f"1 of 2 texts is in Cyrillic script, which {model} cannot read: do not rely on"
     assert said in found.err
     assert [said in warning for warning in json.loads(found.out)["warnings"]] == [True]
 

@@ -11,6 +11,7 @@ from sce_desktop.controllers.audit_review import AuditReview
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.messages import Messages
+from sce_desktop.controllers.model_advice import ModelAdvice
 from sce_desktop.controllers.model_store import ModelStore
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
@@ -44,6 +45,7 @@ class Controllers(QObject):
             self,
         )
         self.models = ModelStore(self.workspace, self.scorer, self.preferences, self.messages)
+        self.advice = ModelAdvice(self.workspace, self.scorer, self.messages)
         self.tuner = Tuner(self.workspace, self.scorer, self.preferences, self.messages)
         self.audit = AuditReview(self.workspace, self.navigation, self.edits, self.messages)
         self.review = StartReview(

@@ -178,6 +178,7 @@ class Projects(QObject):
         self._workspace.project = project
         self._workspace.label_set = project.label_set()
         self._workspace.follow_threshold()
+        self._scorer.follow_model()
         self._scorer.refresh()
         self._scorer.follow_version()
         query, row = self._places.of(project.path)
@@ -217,6 +218,7 @@ class Projects(QObject):
         self._navigation.set_selected(())
         self._navigation.take_query(RowQuery())
         self._navigation.set_current_row(None)
+        self._scorer.follow_model()
         self._scorer.refresh()
         self._scorer.follow_version()
         self._workspace.projectClosed.emit()

@@ -36,7 +36,7 @@ from sce_desktop.controllers.whole_table import WholeTable
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.precision import FLOAT32
-from sce_desktop.core.runs import ModelVersion, Run
+from sce_desktop.core.runs import KeptModel, ModelVersion, Run
 from sce_desktop.core.text import duration
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 
@@ -70,7 +70,9 @@ class Scorer(Baselines):
         super().__init__(workspace, navigation, preferences)
         self._messages = messages
         settings = preferences.settings
-        self.model = str(settings["model"])
+        self.model = str(settings["model"])  # of the project, once one is open
+        self._usual = self.model  # that scores projects which keep none
+        self.kept = KeptModel()  # what the project keeps
         self.baselines = chosen_baselines(settings)
         self.device, self.precision = str(settings["device"]), str(settings["precision"])
         self.llm_rows = str(settings["llm_rows"])
@@ -101,6 +103,22 @@ class Scorer(Baselines):
             if self._workspace.refuses_edit():
                 return
             self.use_version(None, score=model == self.model)
+        project = self._workspace.project
+        if project is None:
+            self._usual = model
+        elif not project.read_only:
+            project.use_model(model, chosen=True)
+            self.kept = KeptModel(model, chosen=True)
+        self._take(model)
+
+    def follow_model(self) -> None:
+        """Score with the model that the project keeps, which has just been opened or closed."""
+        project = self._workspace.project
+        self.kept = project.model() if project is not None else KeptModel()
+        if project is not None:
+            self._take(self.kept.name or self._usual)
+
+    def _take(self, model: str) -> None:
         if model != self.model:
             self.model = model
             self.warm_up()
@@ -154,8 +172,10 @@ class Scorer(Baselines):
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
                 self._messages.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
+        if "model" in keys:
+            self._usual = str(settings["model"])
         if keys & {"model", "device", "precision", "threads"}:
-            self.model, self.device = str(settings["model"]), str(settings["device"])
+            self.model, self.device = self.kept.name or self._usual, str(settings["device"])
             self.precision = str(settings["precision"])
             self.warm_up()
 
@@ -242,7 +262,7 @@ class Scorer(Baselines):
         self._messages.tell_of_program(str(error), "warn")
         self.modelsChanged.emit()
         if self._loaded and model == self.model != self._loaded:
-            self.set_model(self._loaded)
+            self._take(self._loaded)
 
     # --- scoring -------------------------------------------------------------------------------------------
 

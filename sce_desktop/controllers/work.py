@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop import paths
+from sce_desktop.controllers.table_work import GET_IT_HERE
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
@@ -27,6 +29,7 @@ from sce_desktop.tasks.scoring.models import NamedModel
 if TYPE_CHECKING:
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
+    from sce_desktop.tasks.scoring.choice import Choice
 
 log = logging.getLogger(__name__)
 
@@ -110,6 +113,17 @@ def import_libraries(*, progress: Progress) -> None:
     """Import what opening a table or a project needs, before somebody waits for it."""
     with MAPPING, importing():
         pass
+
+
+def model_for(project: Project, model: str, *, progress: Progress) -> tuple[Choice, Reads]:
+    """Return the model that the languages of ``project`` ask for, and what the present one reads."""
+    from sce_desktop.tasks.scoring.choice import choose, languages_in
+    from sce_desktop.tasks.scoring.foreign import reads_by_name
+
+    with project.snapshot():
+        found = languages_in(project)
+    progress.check()
+    return choose(found, get_it=GET_IT_HERE), reads_by_name(model)
 
 
 # --- projects ----------------------------------------------------------------------------------------------
@@ -199,7 +213,7 @@ def import_table(choices: ImportChoices, target: Path, *, progress: Progress) ->
     from sce_desktop.tasks.tables.tables import import_table
 
     _make_folder(target.parent)
-    return import_table(
+    project = import_table(
         target,
         choices.path,
         text_columns=choices.text_columns,
@@ -210,6 +224,9 @@ def import_table(choices: ImportChoices, target: Path, *, progress: Progress) ->
         options=choices.options,
         progress=progress,
     )
+    if choices.model:
+        project.use_model(choices.model, chosen=choices.model_chosen)
+    return project
 
 
 def import_sample(target: Path, *, progress: Progress) -> Project:

@@ -1,4 +1,4 @@
-"""The precisions that text models multiply in, by name; `ml.encoder.precision` knows what a machine is fast in."""
+"""The precisions that text models multiply in; `ml.encoder.precision` knows what a machine is fast in."""
 
 from __future__ import annotations
 

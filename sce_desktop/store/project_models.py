@@ -9,7 +9,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import ChangeKind, Label
 from sce_desktop.core.arrays import FloatArray, IdArray
-from sce_desktop.core.runs import ModelKind, ModelVersion, Run, Scores
+from sce_desktop.core.runs import KeptModel, ModelKind, ModelVersion, Run, Scores
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema
@@ -125,6 +125,17 @@ class ModelMethods:
         """Let what scores count in the table's other rows, or read each row alone; no step of the history."""
         with self._database.write(durable=True) as connection:
             connection.execute(schema.project.update().values(whole_table=on))
+
+    def model(self) -> KeptModel:
+        """Which model the project was last scored with, or is to be."""
+        with self._database.read() as connection:
+            name, chosen = raw(connection).execute("SELECT model, model_chosen FROM project").fetchone()
+        return KeptModel(name or "", bool(chosen))
+
+    def use_model(self, name: str, *, chosen: bool) -> None:
+        """Keep which model scores; ``chosen``: a person said so. No step of the history."""
+        with self._database.write(durable=True) as connection:
+            connection.execute(schema.project.update().values(model=name or None, model_chosen=chosen))
 
     def threshold(self) -> float | None:
         """The probability below which a row's best label is unsure; None: none is."""

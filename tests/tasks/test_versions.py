@@ -538,3 +538,10 @@ def test_too_little_memory_for_an_embedder_is_told_before(
     with pytest.raises(UserError, match=r"needs about 0\.4 GB of memory"):
         make(project, base, settings=ADAPTING)
     assert len(project.versions()) == 1
+
+
+def test_learning_from_rows_that_the_base_cannot_read_is_told(project: Project, base: SCEModel) -> None:
+    project.add_rows(["text"], [[("Посылка пришла слишком поздно",)]], text_columns=[0], source={})
+    progress = SilentProgress()
+    make(project, base, progress=progress)
+    assert "1 of 20 texts is in Cyrillic script, which tiny cannot read: " in " ".join(progress.warnings)

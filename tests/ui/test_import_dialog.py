@@ -249,7 +249,7 @@ def test_marks_say_why(qtbot: QtBot, controllers: Controllers, parcels: Path) ->
         "No text: kept, never scored",
         "",
         "",
-        "Arabic script: the model does not know it",
+        "Arabic script: sce-mini cannot read it",
     ]
 
 
@@ -402,9 +402,10 @@ def test_names_from_right_to_left_move_no_count(
     dialog = show(qtbot, controllers, path)
     choose(dialog.columns.label_column, 1)
     settle(qtbot, dialog)
-    (said,) = [text for text in dialog.facts.texts() if "labels" in text]
+    (said,) = [text for text in dialog.facts.texts() if "3 labels" in text]
     # each name is isolated: without that the bidi algorithm draws its count among the other name's letters
     assert said == "3 labels: “\u2068شكوى\u2069” 2, “\u2068سؤال\u2069” 1, “Late” 1."
+    assert "The labels are in Arabic, which sce-mini cannot read." in dialog.facts.texts()
 
 
 def test_a_label_column_becomes_right_answers(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:

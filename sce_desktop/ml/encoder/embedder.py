@@ -1,9 +1,8 @@
 """Text vectors: the frozen text model g of the paper.
 
 `NativeEmbedder` runs a BERT-like encoder with tokenizers, safetensors and torch alone; models of other kinds
-go through `ml.encoder.sentence_transformer`. Vectors have unit length and are float32 on every device, so that a
-cached vector serves wherever it was made. What was multiplied in fewer bits (`ml.encoder.precision`) has a key of its
-own.
+go through `sentence_transformer`. Vectors have unit length and are float32 on every device, so that a cached
+vector serves wherever it was made. What was multiplied in fewer bits (`precision`) has a key of its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The layers of a `TextEncoder` run on a CPU in fewer bits: bfloat16 or int8.
 
 A CPU with AMX or AVX-512 BF16 multiplies bfloat16 matrices several times faster than float32, and one with
-VNNI int8 (`ml.encoder.precision`). Sums within a product, norms, softmax and the pooling over tokens are computed in
+VNNI int8 (`precision`). Sums within a product, norms, softmax and the pooling over tokens are computed in
 float32; what passes from one step to the next is bfloat16, or float32 where the matrices are int8
 (docs/adr/0017-fewer-bits.md). For reading alone: gradients come from the encoder itself.
 """

@@ -78,7 +78,7 @@ class SCEModel(
         tokenizer: Of the embedder, None where that brings its own.
         label_tokens: E, where ``config.token_table`` is "own".
         label_tokenizer: Goes with ``label_tokens``.
-        precision: What a `TextEncoder` multiplies in (`ml.encoder.precision`); another `Embedder` has its own.
+        precision: What a `TextEncoder` multiplies in (`ml.encoder.precision`); an `Embedder` has its own.
     """
 
     kind: ClassVar[ModelKind] = "sce"
@@ -381,8 +381,8 @@ class SCEModel(
             pretrained_model_name_or_path: Folder or hub id.
             local_files_only: False allows the network.
             options: ``revision``, ``token``, ``cache_dir``, ``force_download`` as the hub library knows them;
-                ``device`` (default "cpu"); ``precision`` (default "float32"; `ml.encoder.precision` says what the
-                device can do); ``trust_remote_code`` for an embedder that brings code of its own.
+                ``device`` (default "cpu"); ``precision`` (default "float32"; `ml.encoder.precision` says what
+                the device can do); ``trust_remote_code`` for an embedder that brings code of its own.
 
         Raises:
             UserError: Missing, cut, of another architecture, a pickle, or a hub that cannot be reached.

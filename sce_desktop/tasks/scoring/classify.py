@@ -60,6 +60,7 @@ class ClassifyReport:
     precision: str | None = None  # what the main model's text embedder multiplied in; None: it has none
     whole_table: bool = False  # the model counted in what the other rows say
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
+    languages: dict[str, float] = field(default_factory=dict)  # shares by ISO code, see `core.languages`
 
 
 def classify_table(
@@ -171,6 +172,7 @@ def classify_table(
         precision=precision_of(loaded.models[0].model),
         whole_table=whole_table,
         baselines=loaded.baselines,
+        languages=dict(work.foreign.languages().shares),
     )
 
 
@@ -197,7 +199,7 @@ class _Work:
     foreign: ForeignTexts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.foreign = ForeignTexts(self.models[0])
+        self.foreign = ForeignTexts(self.models[0], self.labels)
 
     def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
         """Yield all rows of ``table`` with the models' cells behind the original ones."""

@@ -17,7 +17,8 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelVersion, VectorCache
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
-from sce_desktop.tasks.scoring.models import MAIN_ALIAS, ModelSource
+from sce_desktop.tasks.scoring.foreign import tell_foreign_rows
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS, ModelSource, NamedModel
 from sce_desktop.tasks.training.finetune import (
     Outcome,
     difference_json,
@@ -122,6 +123,7 @@ def finetune_project(
         UserError: There is too little to learn from or too much for the memory, or it cannot be written.
         Cancelled: The user stopped; nothing was written.
     """
+    tell_foreign_rows(NamedModel(MAIN_ALIAS, base_name, base), project, progress)
     trial = try_finetune(
         project,
         base,

@@ -22,8 +22,10 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import MergeOnOpen, rows
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.projects import Projects
+from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ImportChoices
+from sce_desktop.core.languages import READS_ALL, Reads
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.preview_model import PreviewModel
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
@@ -31,6 +33,7 @@ from sce_desktop.ui.kit.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px,
 from sce_desktop.ui.transfer.doubts_pane import DoubtsPane
 from sce_desktop.ui.transfer.import_facts import FactsPane
 from sce_desktop.ui.transfer.import_forms import ColumnsForm
+from sce_desktop.ui.transfer.import_model import ModelForm
 from sce_desktop.ui.transfer.import_side import ImportSide
 from sce_desktop.ui.transfer.import_target import TargetForm, heading
 from sce_desktop.ui.transfer.reading_form import ReadingForm
@@ -57,6 +60,7 @@ class ImportDialog(ProjectDialog):
         workspace: Workspace,
         edits: Edits,
         projects: Projects,
+        scorer: Scorer,
         preferences: Preferences,
         path: Path,
         *,
@@ -68,6 +72,7 @@ class ImportDialog(ProjectDialog):
         self._preferences = preferences
         self._edits = edits
         self._projects = projects
+        self._scorer = scorer
         self._path = path
         self._look: Look | None = None
         self._scan: TableScan | None = None
@@ -108,8 +113,12 @@ class ImportDialog(ProjectDialog):
         self.reading.changed.connect(self._look_again)
         self.columns = ColumnsForm()
         self.columns.changed.connect(self._on_columns)
+        self.scored_by = ModelForm(str(self._preferences.settings["model"]))
+        self.scored_by.changed.connect(self._on_model)
         self._forms = (heading("How it is read"), self.reading, heading("Columns"), self.columns)
-        self.side = ImportSide(([self.target], self._forms[:2], self._forms[2:]), self.columns)
+        self._model_heading = heading("Model")
+        groups = ([self.target], self._forms[:2], self._forms[2:], [self._model_heading, self.scored_by])
+        self.side = ImportSide(groups, self.columns)
         self._show_forms(False)
 
         self.model = PreviewModel(self)
@@ -170,6 +179,8 @@ class ImportDialog(ProjectDialog):
         """Show what can be chosen once a table has been read; before, there is nothing to choose."""
         for widget in self._forms:
             widget.setVisible(shown)
+        self._model_heading.setVisible(shown and not self.target.append)  # an open project has a model
+        self.scored_by.setVisible(shown and not self.target.append)
 
     def _show_unread(self, sentence: str) -> None:
         """Show why there is no preview in its place; empty: show the preview."""
@@ -221,6 +232,7 @@ class ImportDialog(ProjectDialog):
             table_work.look,
             self._path,
             self.reading.options,
+            (str(self._preferences.settings["model"]), self._scorer.base),
             title=f"Looking at {self._path.name}",
             first=True,
             quiet=True,
@@ -238,6 +250,7 @@ class ImportDialog(ProjectDialog):
         self._show_forms(True)
         self._show_unread("")
         self.kind.setText(preview.kind)
+        self.scored_by.show_models(look.models)
         self.model.show_preview(preview)
         self.reading.show_preview(preview)
         self.doubts.show_doubts(preview.doubts)
@@ -272,6 +285,7 @@ class ImportDialog(ProjectDialog):
         """Mark the columns that were chosen and count the table anew."""
         drop(self._scanning)
         self._scanning = self._scan = None
+        self.scored_by.propose(None)
         if self._look is None:
             return
         text = self.columns.text_columns
@@ -312,12 +326,31 @@ class ImportDialog(ProjectDialog):
     @Slot(object)
     def _on_scan(self, scan: TableScan) -> None:
         self._scan = scan
-        self.facts.show_scan(scan, append=self.target.append, lists=self.columns.lists)
+        self.scored_by.propose(scan.choice)
+        self._on_model()
         if any("backslash" in problem.message for problem in scan.problems):
             self.reading.offer_escape()
         self.columns.show_scan(scan)
         self.model.set_known(scan.known_head)
         self._show_state()
+
+    @property
+    def _reader(self) -> tuple[str, Reads]:
+        """The model that is to score the rows, and what it reads."""
+        if not self.target.append:
+            return self.scored_by.model, self.scored_by.reads
+        name = self._scorer.base
+        models = self._look.models if self._look is not None else {}
+        return Path(name).name or name, models.get(name, READS_ALL)
+
+    @Slot()
+    def _on_model(self) -> None:
+        """Say what the model cannot read."""
+        model, reads = self._reader
+        self.model.set_model(model, reads.scripts)
+        if self._scan is not None:
+            append, lists = self.target.append, self.columns.lists
+            self.facts.show_scan(self._scan, append=append, lists=lists, model=model, reads=reads)
 
     @Slot(object)
     def _on_scan_failed(self, error: object) -> None:
@@ -351,8 +384,10 @@ class ImportDialog(ProjectDialog):
 
     @Slot()
     def _on_target(self) -> None:
+        self._show_forms(self._look is not None)
         if self._look is not None:
             self._show_columns()
+        self._on_model()
         self._on_columns()
 
     @Slot()
@@ -380,6 +415,8 @@ class ImportDialog(ProjectDialog):
             take_back=self.columns.data_width is not None,
             append=self.target.append,
             project_path=None if self.target.append else self.target.project_path,
+            model=self.scored_by.model,
+            model_chosen=self.scored_by.chosen,
         )
         drop(self._scanning)
         merge = (
