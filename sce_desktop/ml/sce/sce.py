@@ -113,6 +113,14 @@ class SCE(nn.Module):
         self.yes_score.weight[0, 0] = 0.5
         self.yes_score.bias[0] = -4.0
 
+    @torch.no_grad()
+    def scale_scores(self, factor: float) -> None:
+        """Multiply e_0.e_k by ``factor`` > 0: both come out of the last normalisation."""
+        last = self.layers[-1]
+        assert isinstance(last, EncoderLayer)
+        for parameter in last.norm_output.parameters():
+            parameter.mul_(factor**0.5)
+
     def forward(self, q: Tensor, labels: LabelVectors, mask: Tensor | None = None) -> Tensor:
         """Return scores (B, K) of text vectors ``q`` (B, d_q).
 

@@ -50,6 +50,8 @@ class Builder:
             raise UserError(
                 "An embedder that is trained shares its own token table: leave label_encoder out."
             )
+        if m.score_scale <= 0 or (m.score_scale != 1.0 and m.architecture != "paper"):
+            raise UserError('score_scale is a number above 0, and only for architecture = "paper".')
         if m.says_none and m.architecture != "plus":
             raise UserError('Yes/no scores are made of cosines: says_none needs architecture = "plus".')
         _check_teacher(config)
@@ -183,6 +185,8 @@ class Builder:
             dropout=m.dropout,
         )
         head.load_state_dict(label_encoder_state(self.labels.state, layers), strict=False)
+        if m.score_scale != 1.0:
+            head.scale_scores(m.score_scale)
         return head.to(self.device)
 
     def _frozen(self, config: PretrainConfig, progress: Progress) -> FrozenTowers:

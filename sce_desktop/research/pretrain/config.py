@@ -23,6 +23,7 @@ class ModelConfig:
     layers: int = 1  # of the label encoder; 0: all it has
     alpha: float = 20.0
     dropout: float = 0.1
+    score_scale: float = 1.0  # factor on the scores before training, where architecture is "paper"
     train_embedder: bool = True
     train_token_table: bool = False
     says_none: bool = False  # trains a null score and yes/no scores too
@@ -37,6 +38,8 @@ class DataConfig:
     sets: tuple[str, ...] = ()  # names in <folder>/train; empty: all of them
     weights: Mapping[str, float] = field(default_factory=dict)  # factors on the mixture's own weights
     wordings: str = ""  # JSON of label synonyms by set, "" for none
+    label_names: str = ""  # JSON of other names for labels by set, null drops a label, "" for none
+    held_out: float = 0.0  # share of each training set's rows to validate by; above 0 they alone calibrate
     wordnet: str = ""  # gzipped JSON lines of glosses, "" for none
     free_labels: tuple[str, ...] = ()  # JSON lines of labels written for single training texts
     written: tuple[str, ...] = ()  # JSON lines of small label sets with texts, written for training
@@ -71,8 +74,10 @@ class MixtureConfig:
     others: float = 0.0  # how often labels are left out and their texts belong to "Other"
     max_labels: int = 48
     all_labels: float = 0.3  # how often a set's whole label list is offered
+    row_share: float = 0.5  # power of the number of rows by which sets and labels are drawn; 1: as rows come
     distractors: float = 0.4  # how often labels of elsewhere are added
     synonyms: float = 0.5  # how often a label is worded otherwise
+    reworded: Literal["all", "right"] = "all"  # "right": only labels that are right for a row of the group
     cut: float = 0.2  # how often a text is cut to a shorter beginning
 
 
@@ -104,6 +109,7 @@ class RunConfig:
     validate_every: int = 500
     patience: int = 0  # validations without a better mean before stopping; 0: never
     save_every: int = 1000
+    workers: int = 5  # processes that draw batches ahead where there is a GPU
     stop_after_minutes: float = 0.0  # 0: never; the state is kept and the next call goes on
 
 

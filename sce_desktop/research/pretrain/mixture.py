@@ -70,8 +70,9 @@ class Mixture:
         self.taught, self.dictionary, self.translations = taught, tuple(dictionary), translations
         self.others = np.array([], dtype=np.int64) if others is None else others
         self.sets, self.glosses, self.config, self.seed = list(sets), glosses, config, seed
+        share = config.row_share
         weight = [
-            len(s.texts) ** 0.5 * min(len(s.counts), 40) ** 0.5 * (weights or {}).get(s.name, 1.0)
+            len(s.texts) ** share * min(len(s.counts), 40) ** (1 - share) * (weights or {}).get(s.name, 1.0)
             for s in self.sets
         ]
         self.weight = np.array(weight) / sum(weight)
@@ -143,10 +144,12 @@ class Mixture:
         if k > 3 and rng.random() >= c.all_labels:
             k = int(rng.integers(2, k + 1))
         kept = rng.permutation(known)[: min(k, c.max_labels)]
-        share = s.counts[kept] ** 0.5
+        share = s.counts[kept] ** c.row_share
         right = rng.choice(len(kept), size=c.rows, p=share / share.sum())
         row = _places(s.starts, kept[right], rng)
         labels = self._word(s.wordings, kept, rng)
+        if c.reworded == "right":
+            labels = np.where(np.isin(np.arange(len(kept)), right), labels, s.wordings.values[kept, 0])
         if len(kept) > 2 and rng.random() < c.merged:
             labels, right = self._merge(s, kept, labels, right, rng)
         if len(labels) > 3 and len(self.others) and rng.random() < c.others:

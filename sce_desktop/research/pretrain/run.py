@@ -55,12 +55,13 @@ def run(
     if not resume and work.exists():
         shutil.rmtree(work)
     progress.report(0, None, stage="Reading the sets")
-    material = read_material(config.data, base, seed=config.optim.seed)
+    members = member_configs(config)
+    pairs = any(member.mixture.pairs for member in members.values())
+    material = read_material(config.data, base, seed=config.optim.seed, pairs=pairs)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high")
     builder = Builder.of(config, material, base, device)
-    members = member_configs(config)
     traces: dict[str, Any] = {}
     files = []
     for name, member in members.items():

@@ -6,8 +6,8 @@ import gzip
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +75,16 @@ class Material:
     translations: Ints | None = None  # (labels, languages): the label's number in that language, -1: none
 
 
-def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
+def read_material(config: DataConfig, base: Path, *, seed: int = 0, pairs: bool = True) -> Material:
     """Read what ``config`` names, paths relative to ``base``. Raises UserError for what is missing.
 
-    Rows of a train set whose ``split`` is "test" are held out, always.
+    Rows of a train set whose ``split`` is "test" are held out, always. ``pairs`` False spares the halves of
+    texts, which a frozen embedder would encode for nothing.
     """
     folder = base / config.folder
     texts, labels = StringTable(), StringTable()
     synonyms = _json(base / config.wordings) if config.wordings else {}
+    renamed = _json(base / config.label_names) if config.label_names else {}
     train, validation = [], []
     free_names = {r["id"]: r["labels"] for file in config.free_labels for r in _lines(base / file)}
     free: dict[str, list[str]] = {}
@@ -91,16 +93,23 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
     for path in _files(folder / "train", config.sets):
         name = path.name.split(".")[0]
         rows = [r for r in _lines(path) if r.get("split") != "test"]
+        offered = synonyms.get(name, {})
+        if name in renamed:
+            rows, offered = _rename(rows, offered, renamed[name], name)
         if not rows:
             raise UserError(f"The set {name} has no rows to train on: all are held out as test rows.")
         rows = _sample(rows, config.max_rows, seed)
+        if config.held_out:
+            everything = rows
+            rows, aside = _hold_out(rows, config.held_out, seed)
+            validation.append(_validation(f"{name}_seen", aside, everything, config, texts, labels))
         cut = [r["text"][: config.max_characters] for r in rows]
         train.append(
             make_set(
                 name,
                 cut,
                 [r["label"] for r in rows],
-                synonyms.get(name, {}),
+                offered,
                 text_table=texts,
                 label_table=labels,
                 merges=MERGES,
@@ -118,22 +127,16 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
     places = [folder / part for part in config.validated_in if (folder / part).is_dir()]
     for path in _validation_files(places, config.validation):
         everything = list(_lines(path))
-        names = sorted({r["label"] for r in everything})
         rows = _sample(everything, config.validation_rows, seed)
-        validation.append(
-            ValidationSet(
-                path.name.split(".")[0],
-                [texts.add(r["text"][: config.max_characters]) for r in rows],
-                [labels.add(n) for n in names],
-                [names.index(r["label"]) for r in rows],
-                path.parent.name == config.validated_in[0],
-            )
-        )
+        calibrates = path.parent.name == config.validated_in[0] and not config.held_out
+        one = _validation(path.name.split(".")[0], rows, everything, config, texts, labels)
+        validation.append(replace(one, calibrates=calibrates))
     glosses = None
     if config.wordnet:
         glosses = make_glosses(list(_lines(base / config.wordnet)), text_table=texts, label_table=labels)
     numbers = sorted({int(n) for s in train for n in s.texts})
-    pairs = make_pairs([texts.strings[n] for n in numbers], text_table=texts, label_table=labels)
+    halved = [texts.strings[n] for n in numbers] if pairs else []
+    halves = make_pairs(halved, text_table=texts, label_table=labels)
 
     def _free(
         lines: Sequence[tuple[list[str], list[str]]], facets: Sequence[Sequence[int]] | None
@@ -154,13 +157,60 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0) -> Material:
         train,
         validation,
         glosses,
-        pairs,
+        halves,
         free_labels,
         written,
         broader_labels,
         others,
         dictionary,
         translations,
+    )
+
+
+def _rename(
+    rows: list[dict[str, Any]],
+    synonyms: Mapping[str, list[str]],
+    names: Mapping[str, str | None],
+    set_name: str,
+) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+    """Return rows and synonyms under other names of the labels; rows of a label without one are left out.
+
+    A name that one of its labels had before keeps that one's synonyms, else it has those of all of them.
+    """
+    missing = sorted({r["label"] for r in rows} - names.keys())
+    if missing:
+        raise UserError(f"The label names do not say what {missing[0]!r} of {set_name} is called: add it.")
+    offered: dict[str, list[str]] = {}
+    for new in sorted({new for new in names.values() if new}):
+        old = [label for label, name in names.items() if name == new]
+        same = [label for label in old if label.casefold() == new.casefold()]
+        offered[new] = [word for label in same or old for word in synonyms.get(label, ())]
+    kept = [{**r, "label": names[r["label"]]} for r in rows if names[r["label"]]]
+    return kept, offered
+
+
+def _hold_out(
+    rows: list[dict[str, Any]], share: float, seed: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    aside = _sample(rows, max(1, round(share * len(rows))), seed + 1)
+    kept = {id(row) for row in aside}
+    return [row for row in rows if id(row) not in kept], aside
+
+
+def _validation(
+    name: str,
+    rows: Sequence[dict[str, Any]],
+    everything: Sequence[dict[str, Any]],
+    config: DataConfig,
+    texts: StringTable,
+    labels: StringTable,
+) -> ValidationSet:
+    names = sorted({r["label"] for r in everything})
+    return ValidationSet(
+        name,
+        [texts.add(r["text"][: config.max_characters]) for r in rows],
+        [labels.add(n) for n in names],
+        [names.index(r["label"]) for r in rows],
     )
 
 

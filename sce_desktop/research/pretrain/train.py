@@ -116,7 +116,7 @@ class Trainer:
         Raises UserError at the first look after a loss that is not finite: looking at each would make the
         GPU wait for every step.
         """
-        workers = 5 if self.device.type == "cuda" else 0
+        workers = self.config.run.workers if self.device.type == "cuda" else 0
         with drawn(self.mixture, start=self.step_number, workers=workers) as self.batches:
             return self._run(progress, save, log)
 
