@@ -82,7 +82,7 @@ SETTINGS: tuple[Setting, ...] = (
         str,
         AUTO,
         "Precision",
-        "Automatic uses bfloat16 where the processor is faster in it.",
+        "Automatic uses 16 bits where the processor or the GPU is faster in them.",
         choices=(AUTO, *PRECISIONS),
     ),
     Setting(

@@ -216,8 +216,8 @@ def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         "--precision",
         choices=(AUTO, *PRECISIONS),
         default=AUTO,
-        help="what text embedders multiply in; auto (default): bfloat16 where the processor is faster in it, "
-        "else float32",
+        help="what text embedders multiply in; auto (default): float16 on an NVIDIA GPU, bfloat16 where the "
+        "processor is faster in it, else float32",
     )
 
 

@@ -17,6 +17,7 @@ DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Appl
 PRECISION_NAMES = {
     "auto": "Automatic",
     "float32": "32 bits (float32)",
+    "float16": "16 bits (float16)",
     "bfloat16": "16 bits (bfloat16)",
     "int8": "8 bits (int8)",
 }

@@ -6,9 +6,10 @@ from typing import Final
 
 AUTO: Final = "auto"
 FLOAT32: Final = "float32"
+FLOAT16: Final = "float16"
 BFLOAT16: Final = "bfloat16"
 INT8: Final = "int8"
-PRECISIONS: Final = (FLOAT32, BFLOAT16, INT8)
+PRECISIONS: Final = (FLOAT32, FLOAT16, BFLOAT16, INT8)
 """The most exact first."""
 
 

@@ -1,7 +1,8 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, and findings, queues, languages, which need ``--data``, the folder of labelled sets.
+is named), repair, and findings, queues, languages, embed-gpu, which need ``--data``, the folder of labelled sets; the
+last one an NVIDIA GPU too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "queues", "languages")
+DATA_PARTS = ("findings", "queues", "languages", "embed-gpu")
 OWN_PARTS = ("repair",)  # run when they are named
 
 
@@ -26,7 +27,9 @@ def main() -> None:
     parser.add_argument(
         "--labels", type=int, nargs="+", default=[4, 10, 50, 200], help="label counts to score"
     )
-    parser.add_argument("--seconds", type=float, default=4.0, help="of one measurement (embed, score)")
+    parser.add_argument(
+        "--seconds", type=float, default=4.0, help="of one measurement (embed, embed-gpu, score)"
+    )
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
@@ -40,8 +43,8 @@ def main() -> None:
         "--review-labels", type=int, default=200, help="labels of the project (store, review)"
     )
     parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
-    parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues)")
-    parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues)")
+    parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
+    parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, embed-gpu)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
     parser.add_argument("--draws", type=int, default=100, help="random samples (findings)")
     parser.add_argument("--sample", type=int, default=200, help="rows of a random sample (findings)")
@@ -61,6 +64,7 @@ def main() -> None:
         adding,
         edits,
         embed,
+        embed_gpu,
         encodings,
         epochs,
         languages,
@@ -87,6 +91,8 @@ def main() -> None:
             store.run(rows=args.review_rows, labels=args.review_labels)
         elif part == "languages":
             languages.run(args.data)
+        elif part == "embed-gpu":
+            embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part in DATA_PARTS:
             run_on_sets(part, args)
         elif part == "review":

@@ -10,20 +10,22 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.precision import FLOAT32, keyed
+from sce_desktop.core.precision import BFLOAT16, FLOAT16, FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.ml.encoder.bert import TextEncoder
+from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder, TokenIds, ahead, pad
 from sce_desktop.ml.encoder.reduced import ReducedEncoder
 
 WINDOW = 4096
@@ -32,6 +34,10 @@ WINDOW_CHARACTERS = 1_000_000
 CHARACTERS_READ = 1_000_000
 """A longer text is not even tokenised beyond: no model reads that far."""
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 65536, "mps": 16384}
+WINDOWS_AHEAD = 2
+"""That are tokenised, each in a thread of its own, while a GPU works."""
+BATCHES_AHEAD = 8
+"""That a GPU is given while it works at another: about two windows of short texts."""
 
 
 class Embedder(ABC):
@@ -179,7 +185,8 @@ class NativeEmbedder(Embedder):
         max_tokens: How far a text is read.
         prompt: Put before every text, where the model was trained with one.
         lower_case: Lower the text first, where the model's folder asks for it.
-        precision: What the layers multiply in; other than float32 only on a CPU (`ml.encoder.reduced`).
+        precision: What the layers multiply in, as `precision` allows it where the encoder is: by
+            `reduced` on a CPU, by `gpu_encoder` on an NVIDIA GPU.
     """
 
     def __init__(
@@ -203,6 +210,7 @@ class NativeEmbedder(Embedder):
         self.lower_case = lower_case
         self.precision = precision
         self._tokens_per_batch: int | None = None  # less than the device's once it ran out of memory
+        self._gpu: GPUEncoder | None = None
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.max_tokens)
 
@@ -241,22 +249,57 @@ class NativeEmbedder(Embedder):
     def batches(
         self, texts: Sequence[str], *, batch_size: int | None = None
     ) -> Iterator[tuple[IdArray, FloatArray]]:
-        """Yield (places, vectors), longest texts first within each window."""
+        """Yield (places, vectors), longest texts first within each window.
+
+        A GPU has the next batches, and the windows behind them are being tokenised, while the caller looks at
+        one.
+        """
         self.encoder.eval()
+        gpu = self._on_gpu()
+        if gpu is None:
+            for places, ids in self._cut(self._windows(texts), batch_size):
+                yield places, in_halves(self._forward, ids, self._shrink)
+            return
+        cut = self._cut(self._windows_ahead(texts), batch_size)
+        launched = ((places, self._launch(gpu, ids)) for places, ids in cut)
+        for places, vectors in ahead(launched, BATCHES_AHEAD):
+            yield places, vectors()
+
+    def _windows(self, texts: Sequence[str]) -> Iterator[tuple[int, list[TokenIds]]]:
         for start, part in windows(texts):
-            ids = self.token_ids(part)
+            yield start, self.token_ids(part)
+
+    def _windows_ahead(self, texts: Sequence[str]) -> Iterator[tuple[int, list[TokenIds]]]:
+        if len(texts) <= WINDOW:
+            yield from self._windows(texts)
+            return
+        with ThreadPoolExecutor(WINDOWS_AHEAD) as threads:
+            # The threads do what needs no lock of the interpreter; whatever needs it would hold up this one.
+            read = (
+                (start, threads.submit(self.tokenizer.encode_batch_fast, self._prepared(part)))
+                for start, part in windows(texts)
+            )
+            for start, encoded in ahead(read, WINDOWS_AHEAD):
+                yield start, self._ids_of(encoded.result())
+
+    def _cut(
+        self, tokenised: Iterable[tuple[int, list[TokenIds]]], batch_size: int | None
+    ) -> Iterator[tuple[IdArray, list[TokenIds]]]:
+        for start, ids in tokenised:
             order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
             at = 0
             while at < len(order):
                 batch = order[at : at + self._rows(len(ids[order[at]]), batch_size)]
                 at += len(batch)
-                vectors = in_halves(self._forward, [ids[i] for i in batch], self._shrink)
-                yield np.array(batch, dtype=np.int64) + start, vectors
+                yield np.array(batch, dtype=np.int64) + start, [ids[i] for i in batch]
 
-    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
         """Return the ids of each text's tokens, special ones included, one at least, as far as it is read."""
+        return self._ids_of(self.tokenizer.encode_batch_fast(self._prepared(texts)))
+
+    def _ids_of(self, encoded: list[Encoding]) -> list[TokenIds]:
         nothing = [self.encoder.config.pad_token_id]  # where a tokenizer without special tokens finds none
-        return [e.ids or nothing for e in self.tokenizer.encode_batch_fast(self._prepared(texts))]
+        return [np.array(one.ids or nothing, dtype=np.int32) for one in encoded]
 
     def _rows(self, longest: int, batch_size: int | None) -> int:
         budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)
@@ -267,23 +310,46 @@ class NativeEmbedder(Embedder):
         budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)
         self._tokens_per_batch = min(budget // 2, rows * self.max_tokens)
 
+    def _on_gpu(self) -> GPUEncoder | None:
+        if self.precision not in (FLOAT16, BFLOAT16) or self.device.type != "cuda":
+            self._gpu = None
+        elif self._gpu is None or self._gpu.device != self.device:
+            self._gpu = GPUEncoder.of(self.encoder, self.precision)
+        return self._gpu
+
+    def _launch(self, gpu: GPUEncoder, ids: list[TokenIds]) -> Callable[[], FloatArray]:
+        """Begin with a batch on the GPU; return what waits for its vectors."""
+        try:
+            wait = gpu.launch(ids)
+        except torch.cuda.OutOfMemoryError:
+            found = in_halves(lambda some: gpu.launch(some)(), ids, self._shrink)
+            wait = lambda: found  # noqa: E731
+
+        def vectors() -> FloatArray:
+            found = wait()
+            # A model that goes beyond the range of the half type has no number there.
+            return found if np.isfinite(found).all() else in_halves(self._forward, ids, self._shrink)
+
+        return vectors
+
     @torch.inference_mode()
-    def _forward(self, ids: list[list[int]]) -> FloatArray:
+    def _forward(self, ids: list[TokenIds]) -> FloatArray:
         return self.vectors(ids).float().cpu().numpy()
 
-    def vectors(self, ids: list[list[int]]) -> Tensor:
+    def vectors(self, ids: Sequence[TokenIds]) -> Tensor:
         """Return the vectors (n, dim) of texts given as `token_ids`, with gradients where they are on.
 
-        With gradients all is float32. It is the faster the more texts of equal length are neighbours.
+        With gradients, and on a GPU, all is float32. It is the faster the more texts of equal length are
+        neighbours.
         """
         # Many small attentions would starve a GPU: there, padding is cheaper.
         run = self._packed if self.device.type == "cpu" else self._padded
         return run(ids)
 
-    def _packed(self, ids: list[list[int]]) -> Tensor:
-        flat = torch.tensor([token for one in ids for token in one])
+    def _packed(self, ids: Sequence[TokenIds]) -> Tensor:
+        flat = torch.from_numpy(np.concatenate(ids)).long()
         lengths = [len(one) for one in ids]
-        if self.precision == FLOAT32 or torch.is_grad_enabled():
+        if self.precision in (FLOAT32, FLOAT16) or torch.is_grad_enabled():  # float16 is a GPU's
             return self.encoder.packed(flat, lengths)
         return self._reduced.packed(flat, lengths)
 
@@ -291,12 +357,7 @@ class NativeEmbedder(Embedder):
     def _reduced(self) -> ReducedEncoder:
         return ReducedEncoder(self.encoder, self.precision)
 
-    def _padded(self, ids: list[list[int]]) -> Tensor:
-        lengths = [len(one) for one in ids]
-        longest = max(lengths)
-        padding = self.encoder.config.pad_token_id
-        padded = torch.tensor([one + [padding] * (longest - len(one)) for one in ids]).to(self.device)
-        if min(lengths) == longest:
-            return self.encoder(padded)
-        mask = torch.arange(longest) < torch.tensor(lengths)[:, None]
-        return self.encoder(padded, mask.to(self.device))
+    def _padded(self, ids: Sequence[TokenIds]) -> Tensor:
+        padded, there = pad(ids, self.encoder.config.pad_token_id)
+        tokens = torch.from_numpy(padded).long().to(self.device)
+        return self.encoder(tokens, None if there.all() else torch.from_numpy(there).to(self.device))

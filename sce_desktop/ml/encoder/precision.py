@@ -1,7 +1,8 @@
-"""In how many bits text models multiply, and what this machine's CPU is fast in.
+"""In how many bits text models multiply, and what this machine's CPU or GPU is fast in.
 
 "float32" runs everywhere. "bfloat16" and "int8" need a CPU with instructions for them: torch would emulate
-them elsewhere, slower than float32. What they cost in accuracy: docs/adr/0017-fewer-bits.md.
+them elsewhere, slower than float32. What they cost in accuracy: docs/adr/0017-fewer-bits.md. NVIDIA's cards
+have "float16" since Volta and "bfloat16" since Ampere: docs/adr/0018-half-precision-on-a-gpu.md.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import torch
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.precision import AUTO, BFLOAT16, FLOAT32, INT8, PRECISIONS
+from sce_desktop.core.precision import AUTO, BFLOAT16, FLOAT16, FLOAT32, INT8, PRECISIONS
 
 _INSTRUCTIONS = {
     "AMX": "_is_amx_tile_supported",
@@ -18,8 +19,10 @@ _INSTRUCTIONS = {
 }
 """What torch calls each of them; a torch or a system that cannot tell has none of them for us."""
 _NEEDS = {BFLOAT16: ("AMX", "AVX-512 BF16"), INT8: ("AVX-512 VNNI",)}  # any of these
-_AUTOMATIC = (BFLOAT16,)
-"""What is used without being asked for, the first that the CPU has: no accuracy to speak of is lost."""
+_CAPABILITY = {FLOAT16: (7, 0), BFLOAT16: (8, 0)}
+"""The first of NVIDIA's compute capabilities with tensor cores for it."""
+_AUTOMATIC = (FLOAT16, BFLOAT16)
+"""What is used without being asked for, the first that there is: no accuracy to speak of is lost."""
 
 
 def cpu_instructions() -> tuple[str, ...]:
@@ -34,13 +37,23 @@ def _has(asks: str) -> bool:
 
 def precisions(device: torch.device) -> tuple[str, ...]:
     """Return what text models can run in on ``device``, the most exact first."""
-    if device.type != "cpu":
-        return (FLOAT32,)
+    fast = _fast_on_gpu(device) if device.type == "cuda" else _fast_on_cpu() if device.type == "cpu" else ()
+    return tuple(name for name in PRECISIONS if name == FLOAT32 or name in fast)
+
+
+def _fast_on_cpu() -> list[str]:
     here = cpu_instructions()
     fast = [name for name, needs in _NEEDS.items() if any(need in here for need in needs)]
     if not hasattr(torch.ops.onednn, "qlinear_pointwise"):
         fast = [name for name in fast if name != INT8]
-    return tuple(name for name in PRECISIONS if name == FLOAT32 or name in fast)
+    return fast
+
+
+def _fast_on_gpu(device: torch.device) -> list[str]:
+    if torch.version.cuda is None:  # one of AMD's, which torch calls so too
+        return []
+    capability = torch.cuda.get_device_capability(device)
+    return [name for name, first in _CAPABILITY.items() if capability >= first]
 
 
 def choose_precision(asked: str, device: torch.device) -> str:
