@@ -48,17 +48,18 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     table_options = options.table_options(args)
 
     from sce_desktop.tasks.classify import BATCH_ROWS, classify_table
-    from sce_desktop.tasks.models import DEFAULT_MODEL
 
     source, baselines, cache = options.open_models(args)
     with options.if_stopped("Nothing was written."):
+        choice = options.choose_model(args, labels, table_options, progress)
+        model = choice.model if choice else args.model
         report = classify_table(
             args.table,
             args.output,
             text_columns=args.text,
             labels=labels,
             source=source,
-            model=args.model or DEFAULT_MODEL,
+            model=model,
             baselines=baselines,
             options=table_options,
             threshold=args.threshold,
@@ -71,7 +72,14 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json({**asdict(report), "warnings": options.warnings(progress)})
+        options.print_json(
+            {
+                **asdict(report),
+                "model": model,
+                **options.choice_facts(choice),
+                "warnings": options.warnings(progress),
+            }
+        )
     else:
         print(
             f"{report.scored:,} of {plural(report.rows, 'row')} classified into "

@@ -151,6 +151,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.evaluation import evaluate_table
 
     source, baselines, cache = options.open_models(args)
+    choice = options.choose_model(args, labels, table_options, progress, label_column=args.gold)
     report = evaluate_table(
         args.table,
         text_columns=args.text,
@@ -159,7 +160,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         merge_alike=args.merge_labels,
         labels=labels,
         source=source,
-        models=_models(args),
+        models=[choice.model] if choice else _models(args),
         baselines=baselines,
         options=table_options,
         max_rows=args.max_rows,
@@ -179,6 +180,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "models": {name: _as_json(found, report.labels) for name, found in report.models.items()},
                 "baselines": report.baselines,
                 "seconds": report.seconds,
+                **options.choice_facts(choice),
                 "warnings": options.warnings(progress),
                 **(
                     {"order_check": {name: asdict(one) for name, one in report.orders.items()}}

@@ -68,10 +68,10 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     table_options = options.table_options(args)
 
     from sce_desktop.tasks.finetune import finetune_table
-    from sce_desktop.tasks.models import DEFAULT_MODEL
 
     source, _, cache = options.open_models(args)
     with options.if_stopped("Nothing was written."):
+        choice = options.choose_model(args, labels, table_options, progress, label_column=args.gold)
         report = finetune_table(
             args.table,
             args.output,
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             merge_alike=args.merge_labels,
             labels=labels,
             source=source,
-            model=args.model or DEFAULT_MODEL,
+            model=choice.model if choice else args.model,
             epochs=100 if args.epochs is None else args.epochs,
             lr=1.0 if args.lr is None else args.lr,
             seed=args.seed,
@@ -92,7 +92,9 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json({**report.as_json(), "warnings": options.warnings(progress)})
+        options.print_json(
+            {**report.as_json(), **options.choice_facts(choice), "warnings": options.warnings(progress)}
+        )
     else:
         print("\n".join(_lines(report)))
     return 0

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import functools
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,7 @@ from sce_desktop.core.progress import Progress
 if TYPE_CHECKING:
     from sce_desktop.core.types import Label, TableOptions, TextModel, VectorCache
     from sce_desktop.ml.session import ModelSession
+    from sce_desktop.tasks.choice import Choice
     from sce_desktop.tasks.models import Baseline, ModelSource
 
 
@@ -194,7 +196,8 @@ def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         "--model",
         action="append" if several else "store",
         metavar="NAME_OR_DIR",
-        help="name or folder of a model (default: sce-mini)" + ("; several may be given" if several else ""),
+        help="name or folder of a model (default: sce-mini, or sce-multi where rows or labels are in other "
+        "languages than English)" + ("; several may be given" if several else ""),
     )
     group.add_argument(
         "--baseline",
@@ -206,6 +209,54 @@ def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
     group.add_argument(
         "--device", default="auto", help="where models run: auto (default), cpu, cuda, cuda:N or mps"
     )
+
+
+def choose_model(
+    args: argparse.Namespace,
+    labels: tuple[Label, ...] | None,
+    table_options: TableOptions,
+    progress: Progress,
+    *,
+    label_column: str | None = None,
+) -> Choice | None:
+    """Choose the model for ``args.table`` and say on stderr which and why; None where one was given.
+
+    Without ``labels`` the values of ``label_column`` are looked at.
+
+    Raises:
+        UserError: The table cannot be read, or lacks a column.
+    """
+    if args.model:
+        return None
+    from sce_desktop.tasks.choice import choose_for_table
+
+    choice = choose_for_table(
+        args.table,
+        args.text,
+        labels=labels,
+        label_column=label_column,
+        options=table_options,
+        progress=progress,
+    )
+    tell_choice(choice, progress)
+    return choice
+
+
+def tell_choice(choice: Choice, progress: Progress) -> None:
+    """Say on stderr which model was chosen and why; that a better one is missing is a warning."""
+    if choice.missing:
+        progress.warn(choice.reason)
+        return
+    with contextlib.suppress(OSError):  # the terminal is gone, or the disk full
+        print(f"Chosen model: {choice.model}. {choice.reason}", file=sys.stderr, flush=True)
+
+
+def choice_facts(choice: Choice | None) -> dict[str, Any]:
+    """Return what ``--json`` says about a choice of the model; nothing where a model was given."""
+    if choice is None:
+        return {}
+    shares = {code: round(share, 4) for code, share in choice.languages.shares.items()}
+    return {"reason": choice.reason, "languages": shares}
 
 
 class _LazySession:

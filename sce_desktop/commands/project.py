@@ -162,10 +162,12 @@ def _index(project: Project, progress: Progress, done: str) -> None:
 def score(args: argparse.Namespace, progress: Progress) -> int:
     """Score what has no score yet, after taking new labels if there are some.
 
-    Without ``--model`` the project's model version in use does it, if there is one.
+    Without ``--model`` the project's model version in use does it, else the model that the project keeps,
+    else the one that its languages ask for, which it keeps from then on.
     """
     labels = options.given_labels(args, progress)
 
+    from sce_desktop.tasks.choice import choose_for_project
     from sce_desktop.tasks.foreign import tell_foreign_rows
     from sce_desktop.tasks.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring import score_project
@@ -173,18 +175,27 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
 
     with _open(args.project) as project:
         source, baselines, cache = options.open_models(args)
+        choice = None
+        kept = project.model()
+        if not args.model and not kept.name and project.active_version() is None:
+            choice = choose_for_project(project, labels)
+            options.tell_choice(choice, progress)
+        name = args.model or kept.name or (choice.model if choice else DEFAULT_MODEL)
         if args.model:
-            loaded = load_models(source, [args.model], baselines, progress)
+            loaded = load_models(source, [name], baselines, progress)
         else:
-            loaded = project_models(project, source, DEFAULT_MODEL, baselines, progress)
-        tell_foreign_rows(loaded.models[0], project, progress)
+            loaded = project_models(project, source, name, baselines, progress)
+        if args.model or choice:
+            project.use_model(name, chosen=bool(args.model))
+        tell_foreign_rows(loaded.models[0], project, progress, labels)
         loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
         with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
         told = options.warnings(progress)
-        facts = {**_facts(project), **({"warnings": told} if told else {})}  # else what info says
+        found = options.choice_facts(choice)
+        facts = {**_facts(project), **found, **({"warnings": told} if told else {})}  # else what info says
         _tell(args, facts, f"{args.project}: scored {text}.")
     return 0
 
@@ -333,6 +344,7 @@ def _read_facts(project: Project) -> dict[str, Any]:
         "columns": list(project.columns),
         "text_columns": [project.columns[place] for place in project.text_columns],
         "labels": [label.name for label in label_set.labels] if label_set else [],
+        "model": project.model().name or None,
         "multi_label": label_set is not None and label_set.multi_label,
         "whole_table": wanted_in(project),
         "coders": {coder.name: coder.rows for coder in project.coders()},

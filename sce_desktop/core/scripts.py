@@ -52,3 +52,8 @@ def foreign_script(text: str, known: frozenset[str] = KNOWN_SCRIPTS) -> str | No
         return "Japanese"
     most = max(foreign, key=lambda script: foreign[script])
     return _NAMES.get(most, most.title())
+
+
+def has_letters(text: str) -> bool:
+    """Whether ``text`` has a letter of any script among the characters that decide."""
+    return any(_script(character) is not None for character in text[:_READ])

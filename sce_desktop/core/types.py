@@ -325,6 +325,14 @@ class VectorCache(Protocol):
         """Keep ``vectors`` (n, d); losing them later is harmless."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeptModel:
+    """The model that a project keeps: name or folder, empty where nobody has said."""
+
+    name: str = ""
+    chosen: bool = False  # by a person, so that no other is offered
+
+
 class TextModel(Protocol):
     """Anything that gives probabilities for texts and labels: an SCE, or a baseline."""
 

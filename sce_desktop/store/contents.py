@@ -35,16 +35,17 @@ def check(plain: sqlite3.Connection) -> None:
         if wrong_types(plain, table):
             raise Malformed(f"table {table} holds something of another kind")
     found = plain.execute(
-        "SELECT columns, text_columns, threshold, label_set_id, whole_table, searchable_to FROM project"
+        "SELECT columns, text_columns, threshold, label_set_id, whole_table, searchable_to, model_chosen"
+        " FROM project"
     ).fetchall()
     if len(found) != 1:
         raise Malformed("no record of the project")
-    columns, texts, threshold, label_set_id, whole_table, searchable_to = found[0]
+    columns, texts, threshold, label_set_id, whole_table, searchable_to, model_chosen = found[0]
     read_shape(columns, texts)
     if threshold is not None and not 0 <= threshold <= 1:
         raise Malformed("its threshold is not between 0 and 1")
     last = _check_imports(plain)
-    if whole_table not in (0, 1) or not 0 <= searchable_to <= last:
+    if whole_table not in (0, 1) or model_chosen not in (0, 1) or not 0 <= searchable_to <= last:
         raise Malformed("the record of the project makes no sense")
     active = plain.execute("SELECT labels FROM label_sets WHERE id = ?", (label_set_id,)).fetchone()
     if active is not None:

@@ -11,6 +11,7 @@ from sce_desktop.core.types import (
     ChangeKind,
     FloatArray,
     IdArray,
+    KeptModel,
     Label,
     ModelKind,
     ModelVersion,
@@ -129,6 +130,17 @@ class ModelMethods:
         """Let what scores count in the table's other rows, or read each row alone; no step of the history."""
         with self._database.write(durable=True) as connection:
             connection.execute(schema.project.update().values(whole_table=on))
+
+    def model(self) -> KeptModel:
+        """Which model the project was last scored with, or is to be."""
+        with self._database.read() as connection:
+            name, chosen = raw(connection).execute("SELECT model, model_chosen FROM project").fetchone()
+        return KeptModel(name or "", bool(chosen))
+
+    def use_model(self, name: str, *, chosen: bool) -> None:
+        """Keep which model scores; ``chosen``: a person said so. No step of the history."""
+        with self._database.write(durable=True) as connection:
+            connection.execute(schema.project.update().values(model=name or None, model_chosen=chosen))
 
     def threshold(self) -> float | None:
         """The probability below which a row's best label is unsure; None: none is."""

@@ -83,8 +83,17 @@ class Salvage:
             if not (isinstance(threshold, float | int) and 0 <= threshold <= 1):
                 threshold = None
             whole_table = bool(record.get("whole_table"))
+            model = record.get("model")
             # The search index is not brought over.
-            kept = {**record, "id": 1, "threshold": threshold, "whole_table": whole_table, "searchable_to": 0}
+            kept = {
+                **record,
+                "id": 1,
+                "threshold": threshold,
+                "whole_table": whole_table,
+                "model": model if isinstance(model, str) else None,
+                "model_chosen": isinstance(model, str) and bool(record.get("model_chosen")),
+                "searchable_to": 0,
+            }
             self._target.execute(
                 f"UPDATE project SET {', '.join(f'{name} = ?' for name in kept)}", list(kept.values())
             )

@@ -56,6 +56,7 @@ class ClassifyReport:
     output: str
     whole_table: bool = False  # the model counted in what the other rows say
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
+    languages: dict[str, float] = field(default_factory=dict)  # shares by ISO code, see `core.languages`
 
 
 def classify_table(
@@ -166,6 +167,7 @@ def classify_table(
         output=str(output),
         whole_table=whole_table,
         baselines=loaded.baselines,
+        languages=dict(work.foreign.languages().shares),
     )
 
 
@@ -192,7 +194,7 @@ class _Work:
     foreign: ForeignTexts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.foreign = ForeignTexts(self.models[0])
+        self.foreign = ForeignTexts(self.models[0], self.labels)
 
     def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
         """Yield all rows of ``table`` with the models' cells behind the original ones."""

@@ -129,7 +129,7 @@ def evaluate_table(
     before = time.perf_counter()
     measured, orders = {}, {}
     for named in loaded.models[: len(models)]:
-        tell_foreign(named, wanted, progress)
+        tell_foreign(named, wanted, progress, chosen)
     tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
     if whole_table:
         for place, named in enumerate(loaded.models[: len(models)]):

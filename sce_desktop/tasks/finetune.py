@@ -221,7 +221,7 @@ def finetune_table(
         progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
     answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
     used_texts = [texts[row] for row in used]
-    tell_foreign(loaded.models[0], used_texts, progress)
+    tell_foreign(loaded.models[0], used_texts, progress, chosen)
     expected = None
     if adapt_embedder:
         pace = adapter_pace(base, used_texts, chosen, progress)

@@ -1,50 +1,88 @@
-"""Texts in scripts that a model cannot read: it scores them nevertheless, so the user is told."""
+"""Texts and labels that a model cannot read: it scores them nevertheless, so the user is told."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.languages import (
+    LEAST_SHARE,
+    READS_ALL,
+    READS_ENGLISH,
+    READS_LATIN,
+    Languages,
+    Reads,
+    language_name,
+    language_names,
+    listed,
+)
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.scripts import KNOWN_SCRIPTS, foreign_script
-from sce_desktop.core.types import TextModel
+from sce_desktop.core.scripts import foreign_script
+from sce_desktop.core.types import Label, TextModel
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.languages import EvenSample, languages_of
 from sce_desktop.tasks.models import NamedModel
 
-_TOLD = 3  # scripts named in one sentence
 _MANY_TOKENS = 100_000  # a vocabulary as large as this one has words of many languages
+_ENGLISH_VOCABULARIES = (28_996, 30_522, 50_265)  # BERT cased and uncased (sce-mini, MiniLM), RoBERTa
 
 
-def known_scripts(model: TextModel) -> frozenset[str] | None:
-    """Return the scripts that ``model`` reads; None where that is not known, and nothing should be told.
+def reads(model: TextModel) -> Reads:
+    """Return what ``model`` reads.
 
-    A model may say so itself (``known_scripts``). Else an embedder with the vocabulary of one language counts
-    as English, which the bundled model is; what a language model reads, nobody can tell from outside.
+    A model may say so itself (``known_scripts``, ``known_languages``). Else its vocabulary tells: one of many
+    languages reads them all, the published English ones read English, of any other the script alone is
+    known. What a language model reads, nobody can tell from outside.
     """
-    if hasattr(model, "known_scripts"):
-        told: frozenset[str] | None = model.known_scripts
-        return told
+    if hasattr(model, "known_scripts") or hasattr(model, "known_languages"):
+        return Reads(getattr(model, "known_scripts", None), getattr(model, "known_languages", None))
     if model.kind == "llm":
-        return None
+        return READS_ALL
     embedder: Any = getattr(model, "text_embedder", None) or getattr(model, "embedder", model)
     tokenizer = getattr(embedder, "tokenizer", None) or getattr(
         getattr(embedder, "model", None), "tokenizer", None
     )
     size = getattr(tokenizer, "get_vocab_size", None)
-    tokens = size() if size is not None else getattr(tokenizer, "vocab_size", 0)
-    return None if tokens >= _MANY_TOKENS else KNOWN_SCRIPTS
+    return _by_vocabulary(size() if size is not None else getattr(tokenizer, "vocab_size", 0))
+
+
+def reads_by_name(name: str) -> Reads:
+    """Return what the installed model, or the model in the folder, ``name`` reads, without loading it."""
+    from sce_desktop.core.errors import UserError
+    from sce_desktop.ml import catalog, folders
+
+    try:
+        folder = catalog.resolve(name)
+        if catalog.kind_of(folder) == "llm":
+            return READS_ALL
+        config = folders.read_json(folder / folders.CONFIG)
+    except UserError:
+        return READS_ALL  # loading it will say what is wrong
+    embedder = config.get("embedder")
+    for place in (embedder.get("encoder") if isinstance(embedder, dict) else None, config):
+        if isinstance(place, dict) and isinstance(tokens := place.get("vocab_size"), int):
+            return _by_vocabulary(tokens)
+    return READS_LATIN if embedder is None else READS_ALL  # an embedder of its own, in another folder
+
+
+def _by_vocabulary(tokens: int) -> Reads:
+    if tokens >= _MANY_TOKENS:
+        return READS_ALL
+    return READS_ENGLISH if tokens in _ENGLISH_VOCABULARIES else READS_LATIN
 
 
 class ForeignTexts:
-    """Counts the texts that the first of some models cannot read."""
+    """Counts the texts that one of some models cannot read; the labels are looked at too."""
 
-    def __init__(self, named: NamedModel) -> None:
+    def __init__(self, named: NamedModel, labels: Sequence[Label] = ()) -> None:
         self._name = named.name
-        self._known = known_scripts(named.model)
+        self._reads = reads(named.model)
+        self._labels = [label.name for label in labels]
         self._texts = 0
         self._scripts = Counter[str]()
+        self._sample = EvenSample()
 
     def count(self, texts: Iterable[str]) -> None:
         """Look at more texts; blank ones are none."""
@@ -52,39 +90,62 @@ class ForeignTexts:
             if is_blank(text):
                 continue
             self._texts += 1
-            if self._known is None or text.isascii():
+            self._sample.add((text,))
+            if self._reads.scripts is None or text.isascii():
                 continue
-            if (script := foreign_script(text, self._known)) is not None:
+            if (script := foreign_script(text, self._reads.scripts)) is not None:
                 self._scripts[script] += 1
 
+    def languages(self) -> Languages:
+        """Return the languages of the texts, by a sample of them, and of the labels."""
+        return languages_of(self._sample.texts, self._labels)
+
     def tell(self, progress: Progress) -> None:
-        """Warn of them in one sentence, if there are some."""
-        if not self._scripts:
+        """Warn of them, a sentence for texts in other scripts, in other languages, and for the labels."""
+        if self._scripts:
+            script = listed([script for script, _ in self._scripts.most_common()])
+            foreign = self._scripts.total()
+            are = "is" if foreign == 1 else "are"
+            progress.warn(
+                f"{foreign:,} of {self._texts:,} texts {are} in {script} script, which {self._name} cannot "
+                "read: do not rely on its predictions for them."
+            )
+        if self._reads.languages is None:
             return
-        names = [script for script, _ in self._scripts.most_common(_TOLD)]
-        script = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-        foreign = self._scripts.total()
-        are = "is" if foreign == 1 else "are"
-        progress.warn(
-            f"{foreign:,} of {self._texts:,} texts {are} in {script} script, which {self._name} does not "
-            "know: do not rely on what it says of them."
-        )
+        found = self.languages()
+        unread = self._reads.unread_latin(found)
+        if (share := sum(unread.values())) >= LEAST_SHARE:
+            many = "The" if share > 0.99 else f"About {share:.0%} of the"
+            progress.warn(
+                f"{many} texts are in {language_names(unread)}, which {self._name} cannot read: "
+                "do not rely on its predictions for them."
+            )
+        if not self._reads.reads_labels(found):
+            progress.warn(
+                f"The labels are in {language_name(found.labels)}, which {self._name} cannot read: "
+                "do not rely on its predictions."
+            )
 
 
-def tell_foreign(named: NamedModel, texts: Iterable[str], progress: Progress) -> None:
-    """Warn of those of ``texts`` that the model cannot read."""
-    found = ForeignTexts(named)
+def tell_foreign(
+    named: NamedModel, texts: Iterable[str], progress: Progress, labels: Sequence[Label] = ()
+) -> None:
+    """Warn of those of ``texts`` and ``labels`` that the model cannot read."""
+    found = ForeignTexts(named, labels)
     found.count(texts)
     found.tell(progress)
 
 
-def tell_foreign_rows(named: NamedModel, project: Project, progress: Progress) -> None:
-    """Warn of the rows of ``project`` that the model cannot read.
+def tell_foreign_rows(
+    named: NamedModel, project: Project, progress: Progress, labels: Sequence[Label] | None = None
+) -> None:
+    """Warn of the rows and labels of ``project`` that the model cannot read; ``labels``: those to come.
 
     Raises:
         Cancelled: The user stopped.
     """
-    found = ForeignTexts(named)
+    label_set = project.label_set()
+    found = ForeignTexts(named, labels or (label_set.labels if label_set is not None else ()))
     for rows in project.iter_rows():
         progress.check()
         found.count(row.text for row in rows)

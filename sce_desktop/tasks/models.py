@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAIN_ALIAS = "sce"
 DEFAULT_MODEL = "sce-mini"
+MULTILINGUAL_MODEL = "sce-multi"
 _BASELINE = re.compile(r"(?P<kind>similarity|llm)(?::(?P<model>.+))?", re.DOTALL)
 _ALIAS = re.compile(r"[\w.-]+")
 
@@ -217,6 +218,11 @@ def installed_models() -> tuple[Entry, ...]:
     from sce_desktop.ml import catalog
 
     return catalog.list()
+
+
+def scoring_models() -> tuple[str, ...]:
+    """Return the names of the sound SCEs that are here. Needs no torch."""
+    return tuple(entry.name for entry in installed_models() if entry.kind == "sce" and not entry.problem)
 
 
 def default_of(kind: ModelKind) -> str:

@@ -19,7 +19,9 @@ from sce_desktop.core.types import IdArray, TableOptions, TableProblem
 from sce_desktop.data import tables
 from sce_desktop.store.project import Project
 from sce_desktop.store.rows import Shape
+from sce_desktop.tasks.choice import GET_IT, READ_ROWS, Choice, choose
 from sce_desktop.tasks.columns import are_lists
+from sce_desktop.tasks.languages import EvenSample, languages_of
 from sce_desktop.tasks.progress import Unreported
 
 MOST_LABELS = 1000  # a column with more values than these is no column of labels
@@ -32,7 +34,7 @@ class TableScan:
     rows: int
     blank: int
     duplicates: int  # rows, blank ones aside, that repeat the text of an earlier row of the table
-    foreign: int  # rows in a script that the model does not know (`core.scripts`)
+    foreign: int  # rows in another script than Latin (`core.scripts`)
     scripts: tuple[str, ...]  # their scripts, the one of most rows first
     known: int  # rows, blank ones aside, whose text the project has already; 0 without a project
     known_head: frozenset[int]  # those among the first rows, by 0-based place
@@ -42,6 +44,7 @@ class TableScan:
     alike: tuple[tuple[str, ...], ...]  # groups of ``labels`` that look the same, that of most rows first
     problems: tuple[TableProblem, ...]
     problem_count: int
+    choice: Choice  # the model for the rows and the labels of the column
     notes: tuple[str, ...] = ()  # how the table was read, where that is not plain
 
 
@@ -54,6 +57,7 @@ def scan_table(
     project: Project | None = None,
     options: TableOptions | None = None,
     head: int = 100,
+    get_it: str = GET_IT,
     progress: Progress,
 ) -> TableScan:
     """Read a table once, in bounded memory, and count what the user should know before importing it.
@@ -66,6 +70,7 @@ def scan_table(
         project: The project to which the rows would be added: its texts are known.
         options: How to read the table.
         head: So many first rows are looked up one by one for ``known_head``.
+        get_it: How to get the multilingual model, for the reason of the choice.
         progress: Told of rows; cancelled between batches.
 
     Raises:
@@ -76,6 +81,7 @@ def scan_table(
     shape = Shape(table.columns, tuple(text_columns))
     texts, values, scripts = array("q"), Counter[str](), Counter[str]()
     first: list[int | None] = []
+    sample, sampled = EvenSample(), 0
     rows = blank = 0
     for batch in table.batches(progress=progress):
         rows += len(batch)
@@ -87,6 +93,9 @@ def scan_table(
             else:
                 key = hash(text)  # 64 bits, the same as long as this program runs
                 texts.append(key)
+                if sampled < READ_ROWS:
+                    sample.add((text,))
+                    sampled += 1
                 if not text.isascii() and (script := foreign_script(text)) is not None:
                     scripts[script] += 1
             if len(first) < head:
@@ -116,6 +125,7 @@ def scan_table(
         alike=tuple(tuple(sorted(group, key=lambda name: -values[name])) for group in look_alikes(names)),
         problems=tuple(table.problems),
         problem_count=table.problem_count,
+        choice=choose(languages_of(sample.texts, names), get_it=get_it),
         notes=table.notes,
     )
 

@@ -26,6 +26,8 @@ class ImportChoices:
     lists: bool | None = None  # cells of the label column are lists of labels; None: if most of them are
     take_back: bool = False  # our own exported columns become annotations again instead of data
     append: bool = False  # to the open project; else a new one
+    model: str = ""  # that scores a new project; empty: as for a project that keeps none
+    model_chosen: bool = False  # by the user, who is offered no other
     project_path: Path | None = None  # of a new project; None: named after the table, in the projects folder
 
 

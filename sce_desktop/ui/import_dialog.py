@@ -16,12 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.languages import READS_ALL, Reads
 from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ImportChoices
 from sce_desktop.ui.dialog_parts import dialog_column
 from sce_desktop.ui.doubts_pane import DoubtsPane
 from sce_desktop.ui.import_facts import FactsPane
 from sce_desktop.ui.import_forms import ColumnsForm
+from sce_desktop.ui.import_model import ModelForm
 from sce_desktop.ui.import_side import ImportSide
 from sce_desktop.ui.import_target import TargetForm, heading
 from sce_desktop.ui.jobs import Job, drop
@@ -100,8 +102,12 @@ class ImportDialog(ProjectDialog):
         self.reading.changed.connect(self._look_again)
         self.columns = ColumnsForm()
         self.columns.changed.connect(self._on_columns)
+        self.scored_by = ModelForm(str(self._session.settings["model"]))
+        self.scored_by.changed.connect(self._on_model)
         self._forms = (heading("How it is read"), self.reading, heading("Columns"), self.columns)
-        self.side = ImportSide(([self.target], self._forms[:2], self._forms[2:]), self.columns)
+        self._model_heading = heading("Model")
+        groups = ([self.target], self._forms[:2], self._forms[2:], [self._model_heading, self.scored_by])
+        self.side = ImportSide(groups, self.columns)
         self._show_forms(False)
 
         self.model = PreviewModel(self)
@@ -162,6 +168,8 @@ class ImportDialog(ProjectDialog):
         """Show what can be chosen once a table has been read; before, there is nothing to choose."""
         for widget in self._forms:
             widget.setVisible(shown)
+        self._model_heading.setVisible(shown and not self.target.append)  # an open project has a model
+        self.scored_by.setVisible(shown and not self.target.append)
 
     def _show_unread(self, sentence: str) -> None:
         """Show why there is no preview in its place; empty: show the preview."""
@@ -213,6 +221,7 @@ class ImportDialog(ProjectDialog):
             table_work.look,
             self._path,
             self.reading.options,
+            (str(self._session.settings["model"]), self._session.scorer.base),
             title=f"Looking at {self._path.name}",
             first=True,
             quiet=True,
@@ -230,6 +239,7 @@ class ImportDialog(ProjectDialog):
         self._show_forms(True)
         self._show_unread("")
         self.kind.setText(preview.kind)
+        self.scored_by.show_models(look.models)
         self.model.show_preview(preview)
         self.reading.show_preview(preview)
         self.doubts.show_doubts(preview.doubts)
@@ -264,6 +274,7 @@ class ImportDialog(ProjectDialog):
         """Mark the columns that were chosen and count the table anew."""
         drop(self._scanning)
         self._scanning = self._scan = None
+        self.scored_by.propose(None)
         if self._look is None:
             return
         text = self.columns.text_columns
@@ -304,12 +315,31 @@ class ImportDialog(ProjectDialog):
     @Slot(object)
     def _on_scan(self, scan: TableScan) -> None:
         self._scan = scan
-        self.facts.show_scan(scan, append=self.target.append, lists=self.columns.lists)
+        self.scored_by.propose(scan.choice)
+        self._on_model()
         if any("backslash" in problem.message for problem in scan.problems):
             self.reading.offer_escape()
         self.columns.show_scan(scan)
         self.model.set_known(scan.known_head)
         self._show_state()
+
+    @property
+    def _reader(self) -> tuple[str, Reads]:
+        """The model that is to score the rows, and what it reads."""
+        if not self.target.append:
+            return self.scored_by.model, self.scored_by.reads
+        name = self._session.scorer.base
+        models = self._look.models if self._look is not None else {}
+        return Path(name).name or name, models.get(name, READS_ALL)
+
+    @Slot()
+    def _on_model(self) -> None:
+        """Say what the model cannot read."""
+        model, reads = self._reader
+        self.model.set_model(model, reads.scripts)
+        if self._scan is not None:
+            append, lists = self.target.append, self.columns.lists
+            self.facts.show_scan(self._scan, append=append, lists=lists, model=model, reads=reads)
 
     @Slot(object)
     def _on_scan_failed(self, error: object) -> None:
@@ -343,8 +373,10 @@ class ImportDialog(ProjectDialog):
 
     @Slot()
     def _on_target(self) -> None:
+        self._show_forms(self._look is not None)
         if self._look is not None:
             self._show_columns()
+        self._on_model()
         self._on_columns()
 
     @Slot()
@@ -372,6 +404,8 @@ class ImportDialog(ProjectDialog):
             take_back=self.columns.data_width is not None,
             append=self.target.append,
             project_path=None if self.target.append else self.target.project_path,
+            model=self.scored_by.model,
+            model_chosen=self.scored_by.chosen,
         )
         drop(self._scanning)
         merge = MergeOnOpen(self._session, self.target.project_path, groups) if groups else None

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.languages import LEAST_SHARE, READS_ALL, Reads, language_name, language_names, listed
 from sce_desktop.core.types import TableProblem
 from sce_desktop.core.words import plural
 from sce_desktop.ui.label_edits import rows
@@ -25,17 +26,19 @@ from sce_desktop.ui.words import isolated
 if TYPE_CHECKING:
     from sce_desktop.tasks.scan import TableScan
 
-METHOD = (
-    "Judged by script: a row counts if more than half of its letters are not Latin. "
-    "Other languages written in Latin letters are not noticed."
-)
+METHOD = "Scripts are counted in every row; languages are estimated from a sample of rows."
 _NAMED = 5
 _PROBLEMS_SHOWN = 4
 MOST_LABELS = 200  # more than people can choose from
 
 
-def sentences(scan: TableScan, *, append: bool, lists: bool = True) -> list[tuple[str, str]]:
-    """What there is to say about a table, each with "muted" or "warn"; ``lists`` are taken apart."""
+def sentences(
+    scan: TableScan, *, append: bool, lists: bool = True, model: str = "", reads: Reads = READS_ALL
+) -> list[tuple[str, str]]:
+    """What there is to say about a table, each with "muted" or "warn".
+
+    ``lists`` are taken apart; ``model`` is to score the rows, and ``reads`` what it reads.
+    """
     told: list[tuple[str, str]] = [(note, "muted") for note in scan.notes]
     if append and scan.known:
         new = scan.rows - scan.blank - scan.known
@@ -52,9 +55,7 @@ def sentences(scan: TableScan, *, append: bool, lists: bool = True) -> list[tupl
     if scan.duplicates:
         verb = "repeats" if scan.duplicates == 1 else "repeat"
         told.append((f"{rows(scan.duplicates)} {verb} the text of an earlier one: all kept.", "muted"))
-    if scan.foreign:
-        scripts = " or ".join(filter(None, (", ".join(scan.scripts[:3][:-1]), scan.scripts[:3][-1])))
-        told.append((f"{rows(scan.foreign)} in {scripts} script, which the model does not know.", "warn"))
+    told += [(sentence, "warn") for sentence in _unread(scan, model, reads)]
     if scan.lists and lists:
         told.append(
             ("The label column holds lists: each name is a label, and a row may have several.", "muted")
@@ -69,6 +70,21 @@ def sentences(scan: TableScan, *, append: bool, lists: bool = True) -> list[tupl
         named = ", ".join(f"“{isolated(name)}” {count:,}" for name, count in scan.labels[:_NAMED])
         more = f" and {scan.label_values - _NAMED} more" if scan.label_values > _NAMED else ""
         told.append((f"{plural(scan.label_values, 'label')}: {named}{more}.", "muted"))
+    return told
+
+
+def _unread(scan: TableScan, model: str, reads: Reads) -> list[str]:
+    """Say which rows and labels ``model`` cannot read."""
+    told = []
+    if scan.foreign and reads.scripts is not None:
+        told.append(f"{rows(scan.foreign)} in {listed(scan.scripts)} script, which {model} cannot read.")
+    found = scan.choice.languages
+    unread = reads.unread_latin(found)
+    if (share := sum(unread.values())) >= LEAST_SHARE:
+        many = f"About {share:.0%} of the rows are" if share < 0.99 else "The rows are"
+        told.append(f"{many} in {language_names(unread)}, which {model} cannot read.")
+    if not reads.reads_labels(found):
+        told.append(f"The labels are in {language_name(found.labels)}, which {model} cannot read.")
     return told
 
 
@@ -134,11 +150,11 @@ class FactsPane(QWidget):
             self.bar.setRange(0, 1000)
             self.bar.setValue(min(1000, round(1000 * done / total)))
 
-    def show_scan(self, scan: TableScan, *, append: bool, lists: bool) -> None:
+    def show_scan(self, scan: TableScan, *, append: bool, lists: bool, model: str, reads: Reads) -> None:
         """Show what was counted."""
         self.bar.hide()
         self.headline.setText(rows(scan.rows))
-        self._say(sentences(scan, append=append, lists=lists))
+        self._say(sentences(scan, append=append, lists=lists, model=model, reads=reads))
         self._show_problems(scan.problems, scan.problem_count)
 
     def show_failure(self, sentence: str) -> None:
@@ -163,7 +179,7 @@ class FactsPane(QWidget):
             label = QLabel(sentence, wordWrap=True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAccessibleName(sentence)
-            if "script" in sentence:
+            if sentence.endswith("cannot read."):
                 label.setToolTip(METHOD)
                 label.setAccessibleDescription(METHOD)
             set_role(label, role)

@@ -31,6 +31,8 @@ class PreviewModel(QAbstractTableModel):
         self._label_column: int | None = None
         self._width: int | None = None
         self._known: Collection[int] = ()
+        self._model = ""
+        self._scripts: frozenset[str] | None = None  # that the model reads; None: all
 
     def show_preview(self, preview: TablePreview | None) -> None:
         """Show another table, or none."""
@@ -48,6 +50,12 @@ class PreviewModel(QAbstractTableModel):
         """Say which rows the project has already."""
         self._known = places
         self._changed()
+
+    def set_model(self, name: str, scripts: frozenset[str] | None) -> None:
+        """Say which model is to score the rows, and which scripts it reads; None: all."""
+        if (name, scripts) != (self._model, self._scripts):
+            self._model, self._scripts = name, scripts
+            self._changed()
 
     def _changed(self) -> None:
         if self._preview is not None and self._preview.columns:
@@ -74,8 +82,10 @@ class PreviewModel(QAbstractTableModel):
             return "No text: kept, never scored"
         if row in self._known:
             return "The project has this text already"
-        script = foreign_script("\n".join(texts))
-        return f"{script} script: the model does not know it" if script else ""
+        if self._scripts is None:
+            return ""
+        script = foreign_script("\n".join(texts), self._scripts)
+        return f"{script} script: {self._model} cannot read it" if script else ""
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

@@ -67,6 +67,7 @@ class RunBar(QWidget):
         session.labelsChanged.connect(self._show)
         session.countsChanged.connect(self._show)
         session.models.changed.connect(self._on_store)
+        session.advice.changed.connect(self._show)
         self._scorer.modelsChanged.connect(self._show)
         self._show()
 
@@ -92,8 +93,7 @@ class RunBar(QWidget):
         titled = partial(model_title, whole_table=scorer.table.used)
         full = scorer.title if scorer.version else scorer.model
         self.model_button.show_name(scorer.title, f"{titled('')} ▾")
-        self.model_button.setAccessibleDescription(titled(scorer.title))
-        self.model_button.setToolTip(f"Model that scores: {titled(full)}")
+        self._show_unread(f"Model that scores: {titled(full)}", titled(scorer.title))
         similarity = bool(self._similarity())
         self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
@@ -115,6 +115,16 @@ class RunBar(QWidget):
         self.device_button.setText(f"{device} ▾")
         self.device_button.setAccessibleDescription(device)
         self.device_button.setToolTip(f"Where models run: {scorer.device_text}")
+
+    def _show_unread(self, tip: str, title: str) -> None:
+        """Mark the model where it cannot read the rows or labels, and say so."""
+        unread = self._session.advice.warning
+        self.model_button.setToolTip("\n".join(filter(None, (tip, unread))))
+        self.model_button.setAccessibleDescription(". ".join(filter(None, (title, unread))))
+        beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextOnly
+        self.model_button.setToolButtonStyle(beside if unread else alone)
+        if unread:
+            set_icon(self.model_button, "warning", "warn")
 
     def _similarity(self) -> str:
         """The similarity baseline that is shown; empty if there is none."""

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
-from sce_desktop.core.types import IdArray, ModelVersion, Run
+from sce_desktop.core.types import IdArray, KeptModel, ModelVersion, Run
 from sce_desktop.tasks.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.ui import review_work, work
 from sce_desktop.ui.baselines import Baselines, chosen_baselines
@@ -63,7 +63,9 @@ class Scorer(Baselines):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         settings = session.settings
-        self.model = str(settings["model"])
+        self.model = str(settings["model"])  # of the project, once one is open
+        self._usual = self.model  # that scores projects which keep none
+        self.kept = KeptModel()  # what the project keeps
         self.baselines = chosen_baselines(settings)
         self.device = str(settings["device"])
         self.llm_rows = str(settings["llm_rows"])
@@ -93,6 +95,22 @@ class Scorer(Baselines):
             if self._session.refuses_edit():
                 return
             self.use_version(None, score=model == self.model)
+        project = self._session.project
+        if project is None:
+            self._usual = model
+        elif not project.read_only:
+            project.use_model(model, chosen=True)
+            self.kept = KeptModel(model, chosen=True)
+        self._take(model)
+
+    def follow_model(self) -> None:
+        """Score with the model that the project keeps, which has just been opened or closed."""
+        project = self._session.project
+        self.kept = project.model() if project is not None else KeptModel()
+        if project is not None:
+            self._take(self.kept.name or self._usual)
+
+    def _take(self, model: str) -> None:
         if model != self.model:
             self.model = model
             self.warm_up()
@@ -147,8 +165,10 @@ class Scorer(Baselines):
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
                 self._session.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
+        if "model" in keys:
+            self._usual = str(settings["model"])
         if keys & {"model", "device", "threads"}:
-            self.model, self.device = str(settings["model"]), str(settings["device"])
+            self.model, self.device = self.kept.name or self._usual, str(settings["device"])
             self.warm_up()
 
     @property
@@ -232,7 +252,7 @@ class Scorer(Baselines):
         self._session.tell_of_program(str(error), "warn")
         self.modelsChanged.emit()
         if self._loaded and model == self.model != self._loaded:
-            self.set_model(self._loaded)
+            self._take(self._loaded)
 
     # --- scoring -------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@
     session.audit                  the random sample of rows: draw(...), go_on(): see `ui.audit_review`
     session.review                 the default queue: begin(): see `ui.start_review`
     session.scorer                 model, baselines, device; score(): see `ui.scoring.Scorer`
+    session.advice                 whether the model reads the rows and labels: see `ui.model_advice`
     session.models                 which models are here and can be fetched: see `ui.model_store.ModelStore`
     session.tuner                  fine-tuning and model versions: see `ui.tuning.Tuner`
     session.decide(...), .clear_decision(...), .set_marks(...), .set_labels(...)    every edit goes here
@@ -45,6 +46,7 @@ from sce_desktop.ui.audit_review import AuditReview
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices
 from sce_desktop.ui.jobs import Job, Lane, Lanes
 from sce_desktop.ui.keymap import Keymap
+from sce_desktop.ui.model_advice import ModelAdvice
 from sce_desktop.ui.model_store import ModelStore
 from sce_desktop.ui.places import Places
 from sce_desktop.ui.project_work import ProjectWork
@@ -107,6 +109,7 @@ class Session(Edits):
         self.counts: Counts | None = None
         self.scorer = Scorer(self)
         self.models = ModelStore(self)
+        self.advice = ModelAdvice(self)
         self.tuner = Tuner(self)
         self.audit = AuditReview(self)
         self.review = StartReview(self)
@@ -382,6 +385,7 @@ class Session(Edits):
         self.project = project
         self.label_set = project.label_set()
         self.follow_threshold()
+        self.scorer.follow_model()
         self.scorer.refresh()
         self.scorer.follow_version()
         query, row = self._places.of(project.path)
@@ -414,6 +418,7 @@ class Session(Edits):
         self.set_selected(())
         self._take(RowQuery())
         self.set_current_row(None)
+        self.scorer.follow_model()
         self.scorer.refresh()
         self.scorer.follow_version()
         self.projectClosed.emit()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import Label, Run, TableOptions, TablePreview
 from sce_desktop.store.query import RowQuery, RowState
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.vectors import KnownVectors
 
 
+GET_IT_HERE = "get it in the Models dialog"
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """The head of a table, and where columns of an earlier export of ours begin in it (None: nowhere)."""
@@ -24,6 +28,7 @@ class Look:
     preview: TablePreview
     ours_at: int | None
     gold_like: frozenset[int] = frozenset()  # columns that seem to hold gold labels
+    models: Mapping[str, Reads] = field(default_factory=dict)  # what each model that can score reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +41,17 @@ class ExportFacts:
     delimiter: str
 
 
-def look(path: Path, options: TableOptions, *, progress: Progress) -> Look:
-    """Read the head of the table at ``path``."""
+def look(path: Path, options: TableOptions, models: Sequence[str] = (), *, progress: Progress) -> Look:
+    """Read the head of the table at ``path``; ``models`` can score it, beside those that are installed."""
     from sce_desktop.tasks.carried import our_columns
+    from sce_desktop.tasks.foreign import reads_by_name
+    from sce_desktop.tasks.models import scoring_models
     from sce_desktop.tasks.tables import gold_columns, preview_table
 
     preview = preview_table(path, options, progress=progress)
-    return Look(preview, our_columns(preview.columns), gold_columns(preview))
+    names = dict.fromkeys((*scoring_models(), *models))
+    reads = {name: reads_by_name(name) for name in names}
+    return Look(preview, our_columns(preview.columns), gold_columns(preview), reads)
 
 
 def scan(
@@ -65,6 +74,7 @@ def scan(
         lists=lists,
         project=project,
         options=options,
+        get_it=GET_IT_HERE,
         progress=progress,
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.types import (
     IdArray,
@@ -29,6 +30,7 @@ from sce_desktop.tasks.models import MAIN_ALIAS, NamedModel
 from sce_desktop.ui.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.ui.garbage import importing
 from sce_desktop.ui.preload import MAPPING, preload_torch
+from sce_desktop.ui.table_work import GET_IT_HERE
 
 if TYPE_CHECKING:
     from sce_desktop.ml.in_table import InTable
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from sce_desktop.ml.session import Device, ModelSession
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
+    from sce_desktop.tasks.choice import Choice
     from sce_desktop.tasks.vectors import KnownVectors
 
 log = logging.getLogger(__name__)
@@ -245,6 +248,17 @@ def import_libraries(*, progress: Progress) -> None:
         import sce_desktop.tasks.tables  # noqa: F401
 
 
+def model_for(project: Project, model: str, *, progress: Progress) -> tuple[Choice, Reads]:
+    """Return the model that the languages of ``project`` ask for, and what the present one reads."""
+    from sce_desktop.tasks.choice import choose, languages_in
+    from sce_desktop.tasks.foreign import reads_by_name
+
+    with project.snapshot():
+        found = languages_in(project)
+    progress.check()
+    return choose(found, get_it=GET_IT_HERE), reads_by_name(model)
+
+
 # --- projects ----------------------------------------------------------------------------------------------
 
 
@@ -332,7 +346,7 @@ def import_table(choices: ImportChoices, target: Path, *, progress: Progress) ->
     from sce_desktop.tasks.tables import import_table
 
     _make_folder(target.parent)
-    return import_table(
+    project = import_table(
         target,
         choices.path,
         text_columns=choices.text_columns,
@@ -343,6 +357,9 @@ def import_table(choices: ImportChoices, target: Path, *, progress: Progress) ->
         options=choices.options,
         progress=progress,
     )
+    if choices.model:
+        project.use_model(choices.model, chosen=choices.model_chosen)
+    return project
 
 
 def import_sample(target: Path, *, progress: Progress) -> Project:

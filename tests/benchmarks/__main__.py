@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, and findings, queues, which need ``--data``, the folder of labelled sets.
+is named), repair, and findings, queues, languages, which need ``--data``, the folder of labelled sets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "queues")
+DATA_PARTS = ("findings", "queues", "languages")
 OWN_PARTS = ("repair",)  # run when they are named
 
 
@@ -55,7 +55,7 @@ def main() -> None:
     if wrong := set(args.parts) - set(known):
         parser.error(f"no part is named {', '.join(sorted(wrong))}; there are {', '.join(known)}")
     if args.data is None and set(args.parts) & set(DATA_PARTS):
-        parser.error("findings and queues need --data, the folder of labelled sets")
+        parser.error(f"{', '.join(DATA_PARTS)} need --data, the folder of labelled sets")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from tests.benchmarks import (
         adding,
@@ -63,6 +63,7 @@ def main() -> None:
         embed,
         encodings,
         epochs,
+        languages,
         repair,
         review,
         score,
@@ -84,6 +85,8 @@ def main() -> None:
             encodings.run(files=args.files)
         elif part == "store":
             store.run(rows=args.review_rows, labels=args.review_labels)
+        elif part == "languages":
+            languages.run(args.data)
         elif part in DATA_PARTS:
             run_on_sets(part, args)
         elif part == "review":

@@ -38,6 +38,7 @@ def full(path: Path, project: Project) -> Path:
     project.add_scores(run.id, range(1, COUNT + 1), Scores(p, p[:, 0]))
     project.build_search_index()
     project.use_whole_table(True)
+    project.use_model("sce-multi", chosen=True)
     project.set_threshold(0.7)
     project.close()
     return path
@@ -52,6 +53,7 @@ def everything(project: Project, ids: list[int]) -> list[object]:
         project.marks(ids),
         project.label_set(),
         project.whole_table(),
+        project.model(),
         project.threshold(),
         [(id_, score.top, score.none) for id_, score in project.scores(1, ids).items()],
     ]

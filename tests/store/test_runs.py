@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sce_desktop.core.types import Label, Run, Scores
+from sce_desktop.core.types import KeptModel, Label, Run, Scores
 from sce_desktop.store import runs
 from sce_desktop.store.project import Project
 from sce_desktop.store.query import RowQuery
@@ -260,3 +260,15 @@ def test_old_run_keeps_its_labels(project: Project, labels: tuple[Label, ...]) -
     project.set_labels([replace(labels[0], name="new"), Label("d")])
     assert project.runs()[0].label_names == NAMES  # stale, and never blank
     assert sorted(project.scores(run.id, [1])) == [1]
+
+
+def test_the_model_is_kept_with_who_chose_it(path: Path) -> None:
+    with Project.create(path) as project:
+        assert project.model() == KeptModel()
+        project.use_model("sce-multi", chosen=False)
+        assert project.model() == KeptModel("sce-multi")
+        project.use_model("/models/mine", chosen=True)
+    with Project.open(path) as project:
+        assert project.model() == KeptModel("/models/mine", chosen=True)
+        project.use_model("", chosen=False)
+        assert project.model() == KeptModel()

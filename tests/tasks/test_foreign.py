@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.languages import READS_ALL, READS_ENGLISH, READS_LATIN
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.scripts import KNOWN_SCRIPTS
-from sce_desktop.tasks.foreign import known_scripts, tell_foreign
-from sce_desktop.tasks.models import NamedModel
+from sce_desktop.tasks.foreign import reads, reads_by_name, tell_foreign
+from sce_desktop.tasks.models import NamedModel, is_here
 from tests.tasks.fakes import FakeModel
 
 RUSSIAN = "Посылка пришла слишком поздно"
@@ -22,7 +24,7 @@ def warnings_of(model: FakeModel, texts: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ([RUSSIAN, "late", "", " "], "1 of 2 texts is in Cyrillic script, which sce-mini does not know"),
+        ([RUSSIAN, "late", "", " "], "1 of 2 texts is in Cyrillic script, which sce-mini cannot read"),
         (
             [RUSSIAN, "late", "\u3164", "\u3164 \uffa0", "\u115f\u1160", "\u2800", "\u200b"],
             "1 of 2 texts is in Cyrillic",
@@ -34,7 +36,7 @@ def warnings_of(model: FakeModel, texts: list[str]) -> list[str]:
 def test_texts_that_the_model_cannot_read_are_told(texts: list[str], said: str) -> None:
     (told,) = warnings_of(FakeModel(), texts)
     assert told.startswith(said)
-    assert told.endswith("do not rely on what it says of them.")
+    assert told.endswith("do not rely on its predictions for them.")
 
 
 @pytest.mark.parametrize(
@@ -63,11 +65,62 @@ def test_a_model_may_say_what_it_reads() -> None:
     assert warnings_of(model, ["配達が遅い"]) == []
 
 
-def test_what_an_unknown_model_reads() -> None:
-    assert known_scripts(FakeModel()) == KNOWN_SCRIPTS
-    assert known_scripts(FakeModel(kind="llm")) is None
-    many, few = FakeModel(), FakeModel()
-    many.text_embedder = SimpleNamespace(tokenizer=SimpleNamespace(get_vocab_size=lambda: 250_000))  # type: ignore[attr-defined]
-    few.text_embedder = SimpleNamespace(model=SimpleNamespace(tokenizer=SimpleNamespace(vocab_size=30_522)))  # type: ignore[attr-defined]
-    assert known_scripts(many) is None
-    assert known_scripts(few) == KNOWN_SCRIPTS
+def with_vocabulary(size: int) -> FakeModel:
+    model = FakeModel()
+    tokenizer = SimpleNamespace(get_vocab_size=lambda: size)
+    model.text_embedder = SimpleNamespace(tokenizer=tokenizer)  # type: ignore[attr-defined]
+    return model
+
+
+def test_what_a_model_reads_by_its_vocabulary() -> None:
+    assert reads(FakeModel()) == READS_LATIN
+    assert reads(FakeModel(kind="llm")) == READS_ALL
+    assert reads(with_vocabulary(250_000)) == READS_ALL
+    assert reads(with_vocabulary(30_522)) == READS_ENGLISH
+    assert reads(with_vocabulary(31_102)) == READS_LATIN  # as a German BERT has
+    other = FakeModel()
+    tokenizer = SimpleNamespace(vocab_size=30_522)
+    other.text_embedder = SimpleNamespace(model=SimpleNamespace(tokenizer=tokenizer))  # type: ignore[attr-defined]
+    assert reads(other) == READS_ENGLISH
+
+
+GERMAN = ["Mein Paket ist immer noch nicht angekommen", "Der Fahrer war sehr freundlich, danke"]
+ENGLISH = ["My parcel has still not arrived", "The driver was very friendly, thank you"]
+
+
+def test_another_language_in_the_same_script_is_told_to_an_english_model() -> None:
+    assert warnings_of(with_vocabulary(30_522), GERMAN + ENGLISH) == [
+        "About 50% of the texts are in German, which sce-mini cannot read: "
+        "do not rely on its predictions for them."
+    ]
+    assert warnings_of(with_vocabulary(30_522), ENGLISH * 5) == []
+    assert warnings_of(with_vocabulary(30_522), ["Berlin", "AB-12", "Juan García", "42"]) == []
+    assert warnings_of(with_vocabulary(250_002), [*GERMAN, RUSSIAN]) == []
+    assert warnings_of(FakeModel(), GERMAN) == []  # nobody knows which language in Latin letters it reads
+
+
+def test_a_few_foreign_texts_in_an_english_table_are_not_worth_a_word() -> None:
+    assert warnings_of(with_vocabulary(30_522), [*ENGLISH * 15, GERMAN[0]]) == []
+
+
+def test_labels_that_cannot_be_read_are_told() -> None:
+    progress = SilentProgress()
+    labels = clean_labels(["Lieferung zu spät", "Paket beschädigt", "Rückgabe", "Lob für den Fahrer"])
+    named = NamedModel("sce", "sce-mini", with_vocabulary(30_522))
+    tell_foreign(named, ENGLISH, progress, labels)
+    assert progress.warnings == [
+        "The labels are in German, which sce-mini cannot read: do not rely on its predictions."
+    ]
+
+
+@pytest.mark.model
+def test_what_our_models_read_is_known_before_they_are_loaded() -> None:
+    assert reads_by_name("sce-mini") == READS_ENGLISH
+    assert reads_by_name("all-MiniLM-L6-v2") == READS_ENGLISH
+    if is_here("sce-multi"):
+        assert reads_by_name("sce-multi") == READS_ALL
+
+
+def test_of_a_model_that_is_not_here_nothing_is_claimed(tmp_path: Path) -> None:
+    assert reads_by_name("no such model") == READS_ALL
+    assert reads_by_name(str(tmp_path)) == READS_ALL

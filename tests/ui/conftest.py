@@ -23,6 +23,12 @@ from tests.ui.panels import settle
 MakeProject = Callable[..., Path]
 
 
+@pytest.fixture(autouse=True)
+def no_multilingual_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is proposed hangs on no model that a checkout may have; none is loaded that takes seconds."""
+    monkeypatch.setattr("sce_desktop.tasks.choice.is_here", lambda _name: False)
+
+
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[Theme]:
     palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()

@@ -240,7 +240,7 @@ def test_marks_say_why(qtbot: QtBot, session: Session, parcels: Path) -> None:
         "No text: kept, never scored",
         "",
         "",
-        "Arabic script: the model does not know it",
+        "Arabic script: sce-mini cannot read it",
     ]
 
 

@@ -72,3 +72,13 @@ def many_grouped_labels() -> list[str]:
     places = ("depot", "driver", "app", "invoice", "locker", "السائق", "电话", "label 📦", "van", "shop")
     names = [f"{place} > {fault}" for place in places for fault in _FAULTS]
     return [*names, *LONG_LABELS, *LANGUAGE_LABELS, *(f"not {name}" for name in names[:89])]
+
+
+GERMAN = [
+    "Mein Paket ist immer noch nicht angekommen, obwohl es seit Montag unterwegs ist.",
+    "Der Fahrer war sehr freundlich und hat sogar geklingelt.",
+    "Die Rechnung ist falsch, bitte korrigieren Sie den Betrag.",
+    "Das Glas war zerbrochen, der Karton aber unversehrt.",
+    "Ich möchte meine Bestellung stornieren.",
+    "Seit der neuen Version stürzt die App beim Start ab.",
+]

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import csv
 
-from pictures.material import LANGUAGE_LABELS, LANGUAGES, LONG_LABELS, ROOT, sample_labels, sample_texts
+from pictures.material import (
+    GERMAN,
+    LANGUAGE_LABELS,
+    LANGUAGES,
+    LONG_LABELS,
+    ROOT,
+    sample_labels,
+    sample_texts,
+)
 from pictures.studio import Studio
+from sce_desktop.core.types import TableOptions
+from sce_desktop.ui.choices import ImportChoices
 
 
 def start(studio: Studio) -> None:
@@ -173,6 +183,34 @@ def languages(studio: Studio) -> None:
         studio.shot(name)
 
 
+def model_choice(studio: Studio) -> None:
+    """German rows: the model that is proposed, the other one, none that reads them; an offer later on."""
+    from sce_desktop.tasks import choice
+    from sce_desktop.ui.import_dialog import ImportDialog
+
+    here, german = choice.is_here, studio.table("Rückmeldungen.csv", GERMAN * 4)
+    choice.is_here = lambda _name: True
+    with studio.importing(german) as dialog:
+        assert isinstance(dialog, ImportDialog)
+        studio.shot("choice", dialog)
+        models = dialog.scored_by.models
+        models.setCurrentIndex(0)
+        models.activated.emit(0)
+        studio.shot("choice-other", dialog)
+    choice.is_here = lambda _name: False
+    with studio.importing(german) as dialog:
+        studio.shot("choice-missing", dialog)
+    studio.open_table(studio.table("Feedback.csv", sample_texts()[:40]), sample_labels())
+    choice.is_here = lambda _name: True
+    advice = studio.session.advice
+    studio.until(lambda: not advice._soon.isActive() and advice._job is not None and not advice._job.active)
+    choices = ImportChoices(german, TableOptions(), (1,), append=True)
+    studio.session.import_table(choices)
+    studio.until(lambda: bool(advice.warning))
+    studio.shot("choice-later")
+    choice.is_here = here
+
+
 SCENES = {
     "start": start,
     "imports": imports,
@@ -182,4 +220,5 @@ SCENES = {
     "main_window": main_window,
     "long_names": long_names,
     "languages": languages,
+    "model_choice": model_choice,
 }

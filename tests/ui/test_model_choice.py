@@ -1,0 +1,274 @@
+"""The model that is proposed for rows and labels, and what becomes of the user's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.core.languages import READS_ALL, READS_ENGLISH, Reads
+from sce_desktop.core.types import KeptModel, Label
+from sce_desktop.store.project import Project
+from sce_desktop.ui import work
+from sce_desktop.ui.choices import ImportChoices
+from sce_desktop.ui.import_dialog import ImportDialog
+from sce_desktop.ui.run_bar import RunBar
+from sce_desktop.ui.session import Session
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import open_in
+from tests.ui.test_import_dialog import choose, imported, settle, show
+
+GERMAN = (
+    "Mein Paket ist immer noch nicht angekommen",
+    "Der Fahrer war sehr freundlich, vielen Dank",
+    "Die Rechnung ist falsch, bitte korrigieren Sie sie",
+    "Ich möchte meine Bestellung stornieren",
+)
+ENGLISH = (
+    "My parcel has still not arrived",
+    "The driver was very friendly, thank you",
+    "The invoice is wrong, please correct it",
+    "I would like to cancel my order",
+)
+OFFERED = "Most rows are in German: sce-multi reads 100 languages; sce-mini reads English."
+NOT_READ = "The rows are in German, which sce-mini cannot read."
+
+
+@pytest.fixture(autouse=True)
+def unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model is loaded."""
+    monkeypatch.setattr(work.ModelShelf, "load", lambda *_args, **_keywords: [])
+
+
+@pytest.fixture
+def multi(monkeypatch: pytest.MonkeyPatch, no_multilingual_model: None) -> None:
+    """sce-multi is installed, whether the checkout has it or not."""
+
+    def reads(name: str) -> Reads:
+        return READS_ALL if name == "sce-multi" else READS_ENGLISH
+
+    monkeypatch.setattr("sce_desktop.tasks.choice.is_here", lambda _name: True)
+    monkeypatch.setattr("sce_desktop.tasks.models.scoring_models", lambda: ("sce-mini", "sce-multi"))
+    monkeypatch.setattr("sce_desktop.tasks.foreign.reads_by_name", reads)
+
+
+class Offers(list[tuple[str, str, Callable[[], object]]]):
+    """What a session offered: sentence, button, what it does."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        session.offered.connect(self._add)
+
+    def _add(self, sentence: str, button: str, do: Any, _tone: str) -> None:
+        self.append((sentence, button, do))
+
+
+@pytest.fixture
+def offers(session: Session) -> Offers:
+    return Offers(session)
+
+
+def table_of(folder: Path, texts: tuple[str, ...], name: str = "in.csv") -> Path:
+    path = folder / name
+    path.write_text(
+        "ref,text\n" + "".join(f'{n},"{text}"\n' for n, text in enumerate(texts)), encoding="utf-8"
+    )
+    return path
+
+
+def looked_up(qtbot: QtBot, session: Session) -> None:
+    """Wait until the languages of the project are known."""
+    advice = session.advice
+    qtbot.waitUntil(lambda: not advice._soon.isActive() and (advice._job is None or not advice._job.active))
+
+
+def model_shown(dialog: ImportDialog) -> tuple[str, str]:
+    return dialog.scored_by.model, dialog.scored_by.reason.text()
+
+
+# --- at import ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("multi")
+def test_german_rows_are_proposed_the_multilingual_model(
+    qtbot: QtBot, session: Session, tmp_path: Path, offers: Offers
+) -> None:
+    dialog = show(qtbot, session, table_of(tmp_path, GERMAN))
+    assert model_shown(dialog) == ("sce-multi", OFFERED)
+    assert not any("cannot read" in sentence for sentence in dialog.facts.texts())
+    project = imported(qtbot, session, dialog)
+    assert project.model() == KeptModel("sce-multi")
+    assert session.scorer.model == "sce-multi"
+    looked_up(qtbot, session)
+    assert (session.advice.warning, offers) == ("", [])
+
+
+@pytest.mark.usefixtures("multi")
+def test_english_rows_keep_the_fast_model(qtbot: QtBot, session: Session, tmp_path: Path) -> None:
+    dialog = show(qtbot, session, table_of(tmp_path, ENGLISH))
+    assert model_shown(dialog) == (
+        "sce-mini",
+        "Most rows are in English: sce-mini reads English and is faster than sce-multi.",
+    )
+    assert [dialog.scored_by.models.itemData(n) for n in range(2)] == ["sce-mini", "sce-multi"]
+    assert imported(qtbot, session, dialog).model() == KeptModel("sce-mini")
+
+
+@pytest.mark.usefixtures("multi")
+def test_a_choice_in_the_dialog_stays_and_is_told_what_it_means(
+    qtbot: QtBot, session: Session, tmp_path: Path, offers: Offers
+) -> None:
+    dialog = show(qtbot, session, table_of(tmp_path, (*GERMAN, "Посылка пришла слишком поздно")))
+    choose(dialog.scored_by.models, "sce-mini")
+    told = " ".join(dialog.facts.texts())
+    assert "1 row in Cyrillic script, which sce-mini cannot read." in told
+    assert "About 80% of the rows are in German, which sce-mini cannot read." in told
+    assert dialog.model.mark(4) == "Cyrillic script: sce-mini cannot read it"
+    choose(dialog.scored_by.models, "sce-multi")
+    assert not any("cannot read" in sentence for sentence in dialog.facts.texts())
+    assert dialog.model.mark(4) == ""
+    choose(dialog.scored_by.models, "sce-mini")
+    dialog._on_columns()  # counted again
+    settle(qtbot, dialog)
+    assert dialog.scored_by.model == "sce-mini"
+    project = imported(qtbot, session, dialog)
+    assert project.model() == KeptModel("sce-mini", chosen=True)
+    looked_up(qtbot, session)
+    assert "German" in session.advice.warning
+    assert offers == []  # nobody argues with the user
+
+
+def test_without_the_multilingual_model_the_dialog_says_where_to_get_it(
+    qtbot: QtBot, session: Session, tmp_path: Path, offers: Offers
+) -> None:
+    dialog = show(qtbot, session, table_of(tmp_path, GERMAN))
+    assert model_shown(dialog) == (
+        "sce-mini",
+        "Most rows are in German, which sce-mini cannot read: sce-multi reads 100 languages but is not "
+        "installed; get it in the Models dialog.",
+    )
+    imported(qtbot, session, dialog)
+    looked_up(qtbot, session)
+    assert session.advice.warning == NOT_READ
+    assert offers == []  # what is not here cannot be used
+
+
+@pytest.mark.usefixtures("multi")
+def test_the_model_of_the_settings_is_the_proposal_where_it_was_set(
+    qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    session.change_setting("model", "mine")
+    dialog = show(qtbot, session, table_of(tmp_path, GERMAN))
+    assert model_shown(dialog) == ("mine", "Your default model (Settings).")
+    assert "The rows are in German, which mine cannot read." in dialog.facts.texts()
+    assert imported(qtbot, session, dialog).model() == KeptModel("mine")
+
+
+@pytest.mark.usefixtures("multi")
+def test_adding_rows_asks_for_no_model(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path
+) -> None:
+    open_in(qtbot, session, make_project(texts=ENGLISH))
+    dialog = show(qtbot, session, table_of(tmp_path, GERMAN), append=True)
+    assert not dialog.scored_by.isVisible()
+    assert "The rows are in German, which sce-mini cannot read." in dialog.facts.texts()
+    dialog.target.new.setChecked(True)
+    settle(qtbot, dialog)
+    assert dialog.scored_by.isVisible()
+
+
+# --- afterwards --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("multi")
+def test_a_project_remembers_what_a_person_chose(
+    qtbot: QtBot, session: Session, make_project: MakeProject, offers: Offers
+) -> None:
+    german, other = make_project("German", texts=GERMAN), make_project("Other", texts=ENGLISH)
+    open_in(qtbot, session, german)
+    session.scorer.set_model("sce-multi")
+    open_in(qtbot, session, other)
+    assert (session.scorer.model, session.scorer.kept) == ("sce-mini", KeptModel())
+    open_in(qtbot, session, german)
+    assert (session.scorer.model, session.scorer.kept) == ("sce-multi", KeptModel("sce-multi", chosen=True))
+    session.scorer.set_model("sce-mini")  # the last choice wins
+    open_in(qtbot, session, other)
+    offers.clear()
+    open_in(qtbot, session, german)
+    looked_up(qtbot, session)
+    assert session.scorer.model == "sce-mini"
+    assert session.advice.warning == NOT_READ
+    assert offers == []
+
+
+@pytest.mark.usefixtures("multi")
+def test_rows_in_another_language_bring_an_offer_and_no_switch(
+    qtbot: QtBot, session: Session, make_project: MakeProject, tmp_path: Path, offers: Offers
+) -> None:
+    open_in(qtbot, session, make_project(texts=ENGLISH))
+    looked_up(qtbot, session)
+    assert (session.advice.warning, offers) == ("", [])
+    path = table_of(tmp_path, GERMAN, "more.csv")
+    options = work.TableOptions()
+    with qtbot.waitSignal(session.rowsChanged):
+        session.import_table(ImportChoices(path, options, (1,), append=True))
+    looked_up(qtbot, session)
+    assert session.advice.warning == "About 50% of the rows are in German, which sce-mini cannot read."
+    assert session.scorer.model == "sce-mini"
+    ((sentence, button, use),) = offers
+    assert sentence.startswith("Most rows are in German: sce-multi")
+    assert button == "Use sce-multi"
+    use()
+    assert session.scorer.kept == KeptModel("sce-multi", chosen=True)
+    looked_up(qtbot, session)
+    assert (session.advice.warning, len(offers)) == ("", 1)
+
+
+@pytest.mark.usefixtures("multi")
+def test_labels_in_another_language_bring_an_offer_once(
+    qtbot: QtBot, session: Session, make_project: MakeProject, offers: Offers
+) -> None:
+    open_in(qtbot, session, make_project(texts=ENGLISH, labels=("Late delivery", "Praise")))
+    looked_up(qtbot, session)
+    for names in (("배송 지연", "칭찬"), ("배송 지연", "칭찬", "환불")):
+        session.set_labels([Label(name) for name in names])
+        looked_up(qtbot, session)
+        assert session.advice.warning == "The labels are in Korean, which sce-mini cannot read."
+    (offer,) = offers
+    assert offer[0] == "The labels are in Korean: sce-multi reads 100 languages; sce-mini reads English."
+
+
+@pytest.mark.usefixtures("multi")
+def test_the_tool_bar_marks_a_model_that_cannot_read_the_rows(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    bar = RunBar(session)
+    qtbot.addWidget(bar)
+    alone, beside = Qt.ToolButtonStyle.ToolButtonTextOnly, Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    open_in(qtbot, session, make_project(texts=GERMAN))
+    looked_up(qtbot, session)
+    assert bar.model_button.toolTip().endswith(NOT_READ)
+    assert NOT_READ in bar.model_button.accessibleDescription()
+    assert bar.model_button.toolButtonStyle() is beside
+    session.scorer.set_model("sce-multi")
+    looked_up(qtbot, session)
+    assert "cannot read" not in bar.model_button.toolTip()
+    assert bar.model_button.toolButtonStyle() is alone
+
+
+def test_a_project_that_cannot_be_written_keeps_what_it_said(
+    qtbot: QtBot, session: Session, make_project: MakeProject
+) -> None:
+    path = make_project(texts=ENGLISH)
+    with Project.open(path) as project:
+        project.use_model("sce-multi", chosen=True)
+        open_in(qtbot, session, path)  # the other one writes
+        assert session.project is not None
+        assert session.project.read_only
+        session.scorer.set_model("sce-mini")
+        assert session.scorer.model == "sce-mini"
+        assert project.model() == KeptModel("sce-multi", chosen=True)
