@@ -20,6 +20,7 @@ from sce_desktop.core.languages import READS_ALL, Reads
 from sce_desktop.ui import table_work
 from sce_desktop.ui.choices import ImportChoices
 from sce_desktop.ui.dialog_parts import dialog_column
+from sce_desktop.ui.directed_cells import DirectedCells
 from sce_desktop.ui.doubts_pane import DoubtsPane
 from sce_desktop.ui.import_facts import FactsPane
 from sce_desktop.ui.import_forms import ColumnsForm
@@ -115,6 +116,7 @@ class ImportDialog(ProjectDialog):
         self.table.setTabKeyNavigation(False)
         self.table.setAccessibleName("Preview of the table")
         self.table.setModel(self.model)
+        self.table.setItemDelegate(DirectedCells(self.table))
         self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.table.setWordWrap(False)

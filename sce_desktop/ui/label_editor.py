@@ -29,6 +29,7 @@ from sce_desktop.ui.labels_hints import of_rename
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, px, set_role
+from sce_desktop.ui.words import isolated
 
 _SWATCHES = 18
 _IN_ROW = 9
@@ -38,7 +39,7 @@ class LabelEditor(ProjectDialog):
     """Edits one label; OK gives the session the changed label set."""
 
     def __init__(self, session: Session, label: Label, parent: QWidget | None = None) -> None:
-        super().__init__(session, f"Label “{label.name}”", parent)
+        super().__init__(session, f"Label “{isolated(label.name)}”", parent)
         self._label = label
         self.colour = label.colour
         self.name = QLineEdit(label.name)

@@ -17,6 +17,7 @@ from sce_desktop.ui.label_edits import quoted, rows
 from sce_desktop.ui.project_dialog import ProjectDialog
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import px, set_role
+from sce_desktop.ui.words import isolated
 
 
 def touched(effect: LabelEffect) -> str:
@@ -118,11 +119,11 @@ class LabelQuestions(QObject):
 
     def _ask_merge(self, labels: Sequence[Label], into: Label, effect: LabelEffect) -> None:
         moved = touched(effect)
-        details = f"{moved} move to “{into.name}”." if moved else "No answer of yours is touched."
+        details = f"{moved} move to “{isolated(into.name)}”." if moved else "No answer of yours is touched."
         if effect.overlap:
             details += f" {rows(effect.overlap)} have both: they keep it once."
         self._ask(
-            f"Merge {quoted([label.name for label in labels])} into “{into.name}”?",
+            f"Merge {quoted([label.name for label in labels])} into “{isolated(into.name)}”?",
             f"{details} Their names become synonyms. Scores are made anew, and Ctrl+Z takes it back.",
             "Merge",
             lambda: label_edits.merge(self._session, dict.fromkeys(ids_of(labels), into.id or 0)),
@@ -162,7 +163,7 @@ class SplitDialog(ProjectDialog):
     """Puts several labels in the place of one, and its rows into the queue to be decided anew."""
 
     def __init__(self, session: Session, label: Label, parent: QWidget | None = None) -> None:
-        super().__init__(session, f"Split “{label.name}”", parent)
+        super().__init__(session, f"Split “{isolated(label.name)}”", parent)
         assert session.project is not None
         assert label.id is not None
         self._label_id: int = label.id

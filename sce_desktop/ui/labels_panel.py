@@ -24,6 +24,7 @@ from sce_desktop.ui.labels_model import FoldedRole, GroupRole, LabelsModel
 from sce_desktop.ui.other_answers import OtherAnswers
 from sce_desktop.ui.session import Session
 from sce_desktop.ui.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.words import isolated
 
 
 class LabelsPanel(QWidget):
@@ -207,7 +208,7 @@ class LabelsPanel(QWidget):
             self.model.fold(roll_up(label.name for label in wanted).values(), folded=False)
             self.list.scrollToBottom()
         if len(wanted) == 1 and not added:
-            self._say(f"The label “{wanted[0].name}” is there already.")
+            self._say(f"The label “{isolated(wanted[0].name)}” is there already.")
             self.select(next((x.id for x in self._session.labels if x.name == wanted[0].name), None))
         elif len(wanted) > 1:
             rest = len(wanted) - added

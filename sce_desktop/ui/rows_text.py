@@ -9,7 +9,7 @@ import numpy as np
 
 from sce_desktop.core.types import Decision, Label, Run, model_title
 from sce_desktop.ui.rows_data import RowData, Score
-from sce_desktop.ui.words import per_cent
+from sce_desktop.ui.words import isolated, per_cent
 
 LOADING = "…"
 NOT_YET = "–"
@@ -38,7 +38,9 @@ def said_by_others(said: Sequence[tuple[str, frozenset[int | str]]], labels: tup
     names = {label.id: label.name for label in labels}
     lines = []
     for coder, answer in said:
-        words = sorted(names.get(one, "?") if isinstance(one, int) else f"“{one}”" for one in answer)
+        words = sorted(
+            names.get(one, "?") if isinstance(one, int) else f"“{isolated(one)}”" for one in answer
+        )
         lines.append(f"{coder}: {' + '.join(words) if words else NONE_FITS}")
     return "\n".join(lines)
 
