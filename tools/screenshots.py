@@ -17,11 +17,17 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from pictures import scenes_figures, scenes_labels, scenes_panels, scenes_window
+from pictures import scenes_figures, scenes_labels, scenes_languages, scenes_panels, scenes_window
 from pictures.material import ROOT
 from pictures.studio import SCALED, Studio
 
-SCENES = scenes_window.SCENES | scenes_labels.SCENES | scenes_panels.SCENES | scenes_figures.SCENES
+SCENES = {
+    **scenes_window.SCENES,
+    **scenes_labels.SCENES,
+    **scenes_panels.SCENES,
+    **scenes_figures.SCENES,
+    **scenes_languages.SCENES,
+}
 
 
 def play(scene: str, folder: Path, ending: str) -> None:

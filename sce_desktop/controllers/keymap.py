@@ -15,6 +15,7 @@ from PySide6.QtGui import QKeySequence
 
 from sce_desktop.controllers.labels_groups import grouped
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.text import isolated
 from sce_desktop.settings import Settings
 
 SETTING = "keys"
@@ -148,7 +149,7 @@ class Keymap:
             return owner
         for label in labels:
             if label.id != label_id and plain_key(label.shortcut) == key:
-                return f"the label “{label.name}”"
+                return f"the label “{isolated(label.name)}”"
         return ""
 
     def changed(self, keys: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from sce_desktop.controllers.rows_data import RowData, Score
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.runs import Run, model_title
-from sce_desktop.core.text import share_text
+from sce_desktop.core.text import isolated, share_text
 
 LOADING = "…"
 NOT_YET = "–"
@@ -39,7 +39,9 @@ def said_by_others(said: Sequence[tuple[str, frozenset[int | str]]], labels: tup
     names = {label.id: label.name for label in labels}
     lines = []
     for coder, answer in said:
-        words = sorted(names.get(one, "?") if isinstance(one, int) else f"“{one}”" for one in answer)
+        words = sorted(
+            names.get(one, "?") if isinstance(one, int) else f"“{isolated(one)}”" for one in answer
+        )
         lines.append(f"{coder}: {' + '.join(words) if words else NONE_FITS}")
     return "\n".join(lines)
 

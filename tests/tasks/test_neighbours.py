@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 import hypothesis.strategies as st
@@ -187,3 +188,29 @@ def test_labels_with_few_rows_are_told_and_left_out() -> None:
     nothing = suspects(vectors[:4], np.asarray([0, 1, 2, 3]), 6)
     assert nothing.places.tolist() == []
     assert nothing.too_few == (0, 1, 2, 3)
+
+
+def test_copies_in_any_language() -> None:
+    texts = [
+        "包裹破损了！",
+        "包裹破损了",
+        "दिन अच्छा",  # differs from the next in vowel signs alone: other words
+        "दीन अच्छा",
+        "وصلت الشحنة",
+        "وصلـــت الشُّحنة.",
+        "배송이 늦어요",
+        unicodedata.normalize("NFD", "배송이 늦어요"),
+        "ﾊﾞｽ ＡＢＣ",
+        "バス abc",
+    ]
+    assert lists(copies(texts)) == [[0, 1], [4, 5], [6, 7], [8, 9]]
+
+
+def test_near_copies_without_spaces() -> None:
+    one = "昨日届いた荷物の箱が潰れていて、中の皿も割れていました。返金をお願いします。"
+    texts = [
+        one,
+        one.replace("昨日", "今日"),
+        "アプリにログインできません。パスワードも変更できません。助けてください。",
+    ]
+    assert lists(near_copies(texts, progress=SilentProgress())) == [[0, 1]]

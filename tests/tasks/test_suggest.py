@@ -45,6 +45,33 @@ def test_numbers_and_halves_of_words_name_nothing(tmp_path: Path) -> None:
     assert words <= {"refund", "invoice", "open", "app", "crashed", "times"}
 
 
+def test_german_groups_are_not_named_by_their_grammar(tmp_path: Path) -> None:
+    sentences = [
+        ("Die Rechnung ist nicht richtig und der Betrag ist zu hoch", "Rechnung Betrag"),
+        ("Der Bote war sehr freundlich und hat bei der Nachbarin geklingelt", "Bote Nachbarin"),
+        ("Ich kann mich in der App nicht anmelden, das Kennwort ist falsch", "App Kennwort"),
+    ]
+    with Project.create(tmp_path / "p.sce") as project:
+        rows = [(f"{text}, {words} {n}",) for n in range(12) for text, words in sentences]
+        project.add_rows(["text"], [rows], text_columns=[0], source={})
+        found = suggest_labels(project, None, progress=SilentProgress())
+    words = {word for label, _ in found for word in label.description.replace(",", "").split()}
+    assert words & {"rechnung", "bote", "kennwort"}
+    assert not words & {"die", "der", "ist", "nicht", "und", "ich", "mich", "war"}
+    assert not any(" and " in label.name for label, _ in found)
+
+
+def test_chinese_groups_have_names(tmp_path: Path) -> None:
+    with Project.create(tmp_path / "p.sce") as project:
+        themes = ("包裹破损了，要求退款", "快递员很有礼貌，谢谢", "应用程序打不开，密码错误")
+        rows = [(f"{theme}{n}",) for n in range(12) for theme in themes]
+        project.add_rows(["text"], [rows], text_columns=[0], source={})
+        found = suggest_labels(project, None, progress=SilentProgress())
+    named = " ".join(label.description for label, _ in found)
+    assert "退款" in named or "包裹" in named
+    assert "密码" in named or "应用" in named
+
+
 class StopAt(SilentProgress):
     """Cancels at a check of the stage "grouping"."""
 

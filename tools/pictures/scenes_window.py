@@ -202,10 +202,10 @@ def model_choice(studio: Studio) -> None:
         studio.shot("choice-missing", dialog)
     studio.open_table(studio.table("Feedback.csv", sample_texts()[:40]), sample_labels())
     choice.is_here = lambda _name: True
-    advice = studio.session.advice
+    advice = studio.controllers.advice
     studio.until(lambda: not advice._soon.isActive() and advice._job is not None and not advice._job.active)
     choices = ImportChoices(german, TableOptions(), (1,), append=True)
-    studio.session.import_table(choices)
+    studio.controllers.import_table(choices)
     studio.until(lambda: bool(advice.warning))
     studio.shot("choice-later")
     choice.is_here = here

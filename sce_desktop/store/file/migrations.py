@@ -151,13 +151,13 @@ def _find_blank(connection: sa.Connection) -> None:
         before = last
 
 
-def _add_search_form(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("ALTER TABLE project ADD COLUMN search_form TEXT NOT NULL DEFAULT ''")
-
-
 def _add_model(connection: sa.Connection) -> None:
     connection.exec_driver_sql("ALTER TABLE project ADD COLUMN model TEXT")
     connection.exec_driver_sql("ALTER TABLE project ADD COLUMN model_chosen BOOLEAN NOT NULL DEFAULT '0'")
+
+
+def _add_search_form(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE project ADD COLUMN search_form TEXT NOT NULL DEFAULT ''")
 
 
 MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
@@ -165,8 +165,8 @@ MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
     _add_history_audits_coders,
     _add_columns_of_format_4,
     _add_cell_types,
-    _add_search_form,
     _add_model,
+    _add_search_form,
 ]
 """The function at place i brings a file of version i + 1 to version i + 2."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.folding import folded
 from sce_desktop.core.progress import Progress
 
 # scikit-learn, scipy, datasketch and cleanlab take seconds to import: they come with the first call.
@@ -27,7 +27,7 @@ _BATCH: Final = 1000
 _MANY: Final = 1000  # from so many on numpy unites them faster than a set
 _MOST: Final = 50  # candidates that one text is compared with, the likeliest ones
 _LONGEST: Final = 2000  # characters of a text that are compared
-_SPACE = re.compile(r"\W+")
+_SPACE = regex.compile(r"[^\w\p{M}]+")  # vowel signs of Indian and Thai letters are no spaces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,7 +241,7 @@ def suspects(
 
 
 def _plain(text: str) -> str:
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+    return _SPACE.sub(" ", folded(text)).strip()
 
 
 def _shingles(text: str) -> list[bytes]:

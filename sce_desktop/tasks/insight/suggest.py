@@ -8,6 +8,7 @@ The names come from the words either way: those with more tf-idf in a group than
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run
+from sce_desktop.core.terms import languages_of, terms
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.vectors import KnownVectors
@@ -31,7 +33,6 @@ MOST_GROUPS: Final = 12
 UNSURE: Final = 0.6  # below this confidence no label fits a row well
 _TERMS: Final = 5
 _STARTS: Final = 10  # of k-means
-_WORD: Final = r"(?<![\w'’])[^\W\d_]{2,}(?![\w'’])"  # neither numbers nor halves of "didn't" name anything
 _MORE_STOP_WORDS: Final = frozenset({"did", "does", "doing", "got", "just", "like", "said", "say", "says"})
 _DIMENSIONS: Final = 20
 
@@ -72,15 +73,14 @@ def suggest_labels(
     progress.report(0, None, stage="reading words")
     texts, found = _with_vectors(texts, vectors)
     progress.check()
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+    from sklearn.feature_extraction.text import TfidfVectorizer
     from threadpoolctl import threadpool_limits
 
+    stop_words, english = _stop_words(texts)
     vectorizer = TfidfVectorizer(
-        token_pattern=_WORD,
-        ngram_range=(1, 2),
+        analyzer=functools.partial(terms, stop_words=stop_words),
         min_df=2,
         max_df=0.5,
-        stop_words=[*(ENGLISH_STOP_WORDS | _MORE_STOP_WORDS)],
         sublinear_tf=True,
         max_features=20_000,
     )
@@ -99,7 +99,19 @@ def suggest_labels(
         members = _grouped(points, groups, progress)
     progress.check()
     progress.report(0, None, stage="naming")
-    return _named(members, weights, [str(name) for name in vectorizer.get_feature_names_out()])
+    words = [str(name) for name in vectorizer.get_feature_names_out()]
+    return _named(members, weights, words, joined=" and " if english else ", ")
+
+
+def _stop_words(texts: list[str]) -> tuple[frozenset[str], bool]:
+    """Return the words that name nothing in the texts' languages, and whether English is the only one."""
+    import stopwordsiso
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    english = ENGLISH_STOP_WORDS | _MORE_STOP_WORDS  # that library's English list has many a noun
+    known = {one: stopwordsiso.stopwords(one) for one in sorted(stopwordsiso.langs())} | {"en": english}
+    languages = languages_of(texts, known)
+    return english.union(*(known[one] for one in languages)), set(languages) <= {"en"}
 
 
 def _with_vectors(texts: list[str], known: KnownVectors | None) -> tuple[list[str], FloatArray | None]:
@@ -141,7 +153,9 @@ def _latent(weights: csr_matrix) -> FloatArray:
     return points
 
 
-def _named(members: IdArray, weights: csr_matrix, words: list[str]) -> list[tuple[Label, int]]:
+def _named(
+    members: IdArray, weights: csr_matrix, words: list[str], *, joined: str
+) -> list[tuple[Label, int]]:
     """Return a label for each group (n,) of rows, named by what has more weight in it than elsewhere."""
     overall = np.asarray(weights.mean(axis=0)).ravel()
     found: dict[str, tuple[Label, int]] = {}
@@ -150,9 +164,9 @@ def _named(members: IdArray, weights: csr_matrix, words: list[str]) -> list[tupl
         if inside.sum() < 2:
             continue
         lift = np.asarray(weights[inside].mean(axis=0)).ravel() - overall
-        terms = _distinct_terms([words[place] for place in np.argsort(-lift)[: 4 * _TERMS]])
-        name = " and ".join(terms[:2]).capitalize()
-        label = Label(name, description=", ".join(terms))
+        best = _distinct_terms([words[place] for place in np.argsort(-lift)[: 4 * _TERMS]])
+        name = joined.join(best[:2]).capitalize()
+        label = Label(name, description=", ".join(best))
         found.setdefault(name, (label, int(inside.sum())))
     return list(found.values())
 
@@ -161,7 +175,13 @@ def _distinct_terms(terms: list[str]) -> list[str]:
     """Return the first few terms that do not repeat a word of an earlier one; pairs of words win over one."""
     kept: list[str] = []
     for term in terms:
-        words = set(term.split())
-        if all(not words & set(other.split()) for other in kept):
+        if all(not _share_a_word(term, other) for other in kept):
             kept.append(term)
     return kept[:_TERMS]
+
+
+def _share_a_word(one: str, other: str) -> bool:
+    """Whether two terms have a word in common; pairs of ideographs that overlap count as such."""
+    if set(one.split()) & set(other.split()):
+        return True
+    return len(one) == len(other) == 2 and (one[0] == other[1] or one[1] == other[0])

@@ -26,6 +26,7 @@ from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label, LabelEffect
 from sce_desktop.core.colours import label_colours
+from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.keys_dialog import KeyField
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
@@ -47,7 +48,7 @@ class LabelEditor(ProjectDialog):
         label: Label,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(workspace, f"Label “{label.name}”", parent)
+        super().__init__(workspace, f"Label “{isolated(label.name)}”", parent)
         self._preferences = preferences
         self._edits = edits
         self._label = label

@@ -17,6 +17,7 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label, LabelEffect
 from sce_desktop.core.query import RowQuery
+from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role
@@ -123,11 +124,11 @@ class LabelQuestions(QObject):
 
     def _ask_merge(self, labels: Sequence[Label], into: Label, effect: LabelEffect) -> None:
         moved = touched(effect)
-        details = f"{moved} move to “{into.name}”." if moved else "No answer of yours is touched."
+        details = f"{moved} move to “{isolated(into.name)}”." if moved else "No answer of yours is touched."
         if effect.overlap:
             details += f" {rows(effect.overlap)} have both: they keep it once."
         self._ask(
-            f"Merge {quoted([label.name for label in labels])} into “{into.name}”?",
+            f"Merge {quoted([label.name for label in labels])} into “{isolated(into.name)}”?",
             f"{details} Their names become synonyms. Scores are made anew, and Ctrl+Z takes it back.",
             "Merge",
             lambda: label_edits.merge(self._edits, dict.fromkeys(ids_of(labels), into.id or 0)),
@@ -174,7 +175,7 @@ class SplitDialog(ProjectDialog):
         label: Label,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(workspace, f"Split “{label.name}”", parent)
+        super().__init__(workspace, f"Split “{isolated(label.name)}”", parent)
         self._edits = edits
         self._navigation = navigation
         assert workspace.project is not None

@@ -17,6 +17,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Change, Label, LabelEffect
 from sce_desktop.core.labels import roll_up, why_several
 from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.text import isolated
 from sce_desktop.core.words import were
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
@@ -225,7 +226,7 @@ class LabelsPanel(QWidget):
             self.model.fold(roll_up(label.name for label in wanted).values(), folded=False)
             self.list.scrollToBottom()
         if len(wanted) == 1 and not added:
-            self._say(f"The label “{wanted[0].name}” is there already.")
+            self._say(f"The label “{isolated(wanted[0].name)}” is there already.")
             self.select(next((x.id for x in self._workspace.labels if x.name == wanted[0].name), None))
         elif len(wanted) > 1:
             rest = len(wanted) - added

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.keymap import DIGITS
+from sce_desktop.core.folding import bare
 from sce_desktop.core.text import share_text
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.painting import draw_bar, draw_name, draw_square
@@ -379,10 +380,10 @@ class RowLabels(QWidget):
 
     def shown(self) -> list[LabelLine]:
         """The labels on the screen from top to bottom."""
-        words = self.finder.text().casefold().split() if self.finder.isVisibleTo(self) else []
+        words = bare(self.finder.text()).split() if self.finder.isVisibleTo(self) else []
         if not words:
             return list(self._lines if self._all else self._lines[:SHOWN])
-        return [line for line in self._lines if all(word in line.name.casefold() for word in words)]
+        return [line for line in self._lines if all(word in bare(line.name) for word in words)]
 
     @Slot()
     def _show(self) -> None:

@@ -23,9 +23,10 @@ from sce_desktop.ui.kit.theme import font, px, set_role
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
 _MOST_HEIGHT = 230
 _LEAST_LINES, _LOW_LINES = 3, 2
-# What the tokenizer surely cuts apart: words, single signs, and letters of scripts without spaces.
-_PIECES = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힣]|[^\W぀-ヿ㐀-鿿豈-﫿가-힣]+|[^\w\s]")
-_IDEOGRAPHS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
+# What every tokenizer cuts apart. One of many languages reads several signs, kana or ideographs as a token.
+_PIECES = re.compile(r"\S+")
+# Scripts without spaces between words: kana, ideographs; Thai, Lao, Khmer, Burmese.
+_SPACELESS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
 def least_tokens(text: str, *, most: int = 1000) -> int:
@@ -40,7 +41,7 @@ def least_tokens(text: str, *, most: int = 1000) -> int:
 
 def length_of(text: str) -> str:
     """How long a text is, in what its script counts by."""
-    if len(_IDEOGRAPHS.findall(text[:2000])) > len(text[:2000]) / 3:
+    if len(_SPACELESS.findall(text[:2000])) > len(text[:2000]) / 3:
         return f"{len(text):,} characters"
     words = len(text.split())
     return f"{words:,} word{'' if words == 1 else 's'}"

@@ -27,6 +27,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ImportChoices
 from sce_desktop.core.languages import READS_ALL, Reads
 from sce_desktop.ui.kit.dialog_parts import dialog_column
+from sce_desktop.ui.kit.directed_cells import DirectedCells
 from sce_desktop.ui.kit.preview_model import PreviewModel
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px, set_role
@@ -126,6 +127,7 @@ class ImportDialog(ProjectDialog):
         self.table.setTabKeyNavigation(False)
         self.table.setAccessibleName("Preview of the table")
         self.table.setModel(self.model)
+        self.table.setItemDelegate(DirectedCells(self.table))
         self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.table.setWordWrap(False)
