@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, and findings, queues, languages, embed-gpu, which need ``--data``, a folder of labelled sets;
+is named), repair, and findings, queues, languages, embed-gpu, which need ``--data``, the labelled sets;
 the last one an NVIDIA GPU too.
 """
 

@@ -11,7 +11,7 @@ from sce_desktop.core import folding
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.query import RowQuery, search_parts
 from sce_desktop.store.content import search
-from sce_desktop.store.file import schema
+from sce_desktop.store.file import functions, schema
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 from tests.store.statements import statements
@@ -208,7 +208,7 @@ def test_index_is_used_and_narrows_down(project: Project, monkeypatch: pytest.Mo
         looked_at.append(text)
         return needle in text.lower()
 
-    monkeypatch.setattr(search, "_contains_folded", contains)
+    monkeypatch.setattr(functions, "_contains_folded", contains)
     with Project.open(project.path, read_only=True) as reader:  # a new connection, with the function above
         assert found(reader, "köln") == [7, 8]
         assert looked_at == [TEXTS[6], TEXTS[7]]

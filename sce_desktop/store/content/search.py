@@ -45,12 +45,6 @@ _MAX_TRIGRAMS: Final = 24
 _MAX_PATTERN: Final = 10_000  # SQLite refuses LIKE patterns above 50,000 bytes
 
 
-def register(plain: sqlite3.Connection) -> None:
-    """Make the comparisons known to a connection, for texts that LIKE does not know how to compare."""
-    plain.create_function("contains_bare", 2, folding.contains_bare, deterministic=True)
-    plain.create_function("contains_folded", 2, _contains_folded, deterministic=True)
-
-
 def build_index(database: Database, progress: Progress) -> None:
     """Bring the index up to the last row, in short transactions; what was done stays when this is cancelled.
 
@@ -193,10 +187,6 @@ def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool
     alike = text.contains(needle, autoescape=True, escape="\\")  # LIKE, to which "A" is "a"
     beyond_ascii = sa.func.length(sa.cast(text, sa.LargeBinary)) > schema.rows.c.length
     return alike | (beyond_ascii & (sa.func.contains_bare(text, key) == 1))
-
-
-def _contains_folded(text: str, accented: str) -> bool:
-    return accented in folding.folded(text)
 
 
 def _are_many(connection: sa.Connection, found: str, trigrams: str, rows: int) -> bool:

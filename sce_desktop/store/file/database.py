@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
 from sce_desktop.core.errors import LeftInLog, UserError
-from sce_desktop.store.content import search
+from sce_desktop.store.file import functions
 from sce_desktop.store.file.failures import error_code, known_failures
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.store.file.turns import Turns
@@ -365,5 +365,5 @@ def connect(path: Path, parameters: str) -> sqlite3.Connection:
     plain.execute("PRAGMA trusted_schema=OFF")
     plain.execute("PRAGMA cell_size_check=ON")
     plain.execute("PRAGMA foreign_keys=ON")
-    search.register(plain)
+    functions.register(plain)
     return plain
