@@ -88,7 +88,7 @@ def test_files_named_in_a_configuration_are_there(configuration: Path) -> None:
         return [value] if isinstance(value, str) else []
 
     named = [text for text in texts(tomllib.loads(configuration.read_text("utf-8"))) if _FILE.fullmatch(text)]
-    fetched = "data/"  # by `paper-data` and the scripts that docs/model.md names
+    fetched = "data/"  # by `paper-data` and the scripts that docs/research/model.md names
     here = [text for text in named if not text.startswith(fetched)]
     assert here  # all of ours name some
     assert [text for text in here if not (configuration.parent / text).is_file()] == []
