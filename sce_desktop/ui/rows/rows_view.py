@@ -1,7 +1,8 @@
 """The rows in the centre of the window: the table, or what to do where there is nothing to show.
 
 Which rows, in which order, is the query of `Navigation`; a click on a heading changes it. The list stays as
-it was found while one works down it; where a decision or a score would change it, a line at the bottom says so.
+it was found while one works down it; where a decision or a score would change it, a line at the bottom says
+so.
 """
 
 from __future__ import annotations
