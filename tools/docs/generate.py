@@ -8,10 +8,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from architecture import architecture_svg
-from reference_pages import command_line_page, keys_page, menu_keys, real_window, settings_page
-
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # the pages are those of this checkout, whatever is installed
+
+from architecture import architecture_svg  # noqa: E402
+from reference_pages import (  # noqa: E402
+    command_line_page,
+    keys_page,
+    menu_keys,
+    real_window,
+    settings_page,
+)
 
 
 def made() -> dict[str, str]:
