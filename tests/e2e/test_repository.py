@@ -22,7 +22,8 @@ def pinned_versions() -> dict[str, str]:
 
 def test_the_tested_versions_lie_within_the_ranges() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [Requirement(r) for r in project["dependencies"] + project["optional-dependencies"]["dev"]]
+    extras = project["optional-dependencies"]
+    wanted = [Requirement(r) for r in project["dependencies"] + extras["dev"] + extras["docs"]]
     pins = pinned_versions()
     assert len(wanted) > 20
     wrong = {
