@@ -16,12 +16,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
 from pictures import scenes_figures, scenes_labels, scenes_panels, scenes_window
 from pictures.material import ROOT
-from pictures.studio import SCALED, Studio
+from pictures.studio import SCALED, Finished, Studio
 
 SCENES = scenes_window.SCENES | scenes_labels.SCENES | scenes_panels.SCENES | scenes_figures.SCENES
 
@@ -49,7 +50,8 @@ def play(scene: str, folder: Path, ending: str, *, guide: bool) -> None:
         os.environ |= {"QT_QPA_PLATFORM": "offscreen", "SCE_DESKTOP_HOME": home, "HF_HUB_OFFLINE": "1"}
         studio = Studio(folder, Path(home), ending, only=GUIDE[scene] if guide else None)
         try:
-            SCENES[scene](studio)
+            with suppress(Finished):
+                SCENES[scene](studio)
         finally:
             studio.close()
 

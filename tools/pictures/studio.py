@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
 
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 SCALED = "QT_SCALE_FACTOR"
+
+
+class Finished(Exception):  # noqa: N818 - no error: the rest of the scene is not asked for
+    """All the pictures that the studio was to make are there."""
 
 
 class Studio:
@@ -30,6 +34,7 @@ class Studio:
         from sce_desktop.ui.kit.appearance import Theme
 
         self.folder, self.home, self.ending, self.only = folder, home, ending, only
+        self._left = set(only or ())
         start_log(paths.log_file())
         self.app = make_application()
         self.lanes = Lanes()
@@ -75,6 +80,9 @@ class Studio:
         """Take a picture in light and in dark; ``dialog`` lies over the window.
 
         Of the pictures that the studio is to make ``only``, those in light, whose names say no theme.
+
+        Raises:
+            Finished: This was the last of those.
         """
         from PySide6.QtGui import QColor, QPainter
 
@@ -104,6 +112,9 @@ class Studio:
                 raise OSError(f"{file} cannot be written")
             print(f"{file}  {file.stat().st_size / 1000:.0f} kB", flush=True)
         self.theme.set_mode("light")
+        self._left.discard(name)
+        if self.only is not None and not self._left:
+            raise Finished
 
     # --- ways to a state -----------------------------------------------------------------------------------
 
