@@ -162,7 +162,7 @@ def _options(name: str, parser: argparse.ArgumentParser) -> list[str]:
     if any(action.option_strings and not action.required for action in actions):
         typed.append("[options]")
     rows = [(f"`{option_name(a)}`", "yes" if a.required else "", str(a.help or "")) for a in actions]
-    return [f"```sh\n{' '.join(typed)}\n```\n", *_table(("Argument", "Required", "What it does"), rows), ""]
+    return [f"`{' '.join(typed)}`\n", *_table(("Argument", "Required", "What it does"), rows), ""]
 
 
 def _sentence(text: str) -> str:

@@ -41,6 +41,7 @@ from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_LINE = 24  # of the contents, high
 _RESIZED_MS = 150  # pictures are drawn again when the width has come to rest
 
 
@@ -266,15 +267,21 @@ class GuideWindow(QWidget):
         layout.addWidget(both, 1)
 
     def _fill(self, text: str) -> None:
+        def line(title: str) -> QTreeWidgetItem:
+            item = QTreeWidgetItem([title])
+            item.setSizeHint(0, QSize(0, px(_LINE)))
+            return item
+
         for entry in contents(text):
-            top = QTreeWidgetItem([entry.title])
+            top = line(entry.title)
             self.list.addTopLevelItem(top)
             if entry.page:
                 self._items[entry.page] = top
             else:
                 top.setFlags(Qt.ItemFlag.ItemIsEnabled)  # a heading
             for page in entry.pages:
-                self._items[page.page] = QTreeWidgetItem(top, [page.title])
+                self._items[page.page] = item = line(page.title)
+                top.addChild(item)
             top.setExpanded(True)
 
     @Slot(str)
