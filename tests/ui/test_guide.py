@@ -278,3 +278,13 @@ def test_parts_that_the_web_site_fills_in_are_a_sentence_here() -> None:
     assert ":::" in page
     assert ":::" not in without_directives(page)
     assert "help(sce_desktop.ml.classifier.SCEClassifier)" in without_directives(page)
+
+
+def test_the_page_of_the_shortcuts_is_up_to_date(
+    real_window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "tools" / "docs")
+    from reference_pages import keys_page, menu_keys
+
+    page = (paths.guide_dir() / "reference" / "keys.md").read_text(encoding="utf-8")
+    assert page == keys_page(menu_keys(real_window)), "run `make docs`, or tools/docs/generate.py"
