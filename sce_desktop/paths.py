@@ -96,3 +96,8 @@ def bundled_models_dir() -> Path:
 def resources_dir() -> Path:
     """Folder of icons, styles, label templates and the sample table."""
     return _bundled("resources")
+
+
+def guide_dir() -> Path:
+    """Folder of the user guide: Markdown pages, their contents, and pictures."""
+    return _bundled("docs")

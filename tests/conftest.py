@@ -20,6 +20,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,17 @@ def _missing_display() -> str | None:
     return None
 
 
+def _missing_docs() -> str | None:
+    missing = [name for name in ("mkdocs", "material", "mkdocstrings") if find_spec(name) is None]
+    return f"{missing[0]} is not installed: `make docs` installs it" if missing else None
+
+
 NEEDS: dict[str, Callable[[], str | None]] = {
     "model": _missing_model,
     "hub": _missing_hub_models,
     "gpu": _missing_gpu,
     "outside": _missing_display,
+    "docs": _missing_docs,
 }
 
 

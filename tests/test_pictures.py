@@ -34,3 +34,12 @@ def test_what_never_comes_is_not_waited_for_in_vain(qtbot: QtBot, monkeypatch: p
     monkeypatch.setattr(studio, "PATIENCE_S", 0.02)
     with pytest.raises(TimeoutError):
         studio.Studio.__new__(studio.Studio).until(lambda: False)
+
+
+def test_the_pictures_of_the_guide_are_those_that_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(TOOLS)
+    import screenshots
+
+    names = [name for pictures in screenshots.GUIDE.values() for name in pictures]
+    assert sorted(names) == sorted(file.stem for file in screenshots.GUIDE_FOLDER.iterdir())
+    assert set(screenshots.GUIDE) <= set(screenshots.SCENES)

@@ -1,10 +1,12 @@
 """Make the pictures of the window: every screen and state, from a scripted state, offscreen, light and dark.
 
 Usage: screenshots.py [--scene NAME ...] [--scale 100|200] [--format webp|png] [FOLDER]
+       screenshots.py --guide [--scene NAME ...]
 
 FOLDER is build/screenshots where none is given. Needs the bundled model: what is shown is what it says. Every
 picture comes at 100 % and at 200 %. Each scene has a process and a home of its own: none sees what another
-left, and Qt reads the scale once. Nothing of the user's is read or written.
+left, and Qt reads the scale once. Nothing of the user's is read or written. --guide makes those of the user
+guide alone, in light, into docs/pictures.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
 from pictures import scenes_figures, scenes_labels, scenes_languages, scenes_panels, scenes_window
 from pictures.material import ROOT
-from pictures.studio import SCALED, Studio
+from pictures.studio import SCALED, Finished, Studio
 
 SCENES = {
     **scenes_window.SCENES,
@@ -30,13 +33,34 @@ SCENES = {
 }
 
 
-def play(scene: str, folder: Path, ending: str) -> None:
-    """Make the pictures of one scene in this process."""
+GUIDE = {
+    "start": ("start",),
+    "imports": ("import",),
+    "main_window": ("main", "disagreeing", "export"),
+    "label_dialogs": ("label-details",),
+    "models": ("models",),
+    "evaluate": ("evaluate",),
+    "audit": ("audit-dialog",),
+    "findings": ("findings",),
+    "finetune": ("versions",),
+    "map": ("map-selected",),
+    "duplicates": ("duplicates",),
+    "german": ("german-scores", "german-finetune"),
+    "korean": ("korean-import", "korean-review"),
+    "arabic": ("arabic-review",),
+}
+"""The pictures of the user guide, by the scene that makes them."""
+GUIDE_FOLDER = ROOT / "docs" / "pictures"
+
+
+def play(scene: str, folder: Path, ending: str, *, guide: bool) -> None:
+    """Make the pictures of one scene in this process; for the ``guide`` those of its alone, in light."""
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"QT_QPA_PLATFORM": "offscreen", "SCE_DESKTOP_HOME": home, "HF_HUB_OFFLINE": "1"}
-        studio = Studio(folder, Path(home), ending)
+        studio = Studio(folder, Path(home), ending, only=GUIDE[scene] if guide else None)
         try:
-            SCENES[scene](studio)
+            with suppress(Finished):
+                SCENES[scene](studio)
         finally:
             studio.close()
 
@@ -48,16 +72,22 @@ def main() -> int:
     parser.add_argument("--format", choices=("webp", "png"), default="webp", help="webp is a third as large")
     parser.add_argument("--scene", action="append", choices=SCENES, metavar="NAME", help=", ".join(SCENES))
     parser.add_argument("--scale", choices=("100", "200"), help="per cent; both where none is given")
+    parser.add_argument("--guide", action="store_true", help="the pictures of the user guide alone, in light")
     args = parser.parse_args()
+    if args.guide:
+        args.folder, args.scale, args.format = GUIDE_FOLDER, "100", "webp"
+        args.scene = args.scene or list(GUIDE)
     folder: Path = args.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     scenes, scales = args.scene or list(SCENES), [args.scale] if args.scale else ["100", "200"]
     if len(scenes) == len(scales) == 1 and os.environ.get(SCALED) == str(int(scales[0]) // 100):
-        play(scenes[0], folder, args.format)
+        play(scenes[0], folder, args.format, guide=args.guide)
         return 0
     failed = []
     for scene, scale in product(scenes, scales):
         command = [sys.executable, __file__, "--scene", scene, "--scale", scale, "--format", args.format]
+        if args.guide:
+            command.append("--guide")
         env = os.environ | {SCALED: str(int(scale) // 100)}
         if subprocess.run([*command, str(folder)], env=env, check=False).returncode:
             failed.append(f"{scene} at {scale} %")

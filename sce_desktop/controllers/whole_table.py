@@ -1,4 +1,4 @@
-"""The switch "Use the whole table", kept in the project: what scores counts in the other rows, or does not.
+"""The switch "Predict rows jointly", kept in the project: what scores counts in the other rows, or does not.
 
 table = scorer.table
 table.on, table.why_not()      what was chosen; why it cannot be now, empty if it can
@@ -18,10 +18,10 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.runs import ModelKind
 
-TITLE = "Use the &whole table"
+TITLE = "Predict rows &jointly (transductive)"
 TIP = (
-    "Rows that read alike help each other: each label is also understood by the rows it gets here. Usually "
-    "a few more right answers; a row's scores then depend on the other rows."
+    "Uses similar rows in this table to refine predictions. Usually more accurate, but each prediction then "
+    "depends on the other rows."
 )
 
 

@@ -7,7 +7,7 @@ learning knows as prediction-powered inference (Angelopoulos, Duchi and Zrnic 20
 equivalence arXiv 2603.19160). Its usual interval, estimate ± 1.96 standard errors, is far too short for
 rare labels: with no hit in the sample it has no width at all. So the interval is Wilson's score interval
 (1927) for the sample size that the estimate is worth, as survey statistics does it (Franco, Little, Louis
-and Slud 2019, J. Survey Statistics and Methodology 7(3)). `docs/honest-figures.md` measures how
+and Slud 2019, J. Survey Statistics and Methodology 7(3)). `docs/research/honest-figures.md` measures how
 often it holds.
 
 A part of the table has few sampled rows, and what these say of the predictions' bias in it is drawn to what

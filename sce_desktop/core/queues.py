@@ -19,4 +19,4 @@ class Queue(StrEnum):
 
 
 DEFAULT_QUEUE: Final = Queue.DIVERSE
-"""None did better in the simulation of `docs/honest-figures.md`; random did as well within chance."""
+"""Highest mean in the simulation of `docs/research/honest-figures.md`, within chance of random."""

@@ -2,7 +2,7 @@
 
 A zero-shot model reads each text alone and takes a label for what its name means anywhere. The rows of one
 table say more: what "Support" is *here*, and which rows belong together. Two steps use that, from text
-vectors and scores alone (docs/whole-table.md has what was measured):
+vectors and scores alone (docs/research/whole-table.md has what was measured):
 
 1. Each label's vector is drawn to the rows that the model gives it, by expectation and maximisation as in a
    mixture of directions (Banerjee et al. 2005, JMLR 6); less far where a fine-tune has had examples of the

@@ -187,7 +187,7 @@ class Logistic:
 class TrainedHead:
     """Answers by an SCE whose own weights, those of the label encoder, are trained on the rows.
 
-    What the fine-tune does without; kept to be measured beside it (docs/fine-tune.md).
+    What the fine-tune does without; kept to be measured beside it (docs/research/fine-tune.md).
 
     Args:
         model: Where to start from; it stays as it is.

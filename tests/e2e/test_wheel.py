@@ -57,7 +57,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return binaries
 
 
-def test_the_wheel_carries_the_resources_and_no_tests(wheel: Path) -> None:
+def test_the_wheel_carries_the_resources_the_guide_and_no_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     resources = ROOT / "resources"
     expected = {
@@ -66,8 +66,11 @@ def test_the_wheel_carries_the_resources_and_no_tests(wheel: Path) -> None:
         if file.is_file()
     }
     assert len(expected) > 50
+    docs = ROOT / "docs"
+    expected |= {f"{BUNDLED}/docs/{file.relative_to(docs).as_posix()}" for file in docs.rglob("*.*")}
+    assert f"{BUNDLED}/docs/contents.md" in expected
     assert expected <= set(names)
-    assert not [name for name in names if name.startswith(("tests/", "models/", "resources/"))]
+    assert not [name for name in names if name.startswith(("tests/", "models/", "resources/", "docs/"))]
 
 
 @pytest.mark.model

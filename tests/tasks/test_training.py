@@ -126,7 +126,7 @@ def test_costs_grow_with_the_rows_and_the_pace() -> None:
 
 @pytest.mark.parametrize(("rows", "labels", "taken"), [(80, 10, 4.5), (5_000, 20, 17.0)])
 def test_what_is_expected_is_near_what_was_measured(rows: int, labels: int, taken: float) -> None:
-    assert taken / 2.5 < cost(rows, labels, labels).fit < taken * 2.5  # docs/fine-tune.md, Time
+    assert taken / 2.5 < cost(rows, labels, labels).fit < taken * 2.5  # docs/research/fine-tune.md, Time
 
 
 def test_the_pace_comes_from_the_newest_whole_version(project: Project) -> None:

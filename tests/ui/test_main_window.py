@@ -410,10 +410,10 @@ def test_search_box_sets_the_query(qtbot: QtBot, window: MainWindow, make_projec
 
 
 def test_theme_choice_is_kept(window: MainWindow, controllers: Controllers) -> None:
-    action(window, "Dark colours").trigger()
+    action(window, "Dark theme").trigger()
     assert tokens() == DARK
     assert controllers.preferences.settings["theme"] == "dark"
-    action(window, "Light colours").trigger()
+    action(window, "Light theme").trigger()
     assert tokens() == LIGHT
 
 
@@ -429,10 +429,10 @@ def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("Unsure below", ThresholdDialog),
+        ("Confidence threshold", ThresholdDialog),
         ("Filter by a column", ColumnFilterDialog),
         ("Label sets and versions", LabelSetsDialog),
-        ("Keys", KeysDialog),
+        ("Keyboard shortcuts", KeysDialog),
     ],
 )
 def test_the_menus_open_their_dialogs(

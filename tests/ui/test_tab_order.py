@@ -162,7 +162,7 @@ def test_after_the_palette_one_is_back_where_one_was(
     if leave == "Escape":
         QTest.keyClick(palette.field, Qt.Key.Key_Escape)
     else:
-        QTest.keyClicks(palette.field, "dark col")
+        QTest.keyClicks(palette.field, "dark th")
         QTest.keyClick(palette.field, Qt.Key.Key_Return)
     assert focus() is there
 

@@ -39,7 +39,7 @@ from tests.ml.tiny import tiny_sce_model
 from tests.tasks.test_whole_table import NAMES, ROWS, TEXTS
 from tests.ui.panels import open_in
 
-TITLE = "Use the whole table"
+TITLE = "Predict rows jointly (transductive)"
 Whole = tuple[MainWindow, Controllers]
 
 

@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
 
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 SCALED = "QT_SCALE_FACTOR"
+
+
+class Finished(Exception):  # noqa: N818 - no error: the rest of the scene is not asked for
+    """All the pictures that the studio was to make are there."""
 
 
 class Studio:
     """The program's own window in a home of its own, and a camera."""
 
-    def __init__(self, folder: Path, home: Path, ending: str) -> None:
+    def __init__(self, folder: Path, home: Path, ending: str, *, only: Sequence[str] | None = None) -> None:
         from sce_desktop import paths
         from sce_desktop.app import make_application, make_window
         from sce_desktop.controllers.controllers import Controllers
@@ -29,7 +33,8 @@ class Studio:
         from sce_desktop.settings import Settings
         from sce_desktop.ui.kit.appearance import Theme
 
-        self.folder, self.home, self.ending = folder, home, ending
+        self.folder, self.home, self.ending, self.only = folder, home, ending, only
+        self._left = set(only or ())
         start_log(paths.log_file())
         self.app = make_application()
         self.lanes = Lanes()
@@ -72,12 +77,20 @@ class Studio:
         self.until(lambda: time.monotonic() > end)
 
     def shot(self, name: str, dialog: QWidget | None = None, *, rest: float = 0.4) -> None:
-        """Take a picture in light and in dark; ``dialog`` lies over the window."""
+        """Take a picture in light and in dark; ``dialog`` lies over the window.
+
+        Of the pictures that the studio is to make ``only``, those in light, whose names say no theme.
+
+        Raises:
+            Finished: This was the last of those.
+        """
         from PySide6.QtGui import QColor, QPainter
 
         from sce_desktop.ui.kit.theme import tokens
 
-        for mode in ("light", "dark"):
+        if self.only is not None and name not in self.only:
+            return
+        for mode in ("light", "dark") if self.only is None else ("light",):
             self.theme.set_mode(mode)
             self.rest(rest)
             picture = self.window.grab()
@@ -91,15 +104,17 @@ class Studio:
                 painter.drawRect(dialog.rect().translated(corner).adjusted(-1, -1, 0, 0))
                 painter.end()
             scale = os.environ.get(SCALED, "1")
-            file = (
-                self.folder
-                / f"{name}-{mode}{'' if scale == '1' else f'-{float(scale) * 100:.0f}'}.{self.ending}"
-            )
+            sized = "" if scale == "1" else f"-{float(scale) * 100:.0f}"
+            themed = "" if self.only is not None else f"-{mode}"
+            file = self.folder / f"{name}{themed}{sized}.{self.ending}"
             # Without loss either way: the best quality of webp, the strongest compression of png.
             if not picture.save(str(file), quality=100 if self.ending == "webp" else 0):
                 raise OSError(f"{file} cannot be written")
             print(f"{file}  {file.stat().st_size / 1000:.0f} kB", flush=True)
         self.theme.set_mode("light")
+        self._left.discard(name)
+        if self.only is not None and not self._left:
+            raise Finished
 
     # --- ways to a state -----------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """Training of the text embedder itself on labelled rows: LoRA on its attention, by PEFT.
 
 Texts and labels go through the same embedder, so both move; the loss is the cross entropy of the scores over
-the label set. The label encoder stays as it is (docs/fine-tune.md). What was learned is two small matrices a
-map, A and B, whose product is added to the weights (`adapted`): the result is an ordinary model.
+the label set. The label encoder stays as it is (docs/research/fine-tune.md). What was
+learned is two small matrices a map, A and B, whose product is added to the weights (`adapted`): the result is
+an ordinary model.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ where they are; how strong it should be, cross-validation on the examples says (
 
 Labels without examples take part in the softmax with their scores as they are. What all corrections have in
 common is taken off them in the end: it says no more than that the other labels had no examples, and would
-push those out (docs/fine-tune.md).
+push those out (docs/research/fine-tune.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Averages several trainings from one start, moves part of the way back to it, refits the head.
 
 Averages of fine-tuned weights, and points between start and end, do better on label sets never seen than any
-single end (model soups, arXiv 2203.05482; WiSE-FT, arXiv 2109.01903). docs/model.md has what it gave here.
+single end (model soups, arXiv 2203.05482; WiSE-FT, arXiv 2109.01903). docs/research/model.md
+has what it gave here.
 """
 
 from __future__ import annotations

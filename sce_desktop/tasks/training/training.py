@@ -38,7 +38,7 @@ MEASURED_ON = (Origin.HAND, Origin.IMPORTED)
 """What is learned from unless more is asked for, and the only rows that a fine-tune is measured on.
 
 Most answers given in bulk are predictions that were accepted: the model agrees with them by construction, and
-"before" would look better than it is (docs/honest-figures.md).
+"before" would look better than it is (docs/research/honest-figures.md).
 """
 TEXT_SECONDS = 0.025
 """To read a text of usual length on two cores, where nothing better is known."""
@@ -52,7 +52,8 @@ START_SECONDS, EPOCH_SECONDS, WORK_SECONDS = 1.0, 0.001, 3e-9
 """Of all, of an epoch, and of a row, recipe and direction in it.
 
 The first is an assumption. The others lie above what ``python -m tests.benchmarks epochs`` measures, in most
-sizes by about two (docs/fine-tune.md, Time). What a project's last fine-tune took corrects them (`pace_of`).
+sizes by about two (docs/research/fine-tune.md, Time). What a project's last fine-tune took corrects
+them (`pace_of`).
 """
 TRIED = 64
 """Texts that a step of adapting the embedder is tried on."""
@@ -204,7 +205,7 @@ def cost(
         labels: All of them.
         measurable: Rows that may be measured; None: all.
         unread: Texts that have no vector yet.
-        pace: How much slower than the machine of docs/fine-tune.md this one is.
+        pace: How much slower than the machine of docs/research/fine-tune.md this one is.
         epochs: Passes over the rows at most.
     """
     by_folds = (rows if measurable is None else measurable) <= MOST_TO_MEASURE_BY_FOLDS

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QDialog,
@@ -30,6 +31,8 @@ from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
 
 AnyDialog = TypeVar("AnyDialog", bound=QDialog)
 
+GUIDE_ACTION = "guide"  # object name of the action that shows the guide
+
 
 def open_dialog(dialog: AnyDialog) -> AnyDialog:
     """Show ``dialog`` without a nested event loop; it is deleted when it closes."""
@@ -37,8 +40,20 @@ def open_dialog(dialog: AnyDialog) -> AnyDialog:
     if isinstance(dialog, QFileDialog):
         keep_still(dialog)
         _dress_file_dialog(dialog)
+    else:
+        QShortcut(QKeySequence("F1"), dialog).activated.connect(lambda: _show_guide(dialog))
     dialog.open()
     return dialog
+
+
+def _show_guide(dialog: QWidget) -> None:
+    """Do what F1 does in the window below, whose menus a dialog keeps from hearing keys."""
+    below = dialog.parentWidget()
+    while below is not None:
+        if action := below.window().findChild(QAction, GUIDE_ACTION):
+            action.trigger()
+            return
+        below = below.parentWidget()
 
 
 _FILE_ICONS = {

@@ -53,15 +53,15 @@ class KeyField(QLineEdit):
 
 
 class KeysDialog(QDialog):
-    """F1: what every key does. OK writes the changed ones to the settings file."""
+    """What every key does. OK writes the changed ones to the settings file."""
 
     def __init__(self, workspace: Workspace, preferences: Preferences, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._preferences = preferences
         keymap = preferences.keymap
-        self.setWindowTitle("Keys")
-        self.setAccessibleName("Keys")
+        self.setWindowTitle("Keyboard shortcuts")
+        self.setAccessibleName("Keyboard shortcuts")
         self.fields: dict[str, KeyField] = {}
         keys = keymap.keys()
         deciding = _form()
@@ -82,13 +82,13 @@ class KeysDialog(QDialog):
         page = QWidget()
         both = QHBoxLayout(page)
         both.setSpacing(px(SPACE_XL))
-        both.addLayout(_titled("While you decide", deciding))
+        both.addLayout(_titled("While you label", deciding))
         both.addLayout(_titled("Menus", menus))
         scroll = QScrollArea(widgetResizable=True)
         scroll.setAccessibleName("All keys")
         scroll.setWidget(page)
         self.problem = problem_label()
-        usual = QPushButton("Usual keys")
+        usual = QPushButton("Reset to defaults")
         usual.clicked.connect(self._take_usual)
         self.buttons = ok_and_cancel(self)
         self.buttons.addButton(usual, QDialogButtonBox.ButtonRole.ResetRole)

@@ -5,7 +5,7 @@ A panel is built when its dock is first shown: what it needs to import must not 
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -52,6 +52,7 @@ class _Title(QWidget):
         line.setSpacing(px(SPACE_XS))
         line.addWidget(name, 1)
         for icon, words, act in (
+            ("help", "Help", dock.helpAsked.emit),
             ("float", "Float or dock", lambda: dock.setFloating(not dock.isFloating())),
             ("close", "Close", dock.put_away),
         ):
@@ -69,6 +70,8 @@ class _Title(QWidget):
 
 class PanelDock(QDockWidget):
     """The dock of one panel; ``part`` says how it is called and made."""
+
+    helpAsked = Signal()
 
     def __init__(self, part: DockPart, controllers: Controllers, parent: QWidget | None = None) -> None:
         super().__init__(part.title, parent)

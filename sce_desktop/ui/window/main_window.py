@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QKeySequence,
 )
 from PySide6.QtWidgets import (
+    QApplication,
     QFileDialog,
     QMainWindow,
     QMessageBox,
@@ -47,6 +48,8 @@ from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.docks import PanelDock
 from sce_desktop.ui.window.drops import Drops
+from sce_desktop.ui.window.guide_pages import page_for
+from sce_desktop.ui.window.guide_window import GuideWindow
 from sce_desktop.ui.window.jobs_panel import JobsPanel
 from sce_desktop.ui.window.lost_project import LostProject
 from sce_desktop.ui.window.menus import Menus
@@ -82,6 +85,7 @@ class MainWindow(QMainWindow):
         self._state = state
         self._settled = False
         self._crash: CrashDialog | None = None
+        self._guide: GuideWindow | None = None
         self.setAccessibleName(TITLE)
         self.setAcceptDrops(True)
 
@@ -152,6 +156,7 @@ class MainWindow(QMainWindow):
 
     def _dock(self, part: DockPart) -> PanelDock:
         dock = PanelDock(part, self._controllers)
+        dock.helpAsked.connect(lambda: self.show_guide(dock.build()))
         present = self.findChild(PanelDock)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
         if present is not None:
@@ -426,6 +431,13 @@ class MainWindow(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     @Slot()
+    def show_guide(self, about: QWidget | None = None) -> None:
+        """Show the page of the guide about ``about``, or about what has the focus."""
+        if self._guide is None:
+            self._guide = GuideWindow(self.windowIcon())
+        self._guide.show_page(page_for(about or QApplication.focusWidget()))
+
+    @Slot()
     def open_log_folder(self) -> None:
         """Show the folder of the log in the file manager."""
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_dir())))
@@ -487,4 +499,6 @@ class MainWindow(QMainWindow):
     @Slot()
     def _on_settled(self) -> None:
         self._settled = True
+        if self._guide is not None:
+            self._guide.close()
         QTimer.singleShot(0, self, self.close)  # not now: this may be inside closeEvent, where Qt ignores it

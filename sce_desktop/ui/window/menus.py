@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
 from sce_desktop.ui.kit.appearance import Theme
-from sce_desktop.ui.kit.dialog_parts import open_dialog
+from sce_desktop.ui.kit.dialog_parts import GUIDE_ACTION, open_dialog
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.theme import Mode
@@ -25,9 +25,9 @@ from sce_desktop.ui.window.docks import PanelDock
 from sce_desktop.ui.window.tool_bar import ToolBar
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
-    ("system", "Colours of the system"),
-    ("light", "Light colours"),
-    ("dark", "Dark colours"),
+    ("system", "System theme"),
+    ("light", "Light theme"),
+    ("dark", "Dark theme"),
 )
 _HISTORY_MS = 100  # the names in the menu can wait for the next row
 
@@ -53,6 +53,7 @@ class _WindowCommands(Protocol):
     def close_panels(self) -> object: ...
     def choose_theme(self, mode: Mode) -> object: ...
     def toggle_full_screen(self) -> object: ...
+    def show_guide(self) -> object: ...
     def open_log_folder(self) -> object: ...
     def show_about(self) -> object: ...
 
@@ -194,7 +195,7 @@ class Menus(QObject):
         self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)
         self._add(
             menu,
-            "&Unsure below…",
+            "Confidence &threshold…",
             self._opener(lambda c, w: ThresholdDialog(c.workspace, c.edits, c.scorer, w)),
             icon="unsure",
             project=True,
@@ -222,10 +223,12 @@ class Menus(QObject):
         menu.addSeparator()
         self._digits(menu, controllers)
         menu.addSeparator()
-        self._add(menu, "Answers of another &person…", self._commands.ask_coder, icon="import", project=True)
+        self._add(
+            menu, "&Import another annotator's labels…", self._commands.ask_coder, icon="import", project=True
+        )
         self._add(
             menu,
-            "A&greement with others…",
+            "Inter-annotator a&greement…",
             self._opener(lambda c, w: AgreementDialog(c.workspace, c.navigation, c.edits, w)),
             icon="check",
             project=True,
@@ -291,12 +294,14 @@ class Menus(QObject):
 
     def _build_help(self) -> None:
         menu = self._menu("&Help")
+        guide = self._add(menu, "User &guide", self._commands.show_guide, keys="F1", icon="help")
+        guide.setObjectName(GUIDE_ACTION)
         self._add(
             menu,
-            "&Keys…",
+            "&Keyboard shortcuts…",
             self._opener(lambda c, w: KeysDialog(c.workspace, c.preferences, w)),
-            keys="F1",
+            keys="Ctrl+/",
             icon="command",
         )
         self._add(menu, "Open the &log folder", self._commands.open_log_folder, icon="folder")
-        self._add(menu, "&About SCE Desktop", self._commands.show_about, icon="help")
+        self._add(menu, "&About SCE Desktop", self._commands.show_about, icon="info")
