@@ -97,7 +97,7 @@ class _Fit:
 
 
 class InTable:
-    """A `core.types.TextModel` that scores as ``model`` does, and counts the rows of a table in.
+    """A `core.runs.TextModel` that scores as ``model`` does, and counts the rows of a table in.
 
     With labels that are judged each by itself (several labels a row, or one label alone) it answers as
     ``model`` does: there is nothing that rows could tell of one another.

@@ -28,7 +28,7 @@ ROWS_PER_BATCH = 4096
 
 
 class SimilarityModel:
-    """A `core.types.TextModel` of kind "similarity" over any `Embedder`.
+    """A `core.runs.TextModel` of kind "similarity" over any `Embedder`.
 
     A label's vector is the mean over its wordings, as the SCE's is (`ml.sce.model`). With ``multi_label`` the
     probabilities are those of an uncalibrated `YesNo`.

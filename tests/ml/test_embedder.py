@@ -304,7 +304,7 @@ def test_other_errors_are_bugs_and_stay_what_they_are() -> None:
 
 
 def test_dict_cache_keeps_the_protocol() -> None:
-    """The stand-in of these tests behaves as `core.types.VectorCache` says."""
+    """The stand-in of these tests behaves as `core.runs.VectorCache` says."""
 
     def look(texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
         return cache.get("e", texts)

@@ -142,7 +142,7 @@ def test_loading_needs_neither_transformers_nor_sentence_transformers(tmp_path: 
     code = (
         "import sys\n"
         "from sce_desktop.ml.sce.model import SCEModel\n"
-        "from sce_desktop.core.types import Label as L\n"
+        "from sce_desktop.core.annotations import Label as L\n"
         "import sce_desktop.ml.similarity, sce_desktop.ml.hub.session, sce_desktop.ml.classifier\n"
         f"SCEModel.from_pretrained({str(folder)!r}).probabilities(['late'], [L('late'), L('refund')])\n"
         "heavy = ('transformers', 'sentence_transformers', 'pandas', 'PySide6')\n"

@@ -313,7 +313,7 @@ def test_sce_multi_is_a_package(tmp_path: Path) -> None:
         ignore=shutil.ignore_patterns("__pycache__"),
     )
     (tmp_path / "target" / "sce_desktop" / "_bundled" / "models").mkdir(parents=True)
-    code = "from sce_desktop.ml import catalog; print(catalog.resolve('sce-multi'))"
+    code = "from sce_desktop.ml.hub import catalog; print(catalog.resolve('sce-multi'))"
     where = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

@@ -45,7 +45,7 @@ train flight hotel weather green red blue one two three new old more very never 
 
 
 class DictCache:
-    """A `core.types.VectorCache` in memory."""
+    """A `core.runs.VectorCache` in memory."""
 
     def __init__(self) -> None:
         self._vectors: dict[tuple[str, str], FloatArray] = {}

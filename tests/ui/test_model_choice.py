@@ -43,7 +43,7 @@ NOT_READ = "The rows are in German, which sce-mini cannot read."
 @pytest.fixture(autouse=True)
 def unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """No model is loaded."""
-    monkeypatch.setattr(work.ModelShelf, "load", lambda *_args, **_keywords: [])
+    monkeypatch.setattr(work.ModelCache, "load", lambda *_args, **_keywords: [])
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def valid(text: str) -> str:
 
 
 def as_read(cells: Iterable[str | None], types: str) -> list[str | Missing | None]:
-    """Return the cells of a row as a writer of JSON wants them, by what each was (`core.types.CellType`)."""
+    """Return the cells of a row as a writer of JSON wants them, by what each was (`core.tables.CellType`)."""
     return [
         cell if kind == CellType.TEXT else MISSING if kind == CellType.MISSING else _value(cell)
         for cell, kind in zip(cells, types, strict=True)

@@ -91,7 +91,7 @@ def make_frame(lm: LanguageModel, prompt: Prompt, labels: Sequence[Label], most:
 
 
 class PromptedLLM:
-    """A `core.types.TextModel` of kind "llm". Label names alone count, not synonyms or descriptions.
+    """A `core.runs.TextModel` of kind "llm". Label names alone count, not synonyms or descriptions.
 
     Args:
         lm: The language model.

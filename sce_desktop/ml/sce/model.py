@@ -69,7 +69,7 @@ class SCEModel(
     pipeline_tag="zero-shot-classification",
     model_card_template=model_card.TEMPLATE,
 ):
-    """A `core.types.TextModel` of kind "sce". Its weights must not change once it has scored.
+    """A `core.runs.TextModel` of kind "sce". Its weights must not change once it has scored.
 
     Args:
         config: What config.json will say.

@@ -53,7 +53,7 @@ class _DamagedError(Exception):
 
 
 class VectorCache:
-    """Implements `sce_desktop.core.types.VectorCache`; safe across threads and processes.
+    """Implements `sce_desktop.core.runs.VectorCache`; safe across threads and processes.
 
     ``max_bytes`` bounds the vectors in the file, which does not shrink but is used again.
     """
