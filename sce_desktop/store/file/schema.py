@@ -70,7 +70,7 @@ text_hash_index = sa.Index("ix_rows_text_hash", rows.c.blank, rows.c.text_hash)
 """Made after the first import and not while it runs: that is faster."""
 
 cell_types = sa.Table(
-    # What the cells of rows were where they came from JSON: a letter a cell (core.types.CellType). Rows that
+    # What the cells of rows were where they came from JSON: a letter a cell (core.tables.CellType). Rows that
     # follow each other with the same letters share a record; those of texts alone have none.
     "cell_types",
     metadata,
