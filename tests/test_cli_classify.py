@@ -300,7 +300,7 @@ def test_evaluate_for_people(table: str, model: str, capsys: pytest.CaptureFixtu
     arguments = ["evaluate", table, "--text", "text", "--gold", "topic", "--model", model, "--max-rows", "2"]
     assert cli.main([*arguments, "--baseline", f"similarity=similarity:{model}"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "2 rows, 2 labels (left out: 1 without text)"
+    assert lines[0] == "2 rows, 2 labels (excluded: 1 without text)"
     assert "macro-F1" in lines[1]
     assert lines[4:] == [f"similarity: {model}"]
 

@@ -73,8 +73,8 @@ def test_the_folder_is_a_model(
     out = tmp_path / "mine"
     assert finetune(table, out, model) == 0
     told = capsys.readouterr().out
-    assert "Learned 3 labels from 18 rows" in told
-    assert "each left out of training once" in told
+    assert "Fine-tuned on 18 rows with 3 labels" in told
+    assert "cross-validated:" in told
     assert "not calibrated yet" in told
     assert {p.name for p in out.iterdir()} == {
         "model.safetensors",

@@ -173,7 +173,7 @@ def test_without_room_the_search_index_is_left_for_later(
 ) -> None:
     path = str(tmp_path / "p.sce")
     for arguments, done in (
-        (["create", path, str(table), "--text", "text"], "The project is made. "),
+        (["create", path, str(table), "--text", "text"], "The project was created. "),
         (["add", path, str(table)], "The rows are added. "),
     ):
         assert cli.main(["project", *arguments]) == 0
@@ -200,7 +200,7 @@ def test_an_index_that_finds_no_room_does_not_say_to_add_the_rows_again(
     monkeypatch.setattr(search, "_index_some", fail)
     assert cli.main(["project", "create", path, str(table), "--text", "text"]) == 0
     told = capsys.readouterr().err
-    assert "The project is made. The search index was not built (The disk is full): searching works" in told
+    assert "The project was created. The search index was not built (The disk is full): searching works" in told
     assert "do this again" not in told
 
 
