@@ -205,7 +205,7 @@ def test_look_alikes_and_codes_are_told(
     )
     err = capsys.readouterr().err
     assert "'Billing', 'BILLING'" in err
-    assert "'7' say nothing" in err
+    assert "“7”. Use descriptive names." in err
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_look_alikes_and_codes_are_told(
     [
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "in.csv", "picture"),
         (b"PK\x05\x06" + bytes(18), "in.zip", ""),
-        (b"id,comment\n1,x\n", "in.csv", "no column 'text'"),
+        (b"id,comment\n1,x\n", "in.csv", "no column “text”"),
         (b"", "in.csv", "empty"),
         (None, "folder", "folder"),
         (None, "absent.csv", "absent.csv"),
@@ -395,7 +395,7 @@ def test_a_column_without_a_gold_label(
             model,
         ]
         assert cli.main(arguments) == 2
-        assert "There is no label in column “gold”" in capsys.readouterr().err
+        assert "Column “gold” has no labels" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_only_the_result_of_a_fine_tune_is_replaced(
         assert {file: file.read_bytes() for file in place.rglob("*") if file.is_file()} == before
         return capsys.readouterr().err
 
-    assert "is the model that is to be fine-tuned: choose another name." in refused(Path(model))
+    assert "is the model to fine-tune: choose another name." in refused(Path(model))
     other = tiny_sce(tmp_path / "other")
     said = "already exists and is not the result of a fine-tune: choose another name, or add --force"
     assert said in refused(other)

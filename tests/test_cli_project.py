@@ -68,7 +68,7 @@ def test_lists_of_labels_are_taken_apart(
     made = json.loads(out)
     assert (made["labels"], made["multi_label"]) == (["Desire", "Disgust"], True)
     assert made["decided"]["labelled"] == (2 if use == "annotations" else 0)
-    assert "“tags” holds lists of labels: each name in them is a label by itself" in err
+    assert "“tags” has lists of labels. Each name in them is a label" in err
     other = as_json(capsys, "create", str(tmp_path / "b.sce"), *create[2:], "--gold-as", use, "--no-lists")
     assert (other["labels"], other["multi_label"]) == (['["Desire", "Disgust"]', '["Disgust"]'], False)
 
@@ -179,7 +179,7 @@ def test_create_with_a_column_without_a_label(tmp_path: Path, capsys: pytest.Cap
     assert (
         run("create", str(tmp_path / "p.sce"), str(path), "--text", "text", "--gold", "gold", "--json") == 0
     )
-    assert "There is no label in column “gold”: no row is labelled." in capsys.readouterr().err
+    assert "Column “gold” has no labels: no row was labelled." in capsys.readouterr().err
 
 
 def test_score_tells_of_scripts_that_the_model_cannot_read(

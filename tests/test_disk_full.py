@@ -219,7 +219,7 @@ def test_gold_labels_that_find_no_room_do_not_make_one_add_the_rows_again(
         assert (report.rows, project.row_count()) == (2, 3)
         (told,) = progress.warnings
         assert told == (
-            "The rows are added, but their gold labels are not (The disk is full). "
+            "The rows were added, but their gold labels were not (The disk is full). "
             "Do not add the table again."
         )
         assert GOLD not in {coder.name for coder in project.coders()}

@@ -130,7 +130,7 @@ def test_rows_are_counted(tmp_path: Path) -> None:
 )
 def test_no_workbook(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(UserError, match="no Excel workbook"):
+    with pytest.raises(UserError, match="not an Excel workbook"):
         read(tmp_path / name)
 
 
@@ -186,7 +186,7 @@ def test_formulas_without_a_saved_result_are_told_and_their_rows_kept(tmp_path: 
         (3, "A3, B3"),
         (4, "B4"),
     ]
-    assert "a formula without a saved result, read as empty" in result.table.problems[1].message
+    assert "a formula without a saved result was read as empty" in result.table.problems[1].message
 
 
 def test_a_formula_without_a_result_is_no_header(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_what_is_no_table_is_said_in_one_sentence(tmp_path: Path, name: str, con
 def test_an_archive_is_no_table(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a.csv", "id,text\n1,x\n")
-    with pytest.raises(UserError, match="no Excel workbook"):
+    with pytest.raises(UserError, match="not an Excel workbook"):
         open_table(tmp_path / "a.zip")
 
 

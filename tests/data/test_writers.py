@@ -224,7 +224,7 @@ def test_an_emoji_counts_two_in_excel_and_the_message_says_so(tmp_path: Path) ->
     assert read(tmp_path / "a.xlsx").rows == [("👍" * 16_383 + "x",)]
     with pytest.raises(UserError, match="16,384 characters, which Excel counts as 32,768"):
         write_table(tmp_path / "b.xlsx", ["text"], [[["👍" * 16_384]]])
-    with pytest.raises(UserError, match="a cell of 32,768 characters and Excel holds 32,767"):
+    with pytest.raises(UserError, match="a cell of 32,768 characters, and Excel holds at most 32,767"):
         write_table(tmp_path / "b.xlsx", ["text"], [[["x" * 32_768]]])
 
 

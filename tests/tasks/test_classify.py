@@ -165,7 +165,7 @@ def test_problems_of_the_table_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"text_columns": ["comment"]}, "no column 'comment'"),
+        ({"text_columns": ["comment"]}, "no column “comment”"),
         ({"labels": None}, "carries no labels"),
         ({"model": "absent"}, "absent"),
         ({"output": "in.csv"}, "replace the table itself"),

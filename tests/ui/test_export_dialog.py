@@ -83,7 +83,7 @@ def test_number_told_is_the_number_written(
     dialog = make(qtbot, controllers)
     dialog.path.setText(str(tmp_path / "out.csv"))
     dialog.rows_buttons[only].setChecked(True)
-    assert dialog.summary.text() == f"{count:,} rows will be written"
+    assert dialog.summary.text() == f"{count:,} rows will be exported"
     rows = export(qtbot, controllers, dialog)
     assert len(rows) == count
     assert [int(row["id"]) for row in rows] == list(range(ROWS, ROWS - count, -1))
@@ -108,7 +108,7 @@ def test_labelled_rows_are_those_that_the_status_bar_counts(
     button = dialog.rows_buttons["labelled"]
     button.setChecked(True)
     assert button.text() == "Labelled rows  ·  301"
-    assert dialog.summary.text() == "301 rows will be written, 2 of them decided as “none of these”"
+    assert dialog.summary.text() == "301 rows will be exported, 2 marked “none of these”"
     rows = export(qtbot, controllers, dialog)
     assert [row["id"] for row in rows if row["decided"] == "none"] == [str(ROWS - 299), str(ROWS - 399)]
     assert len(rows) == 301
@@ -168,7 +168,7 @@ def test_excel_safe_is_offered_and_explained(
 ) -> None:
     """X1."""
     assert "negative numbers" in dialog.excel_hint.text()
-    assert "Separated by semicolon" in dialog.excel_hint.text()
+    assert "Delimiter: Semicolon, as imported." in dialog.excel_hint.text()
     dialog.excel_safe.setChecked(True)
     assert export(qtbot, controllers, dialog)[0]["formula"].startswith("'")
 
