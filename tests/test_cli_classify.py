@@ -115,7 +115,7 @@ def test_a_summary_for_people(
     assert capsys.readouterr().out.startswith("3 of 4 rows classified into 1 label in ")
 
 
-def test_the_order_of_labels_changes_nothing(table: str, model: str, tmp_path: Path) -> None:  # X3
+def test_the_order_of_labels_changes_nothing(table: str, model: str, tmp_path: Path) -> None:
     names = ["damaged", "late", "praise", "price", "lost"]
     found = []
     for number in range(4):
@@ -182,7 +182,7 @@ def test_one_label_is_a_yes_or_no(table: str, model: str, tmp_path: Path) -> Non
     [
         ([], "carries no labels"),
         (["late", "late"], "there twice"),
-        (["complaint", "complaint "], "there twice"),  # B15
+        (["complaint", "complaint "], "there twice"),
         (["late", " "], "no name"),
     ],
 )
@@ -323,7 +323,7 @@ def test_evaluate_lists_of_labels(model: str, tmp_path: Path, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["labels"] == ['["damaged", "late"]', '["late"]', "[]"]
 
 
-def test_a_very_long_cell(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # B06
+def test_a_very_long_cell(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "in.csv"
     long = "late " * 60_000
     path.write_text(f"text\n{long}\nok\n", encoding="utf-8")

@@ -30,7 +30,7 @@ def scores(*rows: list[float], none: list[float] | None = None) -> Scores:
 def test_a_column_is_matched_exactly_as_shown() -> None:
     columns = ("id", " text ", "text")
     progress = SilentProgress()
-    assert find_column(columns, " text ", progress) == 1  # X5
+    assert find_column(columns, " text ", progress) == 1
     assert find_column(columns, "text", progress) == 2
     assert progress.warnings == []
 

@@ -162,9 +162,8 @@ def tell_problems(problems: Sequence[TableProblem], count: int, progress: Progre
 def _in_a_row(sentences: Sequence[str], count: int) -> str:
     """Join what is shown of ``count`` things, with how many there are besides."""
     more = count - len(sentences)
-    return "; ".join(
-        (*sentences, *([ngettext("and {count} more", "and {count} more", more)] if more else []))
-    )
+    rest = [ngettext("and {count} more", "and {count} more", more)] if more else []
+    return "; ".join((*sentences, *rest))
 
 
 class ModelColumns:

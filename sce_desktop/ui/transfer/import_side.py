@@ -23,7 +23,8 @@ class ImportSide(QScrollArea):
         self._columns = columns
         self._inside = QWidget()
         form = QVBoxLayout(self._inside)
-        form.setContentsMargins(0, 0, px(SPACE_M), 0)
+        before_bar = px(SPACE_M)  # which stands at the end of a line, wherever that is
+        form.setContentsMargins(*((before_bar, 0, 0, 0) if self.isRightToLeft() else (0, 0, before_bar, 0)))
         form.setSpacing(px(SPACE_S))
         for place, group in enumerate(groups):
             if place:
