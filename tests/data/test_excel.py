@@ -97,7 +97,7 @@ def test_the_sheet_and_the_header_row_can_be_chosen(tmp_path: Path) -> None:
     assert read(path, sheet="Third").columns == ("only",)
     assert read(path, sheet="Über uns", header_row=0).rows == [("Report", None), ("id", "text"), ("1", "x")]
     for options, said in (
-        ({"sheet": "Missing"}, "no sheet “Missing”, but “Empty”, “Über uns”, “Third”"),
+        ({"sheet": "Missing"}, "no sheet “Missing”. Choose from: “Empty”, “Über uns” and “Third”"),
         ({"sheet": "Empty"}, "The sheet “Empty” of book.xlsx has no filled cell"),
         ({"header_row": 9}, "no header in row 9"),
     ):

@@ -222,7 +222,7 @@ def test_what_would_take_gigabytes_is_refused_before_it_is_read(
 def test_a_document_that_is_too_big(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "MAX_LINE", 50)
     for content in (json.dumps({"data": RECORDS}, indent=1), json.dumps(RECORDS)):
-        with pytest.raises(UserError, match="too big"):
+        with pytest.raises(UserError, match="too large"):
             read_bytes(tmp_path, content, "a.json")
     assert len(read_bytes(tmp_path, '{"a":"x"}\n' * 20, "a.json").rows) == 20
 

@@ -138,7 +138,7 @@ def test_ods_with_empty_space_behind_the_table(tmp_path: Path) -> None:
     ],
 )
 def test_ods_that_repeats_without_end(tmp_path: Path, row: str) -> None:
-    with pytest.raises(UserError, match="cells, empty ones counted"):
+    with pytest.raises(UserError, match="cells, including empty ones"):
         read(ods(tmp_path / "a.ods", ods_row(("text", 1)), row))
 
 

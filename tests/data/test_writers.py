@@ -261,7 +261,7 @@ def test_no_rows(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["a.doc", "a", "a.csv.gz", "xlsx"])
 def test_an_unknown_kind(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UserError, match="should end in"):
+    with pytest.raises(UserError, match="must end in"):
         write_table(tmp_path / name, ["a"], [])
 
 
@@ -381,7 +381,7 @@ def test_places_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(UserError, match="is a folder"):
         write_table(tmp_path / "folder.csv", ["a"], [])
-    with pytest.raises(UserError, match="no folder"):
+    with pytest.raises(UserError, match="does not exist"):
         write_table(tmp_path / "missing" / "a.csv", ["a"], [])
     with pytest.raises(UserError, match="too long: choose a shorter one"):
         write_table(tmp_path / ("x" * 300 + ".csv"), ["a"], [])
