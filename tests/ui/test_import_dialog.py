@@ -137,7 +137,6 @@ def test_where_the_rows_of_a_document_are_is_told(
 def test_encoding_is_guessed_and_shown(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path, encoding: str, shown: str
 ) -> None:
-    """B01."""
     path = tmp_path / "a.csv"
     path.write_bytes("id,text\n1,Müsli für Zoë – 5 €\n".encode(encoding))
     dialog = show(qtbot, controllers, path)
@@ -160,7 +159,6 @@ def test_another_encoding_is_previewed_at_once(
 
 
 def test_header_has_no_byte_order_mark(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
-    """B02."""
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbftext,label\nroof leaks,damage\n")
     dialog = show(qtbot, controllers, path)
@@ -193,7 +191,6 @@ def test_delimiter_header_and_quotes_are_changed_live(
 def test_problems_are_listed_and_quotes_can_be_text(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B04."""
     path = tmp_path / "a.csv"
     path.write_text(
         'id;text\n1;"Fast" delivery, slow refund\n2;"she said ""never again"""\n3;5" pipe\n'
@@ -256,7 +253,7 @@ def test_marks_say_why(qtbot: QtBot, controllers: Controllers, parcels: Path) ->
 def test_long_cells_and_tags_are_shown_plainly(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B06."""
+    """No cell is too long."""
     path = tmp_path / "a.csv"
     path.write_text(f"text\n{'word ' * 60000}\n<b>ok</b>\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path)
@@ -297,7 +294,7 @@ def test_a_label_column_becomes_imported_annotations(
     choose(dialog.columns.use, False)
     settle(qtbot, dialog)
     assert dialog.columns.merge.isVisible()
-    assert "“Billing”, “billing ”, “BILLING”" in dialog.columns.alike.text()
+    assert "“Billing”, “billing ” and “BILLING”" in dialog.columns.alike.text()
     project = imported(qtbot, controllers, dialog)
     assert [label.name for label in controllers.workspace.labels] == [
         "Billing",
@@ -483,7 +480,7 @@ def test_a_column_that_somebody_has_begun_is_offered_as_annotations(
 def test_labels_that_look_alike_are_merged_if_wanted(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B14."""
+    """As typed unless told to merge."""
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path)
