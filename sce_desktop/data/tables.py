@@ -69,7 +69,7 @@ def _open(path: Path, options: TableOptions) -> Table:
         codec_name(options.encoding)
     with reading(path), path.open("rb") as file:
         gzipped = file.read(2) == GZIP_MAGIC
-    head, _ = next(byte_chunks(path, size), (b"", 1.0))
+    head, _fraction = next(byte_chunks(path, size), (b"", 1.0))
     if not head:
         raise UserError(_("{file} is empty: choose a table with at least a header line.", file=path.name))
     ending = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
