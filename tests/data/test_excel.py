@@ -183,7 +183,7 @@ def test_formulas_without_a_saved_result_are_told_and_their_rows_kept(tmp_path: 
     result = read(path)
     assert result.rows == [("saved", None), (None, None), ("3", None)]
     assert [(p.line, p.message.partition(":")[0]) for p in result.table.problems] == [
-        (3, "A3, B3"),
+        (3, "A3 and B3"),
         (4, "B4"),
     ]
     assert "a formula without a saved result was read as empty" in result.table.problems[1].message
