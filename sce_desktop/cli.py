@@ -179,7 +179,7 @@ class _CheckedStdout(io.TextIOBase):
             _drop(self._stream)
             raise UserError(
                 f"The output could not be written ({error.strerror or error}): send it elsewhere. "
-                "What the command has done besides stays."
+                "Everything else that the command did is kept."
             ) from error
 
 

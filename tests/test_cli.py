@@ -111,6 +111,7 @@ def test_the_network_is_off_unless_asked_for(tmp_path: Path) -> None:
         (["frobnicate"], "frobnicate"),
         (["finetune", "t.csv"], "finetune"),
         (["project"], "ACTION"),
+        (["models", "download"], "NAME"),
         (["models", "get"], "NAME"),
         (["--frobnicate"], "COMMAND"),
     ],
@@ -130,6 +131,42 @@ def test_help_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     assert cli.main(["classify", "--help"]) == 0
     assert "--labels-file" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["classify", "t.csv", "--text", "a", "-o", "o.csv"],
+        ["evaluate", "t.csv", "--text", "a", "--gold", "b"],
+        ["benchmark", "data"],
+        ["project", "score", "p.sce"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_whole_table_is_the_old_name_of_joint(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    parser = cli.build_parser()
+    kept = command[0] == "project"
+    assert parser.parse_args(command).whole_table is (None if kept else False)
+    for option in ("--joint", "--whole-table"):
+        assert parser.parse_args([*command, option]).whole_table is True
+    if kept:
+        for option in ("--no-joint", "--no-whole-table"):
+            assert parser.parse_args([*command, option]).whole_table is False
+    assert cli.main([*command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "--joint" in shown
+    assert "whole-table" not in shown
+
+
+def test_get_is_the_old_name_of_download(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = cli.build_parser()
+    arguments = ["e5", "--from", "https://example.org/e5.whl", "--allow-code"]
+    new, old = (vars(parser.parse_args(["models", name, *arguments])) for name in ("download", "get"))
+    assert new == old
+    assert cli.main(["models", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "download a model" in shown
+    assert "get" not in shown
 
 
 def test_what_follows_a_name_option_is_a_name() -> None:
@@ -164,7 +201,7 @@ def test_no_window_without_a_display_or_pyside(
     assert cli.main(["gui"]) == 2
     assert "PySide6" in capsys.readouterr().err
     assert cli.main(["gui", str(tmp_path / "absent.sce")]) == 2
-    assert "no file" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
 
 
 def test_no_window_without_the_libraries_of_the_system() -> None:

@@ -115,7 +115,7 @@ def test_a_summary_for_people(
     assert capsys.readouterr().out.startswith("3 of 4 rows classified into 1 label in ")
 
 
-def test_the_order_of_labels_changes_nothing(table: str, model: str, tmp_path: Path) -> None:  # X3
+def test_the_order_of_labels_changes_nothing(table: str, model: str, tmp_path: Path) -> None:
     names = ["damaged", "late", "praise", "price", "lost"]
     found = []
     for number in range(4):
@@ -182,7 +182,7 @@ def test_one_label_is_a_yes_or_no(table: str, model: str, tmp_path: Path) -> Non
     [
         ([], "carries no labels"),
         (["late", "late"], "there twice"),
-        (["complaint", "complaint "], "there twice"),  # B15
+        (["complaint", "complaint "], "there twice"),
         (["late", " "], "no name"),
     ],
 )
@@ -205,7 +205,7 @@ def test_look_alikes_and_codes_are_told(
     )
     err = capsys.readouterr().err
     assert "'Billing', 'BILLING'" in err
-    assert "'7' say nothing" in err
+    assert "“7”. Use descriptive names." in err
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_look_alikes_and_codes_are_told(
     [
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "in.csv", "picture"),
         (b"PK\x05\x06" + bytes(18), "in.zip", ""),
-        (b"id,comment\n1,x\n", "in.csv", "no column 'text'"),
+        (b"id,comment\n1,x\n", "in.csv", "no column “text”"),
         (b"", "in.csv", "empty"),
         (None, "folder", "folder"),
         (None, "absent.csv", "absent.csv"),
@@ -300,7 +300,7 @@ def test_evaluate_for_people(table: str, model: str, capsys: pytest.CaptureFixtu
     arguments = ["evaluate", table, "--text", "text", "--gold", "topic", "--model", model, "--max-rows", "2"]
     assert cli.main([*arguments, "--baseline", f"similarity=similarity:{model}"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "2 rows, 2 labels (left out: 1 without text)"
+    assert lines[0] == "2 rows, 2 labels (excluded: 1 without text)"
     assert "macro-F1" in lines[1]
     assert lines[4:] == [f"similarity: {model}"]
 
@@ -323,7 +323,7 @@ def test_evaluate_lists_of_labels(model: str, tmp_path: Path, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["labels"] == ['["damaged", "late"]', '["late"]', "[]"]
 
 
-def test_a_very_long_cell(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # B06
+def test_a_very_long_cell(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "in.csv"
     long = "late " * 60_000
     path.write_text(f"text\n{long}\nok\n", encoding="utf-8")
@@ -395,7 +395,7 @@ def test_a_column_without_a_gold_label(
             model,
         ]
         assert cli.main(arguments) == 2
-        assert "There is no label in column “gold”" in capsys.readouterr().err
+        assert "Column “gold” has no labels" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_the_folder_is_a_model(
     out = tmp_path / "mine"
     assert finetune(table, out, model) == 0
     told = capsys.readouterr().out
-    assert "Learned 3 labels from 18 rows" in told
-    assert "each left out of training once" in told
+    assert "Fine-tuned on 18 rows with 3 labels" in told
+    assert "cross-validated:" in told
     assert "not calibrated yet" in told
     assert {p.name for p in out.iterdir()} == {
         "model.safetensors",
@@ -120,7 +120,7 @@ def test_only_the_result_of_a_fine_tune_is_replaced(
         assert {file: file.read_bytes() for file in place.rglob("*") if file.is_file()} == before
         return capsys.readouterr().err
 
-    assert "is the model that is to be fine-tuned: choose another name." in refused(Path(model))
+    assert "is the model to fine-tune: choose another name." in refused(Path(model))
     other = tiny_sce(tmp_path / "other")
     said = "already exists and is not the result of a fine-tune: choose another name, or add --force"
     assert said in refused(other)

@@ -89,7 +89,7 @@ def test_doctor(model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert "cannot be used, the installed torch has no CUDA" in out
     assert "processor: AVX-512 VNNI" in out
     assert "precision: float32 on cpu (possible: float32, int8)" in out
-    assert "All is well." in out
+    assert "No problems found." in out
 
 
 def test_a_model_that_sorts_wrongly_is_told(

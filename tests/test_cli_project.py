@@ -68,7 +68,7 @@ def test_lists_of_labels_are_taken_apart(
     made = json.loads(out)
     assert (made["labels"], made["multi_label"]) == (["Desire", "Disgust"], True)
     assert made["decided"]["labelled"] == (2 if use == "annotations" else 0)
-    assert "“tags” holds lists of labels: each name in them is a label by itself" in err
+    assert "“tags” has lists of labels. Each name in them is a label" in err
     other = as_json(capsys, "create", str(tmp_path / "b.sce"), *create[2:], "--gold-as", use, "--no-lists")
     assert (other["labels"], other["multi_label"]) == (['["Desire", "Disgust"]', '["Disgust"]'], False)
 
@@ -87,7 +87,7 @@ def test_create_and_info(table: str, tmp_path: Path, capsys: pytest.CaptureFixtu
         assert database.execute("SELECT searchable_to FROM project").fetchone() == (4,)
 
 
-def test_score_with_the_whole_table_and_what_is_kept_of_it(
+def test_joint_scores_and_what_is_kept_of_it(
     project: str, model: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def shown(*arguments: str) -> str:
@@ -96,13 +96,13 @@ def test_score_with_the_whole_table_and_what_is_kept_of_it(
         return str(active)
 
     assert shown() == model
-    assert shown("--whole-table") == f"{model}, whole table"
+    assert shown("--joint") == f"{model}, whole table"
     assert shown() == f"{model}, whole table"  # as the window goes on with it
-    assert shown("--no-whole-table") == model
+    assert shown("--no-joint") == model
     assert shown() == model
-    assert shown("--whole-table") == f"{model}, whole table"
+    assert shown("--joint") == f"{model}, whole table"
     assert shown("--label", "damaged") == model  # one label is asked by itself
-    assert run("score", project, "--model", model, "--whole-table") == 2
+    assert run("score", project, "--model", model, "--joint") == 2
     assert "helps to choose between labels" in capsys.readouterr().err
 
 
@@ -111,20 +111,22 @@ def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
 ) -> None:
     model = str(tiny_sce(tmp_path, name="x, whole table"))
     counted = []
-    for option in ("--no-whole-table", "--whole-table"):
+    for option in ("--no-joint", "--joint"):
         found = as_json(capsys, "score", project, "--model", model, option)
         counted.append((found["whole_table"], found["runs"][-1]["model"], found["runs"][-1]["whole_table"]))
         assert as_json(capsys, "info", project) == found
     assert counted == [(False, model, False), (True, f"{model}, whole table", True)]
 
 
-def test_info_says_whether_the_whole_table_counts(project: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for on, said in ((False, "not counted in"), (True, "counted in")):
+def test_info_says_whether_rows_are_predicted_jointly(
+    project: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for on, said in ((False, "off"), (True, "on")):
         with Project.open(project) as opened:
             opened.use_whole_table(on)
         assert as_json(capsys, "info", project)["whole_table"] is on
         assert run("info", project) == 0
-        assert f"\nwhole table: {said}\n" in capsys.readouterr().out
+        assert f"\njoint prediction: {said}\n" in capsys.readouterr().out
     with Project.open(project) as opened:
         opened.set_labels([Label("damaged")])  # is asked by itself
     assert as_json(capsys, "info", project)["whole_table"] is False
@@ -135,7 +137,7 @@ def test_a_refused_choice_is_not_kept(
 ) -> None:
     path = str(tmp_path / "p.sce")
     assert run("create", path, table, "--text", "text") == 0
-    assert run("score", path, "--model", model, "--whole-table") == 2
+    assert run("score", path, "--model", model, "--joint") == 2
     assert "give at least one label" in capsys.readouterr().err
     with Project.open(path, read_only=True) as project:
         assert not project.whole_table()
@@ -177,7 +179,7 @@ def test_create_with_a_column_without_a_label(tmp_path: Path, capsys: pytest.Cap
     assert (
         run("create", str(tmp_path / "p.sce"), str(path), "--text", "text", "--gold", "gold", "--json") == 0
     )
-    assert "There is no label in column “gold”: no row is labelled." in capsys.readouterr().err
+    assert "Column “gold” has no labels: no row was labelled." in capsys.readouterr().err
 
 
 def test_score_tells_of_scripts_that_the_model_cannot_read(

@@ -28,7 +28,7 @@ def test_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ['She said "never again", then left', "ok"]
     assert create(tmp_path, ESCAPED) == wanted
     told = capsys.readouterr().err
-    assert "Line 2 was read with backslash escapes as “1 | She said" in told
+    assert "Line 2 was read as “1 | She said" in told
     assert "Keep backslashes: --escape none." in told
     assert create(tmp_path, ESCAPED, "--escape", "backslash") == wanted
     assert "backslash" not in capsys.readouterr().err
@@ -93,7 +93,7 @@ def test_the_line_that_looks_like_the_header_is_named(
     assert cli.main(arguments) == 2
     told = capsys.readouterr().err.splitlines()
     assert "Line 3 (“id,text”) looks like the header" in told[0]
-    assert "no column 'text'" in told[-1]
+    assert "no column “text”" in told[-1]
     assert "--header-row 3" in told[-1]
     assert create(tmp_path, content, "--header-row", "3") == ["x", "y"]
 

@@ -173,7 +173,7 @@ def test_without_room_the_search_index_is_left_for_later(
 ) -> None:
     path = str(tmp_path / "p.sce")
     for arguments, done in (
-        (["create", path, str(table), "--text", "text"], "The project is made. "),
+        (["create", path, str(table), "--text", "text"], "The project was created. "),
         (["add", path, str(table)], "The rows are added. "),
     ):
         assert cli.main(["project", *arguments]) == 0
@@ -200,7 +200,8 @@ def test_an_index_that_finds_no_room_does_not_say_to_add_the_rows_again(
     monkeypatch.setattr(search, "_index_some", fail)
     assert cli.main(["project", "create", path, str(table), "--text", "text"]) == 0
     told = capsys.readouterr().err
-    assert "The project is made. The search index was not built (The disk is full): searching works" in told
+    failed = "The search index was not built (The disk is full): searching works"
+    assert f"The project was created. {failed}" in told
     assert "do this again" not in told
 
 
@@ -219,7 +220,7 @@ def test_gold_labels_that_find_no_room_do_not_make_one_add_the_rows_again(
         assert (report.rows, project.row_count()) == (2, 3)
         (told,) = progress.warnings
         assert told == (
-            "The rows are added, but their gold labels are not (The disk is full). "
+            "The rows were added, but their gold labels were not (The disk is full). "
             "Do not add the table again."
         )
         assert GOLD not in {coder.name for coder in project.coders()}

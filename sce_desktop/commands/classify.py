@@ -13,8 +13,8 @@ from sce_desktop.core.words import plural
 
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
-    parser = options.add_parser(commands, "classify", "sort the rows of a table into labels")
-    parser.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    parser = options.add_parser(commands, "classify", "predict labels for the rows of a table")
+    parser.add_argument("table", type=Path, metavar="TABLE", help="CSV, TSV, XLSX, Parquet or JSON Lines")
     options.add_text(parser)
     options.add_labels(parser)
     parser.add_argument(
@@ -23,20 +23,17 @@ def add_command(commands: options.Commands) -> None:
         type=Path,
         required=True,
         metavar="OUT",
-        help="where the result goes; its ending says which kind of table; "
-        "an older result of the same command is replaced",
+        help="file to write; its ending sets the format; an earlier result of the same command is replaced",
     )
     options.add_force(parser)
     options.add_threshold(parser)
-    parser.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
+    parser.add_argument("--multi-label", action="store_true", help="a row may have several labels, or none")
     parser.add_argument(
-        "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
+        "--excel-safe", action="store_true", help="csv, tsv: protect against formulas (CSV injection)"
     )
     options.add_models(parser)
-    options.add_whole_table(parser)
-    parser.add_argument(
-        "--batch-size", type=options.whole_number(1), metavar="N", help="rows read and scored at once"
-    )
+    options.add_joint(parser)
+    parser.add_argument("--batch-size", type=options.whole_number(1), metavar="N", help="rows per batch")
     options.add_table(parser)
     options.add_json(parser)
     parser.set_defaults(run=run)

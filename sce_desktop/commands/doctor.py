@@ -12,7 +12,9 @@ EXIT_PROBLEMS = 2
 
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
-    parser = options.add_parser(commands, "doctor", "check versions, devices, paths and models, and try them")
+    parser = options.add_parser(
+        commands, "doctor", "check versions, devices, paths and models, and run a self-test"
+    )
     options.add_json(parser)
     parser.set_defaults(run=run)
 
@@ -30,7 +32,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         for device in found["devices"]:
             use = "" if device["usable"] else f": cannot be used, {device['problem']}"
             print(f"device: {device['name']} ({device['description']}){use}")
-        instructions = ", ".join(found["cpu_instructions"]) or "no instructions for fewer bits"
+        instructions = ", ".join(found["cpu_instructions"]) or "no instructions for lower precision"
         print(f"processor: {instructions}")
         used, possible = found["precision"]["used"], ", ".join(found["precision"]["possible"])
         print(f"precision: {used} on {found['precision']['device']} (possible: {possible})")
@@ -39,5 +41,5 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         for model in found["models"]:
             print(f"model: {model['name']} {model['problem'] or 'ok'} {model['sha256']}")
         print(f"self-test: {found['self_test']['problem'] or 'ok'}")
-        print("All is well." if found["ok"] else "Something is wrong: see above.")
+        print("No problems found." if found["ok"] else "Problems found: see above.")
     return 0 if found["ok"] else EXIT_PROBLEMS

@@ -1,4 +1,4 @@
-"""``evaluate`` and ``benchmark``: how often models are right, on a table and on the benchmark sets."""
+"""``evaluate`` and ``benchmark``: the accuracy of models, on a table and on the benchmark sets."""
 
 from __future__ import annotations
 
@@ -22,26 +22,22 @@ PARTS = ("benchmark", "validation", "train-test", "all", "multilingual")
 
 def add_command(commands: options.Commands) -> None:
     """Add both commands."""
-    parser = options.add_parser(
-        commands, "evaluate", "measure models on a table whose right labels are known"
-    )
-    parser.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    parser = options.add_parser(commands, "evaluate", "evaluate models on a table with gold labels")
+    parser.add_argument("table", type=Path, metavar="TABLE", help="CSV, TSV, XLSX, Parquet or JSON Lines")
     options.add_text(parser)
-    parser.add_argument(
-        "--gold", required=True, metavar="COLUMN", help="header of the column of right labels"
-    )
+    parser.add_argument("--gold", required=True, metavar="COLUMN", help="header of the column of gold labels")
     options.add_lists(parser)
     options.add_merge(parser)
     options.add_labels(parser)
     _add_max_rows(parser)
     _add_order_check(parser)
     options.add_models(parser, several=True)
-    options.add_whole_table(parser)
+    options.add_joint(parser)
     options.add_table(parser)
     options.add_json(parser)
     parser.set_defaults(run=run_evaluate)
 
-    parser = options.add_parser(commands, "benchmark", "measure models on a folder of labelled sets")
+    parser = options.add_parser(commands, "benchmark", "evaluate models on a folder of labelled sets")
     parser.add_argument(
         "data",
         type=Path,
@@ -52,7 +48,7 @@ def add_command(commands: options.Commands) -> None:
     parser.add_argument(
         "--part",
         choices=PARTS,
-        help="which sets (default: benchmark; with --few-shot six of them; all leaves multilingual out)",
+        help="which sets (default: benchmark; with --few-shot six of them; all excludes multilingual)",
     )
     parser.add_argument("--sets", type=_names, metavar="NAMES", help="only these sets, separated by commas")
     parser.add_argument(
@@ -61,43 +57,43 @@ def add_command(commands: options.Commands) -> None:
     parser.add_argument(
         "--balance-labels",
         action="store_true",
-        help="take away each table's lean towards some labels; skewed resamples show what that costs",
+        help="correct for label imbalance in each table; imbalanced resamples show what that costs",
     )
-    options.add_whole_table(parser)
+    options.add_joint(parser)
     _add_max_rows(parser)
     _add_order_check(parser)
     parser.add_argument(
         "--few-shot",
         action="store_true",
-        help="instead: how good the model gets with 1 to 64 labelled rows a label, beside simpler ways",
+        help="instead: accuracy with 1 to 64 labelled rows per label, compared with simpler methods",
     )
     parser.add_argument(
         "--draws",
         type=options.whole_number(1),
         default=10,
         metavar="N",
-        help="random choices of rows for each size with --few-shot (default: 10)",
+        help="with --few-shot: random draws of rows for each size (default: 10)",
     )
     parser.add_argument(
         "--sizes",
         type=_sizes,
         metavar="SIZES",
-        help="rows a label with --few-shot, separated by commas (default: 1,2,4,8,16,32,64)",
+        help="with --few-shot: rows per label, separated by commas (default: 1,2,4,8,16,32,64)",
     )
     parser.add_argument(
         "--setfit",
         action="store_true",
-        help="with --few-shot: SetFit too, at 8 and 16 rows a label in 3 draws (slow; the extra setfit)",
+        help="with --few-shot: also SetFit, at 8 and 16 rows per label in 3 draws (slow; extra setfit)",
     )
     parser.add_argument(
         "--trained-head",
         action="store_true",
-        help="with --few-shot: train the weights of the SCE too, which the fine-tune leaves as they are",
+        help="with --few-shot: also train the SCE's weights, which the fine-tune keeps unchanged",
     )
     parser.add_argument(
         "--adapt-embedder",
         action="store_true",
-        help="with --few-shot: the slower fine-tune too, which adapts the text embedder (minutes a draw)",
+        help="with --few-shot: also fine-tune the text encoder (LoRA, minutes per draw)",
     )
     parser.add_argument(
         "--training-time",
@@ -109,7 +105,7 @@ def add_command(commands: options.Commands) -> None:
         type=options.whole_number(1),
         default=50,
         metavar="N",
-        help="optimiser steps of each kind to time (default: 50)",
+        help="optimiser steps to time for each kind (default: 50)",
     )
     options.add_models(parser, several=True)
     options.add_json(parser)
@@ -139,7 +135,7 @@ def _add_order_check(parser: argparse.ArgumentParser) -> None:
         type=options.whole_number(1),
         default=0,
         metavar="N",
-        help="give the labels in N other orders too and say how many answers change",
+        help="label-order sensitivity: share of predictions that change in N other label orders",
     )
 
 
@@ -192,11 +188,11 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         )
         return 0
     size = f"{plural(report.rows, 'row')}, {plural(len(report.labels), 'label')}"
-    print(f"{size}{_left_out(report.skipped)}{_counted_in(args)}")
+    print(f"{size}{_excluded(report.skipped)}{_jointly(args)}")
     if report.multi_label:
-        print("Several labels may fit a row: an answer is right if it is one of them.")
+        print("Multi-label: a prediction is correct if it is one of the row's gold labels.")
     width = max(map(len, report.models))
-    print(f"{'':{width}}  accuracy (95 % interval)  macro-F1    ECE")
+    print(f"{'':{width}}  accuracy (95% interval)   macro-F1    ECE")
     for name, found in report.models.items():
         low, high = found.accuracy_interval
         print(
@@ -205,7 +201,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
         )
     _print_baselines(report.baselines)
     for name, check in report.orders.items():
-        print(f"{name}: {check.changed:.1%} of answers change with the order of the labels.")
+        print(f"{name}: {check.changed:.1%} of predictions change with the order of the labels.")
     return 0
 
 
@@ -215,14 +211,18 @@ def _print_baselines(baselines: dict[str, str]) -> None:
         print(f"{alias}: {model}")
 
 
-def _left_out(skipped: dict[str, int]) -> str:
-    words = {"blank": "without text", "no_gold": "without a right answer", "other_label": "of other labels"}
-    counts = [f"{skipped[key]:,} {said}" for key, said in words.items() if skipped[key]]
-    return f" (left out: {', '.join(counts)})" if counts else ""
+def _excluded(skipped: dict[str, int]) -> str:
+    reasons = {
+        "blank": "without text",
+        "no_gold": "without a gold label",
+        "other_label": "with another gold label",
+    }
+    counts = [f"{skipped[key]:,} {reason}" for key, reason in reasons.items() if skipped[key]]
+    return f" (excluded: {', '.join(counts)})" if counts else ""
 
 
-def _counted_in(args: argparse.Namespace) -> str:
-    return "; the SCE counts in what the other rows say" if args.whole_table else ""
+def _jointly(args: argparse.Namespace) -> str:
+    return "; the SCE predicts rows jointly (transductive)" if args.whole_table else ""
 
 
 def _models(args: argparse.Namespace) -> list[str]:
@@ -230,7 +230,7 @@ def _models(args: argparse.Namespace) -> list[str]:
 
     names: list[str] = args.model or [DEFAULT_MODEL]
     if len(set(names)) < len(names):
-        raise UserError("A model is given twice: give every --model once.")
+        raise UserError("A model is given twice: give each --model once.")
     return names
 
 
@@ -289,7 +289,7 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
     source, baselines, cache = options.open_models(args)
     models = _models(args)
     if len(models) > 1:
-        raise UserError("Only one --model at a time is measured with --few-shot.")
+        raise UserError("--few-shot evaluates one model at a time: give one --model.")
     report = few_shot(
         args.data,
         source=source,
@@ -331,14 +331,14 @@ def _training_time(args: argparse.Namespace, progress: Progress) -> int:
     print(f"{found['device']}, torch {found['torch']}, random weights")
     for name, title in (("llm_lora", "LoRA of Llama-3.2-1B"), ("sce", "SCE of roberta-base")):
         one = found[name]
-        memory = f", {one['peak_bytes'] / 2**30:.1f} GiB at the peak" if one["peak_bytes"] else ""
+        memory = f", {one['peak_bytes'] / 2**30:.1f} GiB at peak" if one["peak_bytes"] else ""
         print(
             f"{title}: {one['trainable']:,} of {one['parameters']:,} parameters trained, {one['precision']}; "
-            f"{one['step_seconds']:.3f} s a step of {one['samples']} samples, "
-            f"{one['epoch_seconds']:,.1f} s an epoch{memory}"
+            f"{one['step_seconds']:.3f} s per step of {one['samples']} samples, "
+            f"{one['epoch_seconds']:,.1f} s per epoch{memory}"
         )
     print(
-        f"ratio of an epoch {found['ratio']:.4f} (the paper measured {found['paper_ratio']}, "
+        f"ratio per epoch {found['ratio']:.4f} (the paper measured {found['paper_ratio']}, "
         f"its formulas give {found['formula_ratio']:.4f})"
     )
     return 0

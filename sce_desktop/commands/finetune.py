@@ -1,4 +1,4 @@
-"""``finetune``: a table with right labels in, a model that learned from them out."""
+"""``finetune``: a table with gold labels in, a model fine-tuned on them out."""
 
 from __future__ import annotations
 
@@ -18,38 +18,42 @@ if TYPE_CHECKING:
 
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
-    parser = options.add_parser(commands, "finetune", "let a model learn from rows whose labels are known")
-    parser.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    parser = options.add_parser(commands, "finetune", "fine-tune a model on labelled rows")
+    parser.add_argument("table", type=Path, metavar="TABLE", help="CSV, TSV, XLSX, Parquet or JSON Lines")
     options.add_text(parser)
-    parser.add_argument(
-        "--gold", required=True, metavar="COLUMN", help="header of the column of right labels"
-    )
+    parser.add_argument("--gold", required=True, metavar="COLUMN", help="header of the column of gold labels")
     options.add_lists(parser)
     options.add_merge(parser)
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="the new model")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="folder of the new model"
+    )
     options.add_force(parser, "a model folder")
     options.add_labels(parser)
     parser.add_argument(
         "--epochs",
         type=options.whole_number(1),
         metavar="N",
-        help="passes over the rows at most (default: 100, with an LLM 1)",
+        help="maximum number of passes over the rows (default: 100; with an LLM: 1)",
     )
     parser.add_argument(
         "--lr",
         type=options.above_zero,
         metavar="X",
-        help="multiplies the steps; 1 cannot overshoot (default: 1; with an LLM the rate itself, 2e-4)",
+        help="step-size multiplier; 1 is always stable, values above 2 may diverge (default: 1); with an "
+        "LLM: the learning rate (default: 2e-4)",
     )
     parser.add_argument(
-        "--seed", type=options.whole_number(0), default=0, metavar="S", help="of how rows are held out"
+        "--seed",
+        type=options.whole_number(0),
+        default=0,
+        metavar="S",
+        help="random seed for the validation split (default: 0)",
     )
     parser.add_argument(
         "--adapt-embedder",
         action="store_true",
-        help="let the text embedder learn too (LoRA on its attention): minutes, not seconds, estimated "
-        "before the start; kept only if at least as many validation rows are right and their labels are more "
-        "probable",
+        help="also fine-tune the text encoder (LoRA, takes minutes, estimated before the start); kept only "
+        "if it is at least as accurate on validation rows and gives their labels a higher probability",
     )
     options.add_models(parser)
     finetune_llm.add_options(parser)
@@ -62,7 +66,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     """Fine-tune on the table, write the model and say how much it gained."""
     if finetune_llm.is_llm(args.model):
         if args.adapt_embedder:
-            raise UserError("A language model has no text embedder: leave --adapt-embedder out.")
+            raise UserError("A language model has no text encoder: remove --adapt-embedder.")
         return finetune_llm.run(args, progress)
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
@@ -102,9 +106,9 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
 
 def _lines(report: FineTuneReport) -> list[str]:
     tuned, found = report.tuned, report.outcome
-    how = "each left out of training once" if tuned.cross_validated else "held out of training"
+    how = "cross-validated" if tuned.cross_validated else "held out for validation"
     lines = [
-        f"Learned {plural(len(report.labels), 'label')} from {plural(tuned.train_rows, 'row')} "
+        f"Fine-tuned on {plural(tuned.train_rows, 'row')} with {plural(len(report.labels), 'label')} "
         f"in {report.seconds['train']:.1f} s: {report.model}"
     ]
     if found.before is not None and found.after is not None and found.logistic is not None:
@@ -124,5 +128,5 @@ def _lines(report: FineTuneReport) -> list[str]:
     if report.embedder is not None:
         lines.append(report.embedder["sentence"])
     if not tuned.calibrated:
-        lines.append("Its probabilities are not calibrated yet: that takes 50 measured rows.")
+        lines.append("Probabilities are not calibrated yet: this needs 50 validation rows.")
     return lines

@@ -22,28 +22,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=options.whole_number(1),
         default=180,
         metavar="R",
-        help="of the adapters (default: 180)",
+        help="rank of the adapters (default: 180)",
     )
     group.add_argument(
         "--batch",
         type=options.whole_number(1),
         default=0,
         metavar="N",
-        help="rows at once (default: 2 for models of about 1B parameters, 4 for small ones)",
+        help="batch size in rows (default: 2 for models of about 1B parameters, 4 for small ones)",
     )
     group.add_argument(
         "--accumulate",
         type=options.whole_number(1),
         default=0,
         metavar="N",
-        help="batches a step (default: 32 for models of about 1B parameters, 4 for small ones)",
+        help="batches per step (default: 32 for models of about 1B parameters, 4 for small ones)",
     )
-    group.add_argument("--prompt", choices=("paper", "short"), default="paper", help="(default: paper)")
+    group.add_argument(
+        "--prompt", choices=("paper", "short"), default="paper", help="wording of the prompt (default: paper)"
+    )
     group.add_argument(
         "--quantise",
         choices=("auto", "nf4", "none"),
         default="auto",
-        help="keep frozen weights in 4 bits: where CUDA and bitsandbytes are there (auto), always, never",
+        help="keep frozen weights in 4 bits: auto (with CUDA and bitsandbytes), always (nf4) or never (none)",
     )
     group.add_argument(
         "--max-rows",
@@ -63,7 +65,7 @@ def untested_line(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else ""
-    return [f"Not measured for want of examples: {', '.join(f'“{name}”' for name in names[:_TOLD])}{more}."]
+    return [f"Not evaluated, too few examples: {', '.join(f'“{name}”' for name in names[:_TOLD])}{more}."]
 
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
@@ -106,15 +108,15 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json({**report.as_json(), "warnings": options.warnings(progress)})
         return 0
     print(
-        f"Learned {plural(len(report.labels), 'label')} from {plural(report.train, 'row')} "
+        f"Fine-tuned on {plural(report.train, 'row')} with {plural(len(report.labels), 'label')} "
         f"in {report.seconds['train']:.1f} s ({report.trainable:,} parameters): {report.model}"
     )
-    print(f"loss of the first step {report.losses[0]:.3f}, of the last {report.losses[-1]:.3f}")
+    print(f"loss: {report.losses[0]:.3f} at the first step, {report.losses[-1]:.3f} at the last")
     for name, one in (("before", report.before), ("after", report.after)):
         low, high = one.accuracy_interval
         print(
             f"{name:7} {one.accuracy:6.1%} ({low:.1%} to {high:.1%}) "
-            f"on {plural(report.held_out, 'row')} held out"
+            f"on {plural(report.held_out, 'held-out row')}"
         )
     for line in untested_line(report.untested):
         print(line)

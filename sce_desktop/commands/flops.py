@@ -11,7 +11,7 @@ from sce_desktop.core.progress import Progress
 
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
-    parser = options.add_parser(commands, "flops", "the paper's compute costs, by its formulas")
+    parser = options.add_parser(commands, "flops", "compute costs by the paper's formulas")
     parser.add_argument(
         "model", nargs="?", metavar="NAME_OR_DIR", help="this model's costs instead of the paper's"
     )
@@ -30,7 +30,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json(costs)
         return 0
     print(
-        f"FLOPs a sample of m tokens, and over the paper's {SAMPLES:,} samples (one multiply-add is one FLOP)"
+        f"FLOPs per sample of m tokens, and over the paper's {SAMPLES:,} samples "
+        "(one multiply-add is one FLOP)"
     )
     for name, cost in costs.items():
         over = "epoch" if "epoch" in cost else "once"

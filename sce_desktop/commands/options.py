@@ -7,7 +7,7 @@ import contextlib
 import functools
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,9 +38,19 @@ def add_parser(commands: Commands, name: str, help: str) -> argparse.ArgumentPar
     )
 
 
+def add_hidden_parser(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
+    """Add a command that no help lists: the old name of another one, which scripts hold."""
+    return commands.add_parser(name, description=f"{help[:1].upper()}{help[1:]}.", allow_abbrev=False)
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Return names as they stand in a sentence."""
+    return ", ".join(f"“{name}”" for name in names)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
-    parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
+    parser.add_argument("--json", action="store_true", help="print a machine-readable result on stdout")
 
 
 def add_text(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +60,7 @@ def add_text(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="COLUMN",
-        help="header of the column that holds the text; several are joined by line breaks",
+        help="header of the text column; several columns are joined by line breaks",
     )
 
 
@@ -58,28 +68,26 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how to read a table."""
     group = parser.add_argument_group("table format (auto-detected by default)")
     group.add_argument("--encoding", help="such as utf-8 or cp1252")
-    group.add_argument("--delimiter", help="one character; tab; none: every line is a cell")
+    group.add_argument("--delimiter", help="one character, tab, or none (each line is one cell)")
     group.add_argument(
         "--quote",
         default="auto",
         metavar="SIGN",
-        help="what encloses cells: double, single or any other sign; none: quotes are plain text",
+        help="quote around cells: double, single or another character; none: quotes are plain text",
     )
     group.add_argument(
         "--escape",
         choices=("auto", "none", "backslash"),
         default="auto",
-        help="backslash: a backslash makes the quote, delimiter or line break after it plain text",
+        help="backslash: a quote, delimiter or line break after a backslash is plain text",
     )
     group.add_argument(
         "--skip-spaces",
         action=argparse.BooleanOptionalAction,
-        help="spaces around the quotes of a cell are not part of it",
+        help="ignore spaces around quoted cells",
     )
-    group.add_argument("--sheet", help="name of the sheet of an xlsx file")
-    group.add_argument(
-        "--header-row", type=_header_row, metavar="N", help="line of the header; none: there is no header"
-    )
+    group.add_argument("--sheet", help="name of the sheet in an XLSX file")
+    group.add_argument("--header-row", type=_header_row, metavar="N", help="line of the header, or none")
 
 
 def _header_row(text: str) -> int:
@@ -96,10 +104,10 @@ def table_options(args: argparse.Namespace) -> TableOptions:
 
     delimiter = {"\\t": "\t", "tab": "\t", "none": ""}.get(args.delimiter, args.delimiter)
     if delimiter is not None and (len(delimiter) > 1 or not args.delimiter):
-        raise UserError(f"A delimiter is one character, not {delimiter!r}.")
+        raise UserError(f"“{delimiter}” is not a delimiter: give one character.")
     quote = {"auto": None, "none": None, "double": '"', "single": "'"}.get(args.quote, args.quote)
     if quote is not None and len(quote) != 1:
-        raise UserError(f"A quote is one character, double, single or none, not {quote!r}.")
+        raise UserError(f"“{quote}” is not a quote: give one character, double, single or none.")
     return TableOptions(
         encoding=args.encoding,
         delimiter=delimiter,
@@ -119,18 +127,19 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
         "--label",
         action="append",
         metavar="NAME",
-        help="a label, taken as it stands; give one --label for each",
+        help="name of a label; give one --label for each",
     )
     group.add_argument(
         "--labels-file",
         type=Path,
         metavar="FILE",
-        help="labels, one name a line, or csv/json/jsonl with name, description, synonyms, colour, shortcut",
+        help="file of labels: one name per line, or CSV/JSON/JSONL with name, description, synonyms, "
+        "colour, shortcut",
     )
 
 
 def given_labels(args: argparse.Namespace, progress: Progress) -> tuple[Label, ...] | None:
-    """Return the labels that `add_labels` took, None if there were none; look-alikes and codes are told.
+    """Return the labels that `add_labels` took, None if there were none; warn of look-alikes.
 
     Raises:
         UserError: Two are the same, one has no name, or the file is not right.
@@ -147,11 +156,11 @@ def given_labels(args: argparse.Namespace, progress: Progress) -> tuple[Label, .
         return None
     names = [label.name for label in labels]
     for group in look_alikes(names):
-        progress.warn(f"These labels look the same: {', '.join(map(repr, group))}.")
+        progress.warn(f"These labels look the same: {quoted(group)}.")
     if codes := meaningless(names):
         progress.warn(
-            f"Labels are read as words, and {', '.join(map(repr, codes[:3]))} say nothing: "
-            "use names with a meaning."
+            f"The model reads label names as words. These have no meaning: {quoted(codes[:3])}. "
+            "Use descriptive names."
         )
     return labels
 
@@ -163,7 +172,7 @@ def add_lists(parser: argparse.ArgumentParser) -> None:
         dest="lists",
         action="store_const",
         const=False,
-        help="a column of labels whose cells are JSON lists: take each list as one label, as it stands",
+        help="do not split label lists: a JSON list in a label cell is one label",
     )
 
 
@@ -172,7 +181,7 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--merge-labels",
         action="store_true",
-        help="count labels that look the same (Late, late) as one: the one that was given, or of most rows",
+        help="merge labels that look the same (Late, late) into the given one, or the most frequent one",
     )
 
 
@@ -181,14 +190,18 @@ def add_force(parser: argparse.ArgumentParser, what: str = "a file") -> None:
     parser.add_argument("--force", action="store_true", help=f"replace {what} that already exists")
 
 
-def add_whole_table(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
-    """Add ``--whole-table``; if it is ``kept``, ``--no-whole-table`` too, and None where neither is given."""
+def add_joint(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
+    """Add ``--joint``; if it is ``kept``, ``--no-joint`` too, and None where neither is given.
+
+    ``--whole-table`` is its old name, which scripts hold.
+    """
+    action: Any = argparse.BooleanOptionalAction if kept else "store_true"
+    default = None if kept else False
+    words = "predict rows jointly (transductive): similar rows refine each other's predictions"
+    words += "; kept in the project" if kept else ""
+    parser.add_argument("--joint", dest="whole_table", action=action, default=default, help=words)
     parser.add_argument(
-        "--whole-table",
-        action=argparse.BooleanOptionalAction if kept else "store_true",
-        default=None if kept else False,
-        help="let the SCE count in what the table's other rows say, so that similar rows agree"
-        + ("; kept in the project" if kept else ""),
+        "--whole-table", dest="whole_table", action=action, default=default, help=argparse.SUPPRESS
     )
 
 
@@ -199,25 +212,23 @@ def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         "--model",
         action="append" if several else "store",
         metavar="NAME_OR_DIR",
-        help="name or folder of a model (default: sce-mini, or sce-multi where rows or labels are in other "
-        "languages than English)" + ("; several may be given" if several else ""),
+        help="name or folder of a model (default: sce-mini, or sce-multi for other languages than English)"
+        + ("; may be repeated" if several else ""),
     )
     group.add_argument(
         "--baseline",
         action="append",
         default=[],
         metavar="[ALIAS=]KIND[:MODEL]",
-        help="another system beside it, of KIND similarity or llm; its columns begin with ALIAS",
+        help="baseline to compare with, of KIND similarity or llm; its columns begin with ALIAS",
     )
-    group.add_argument(
-        "--device", default="auto", help="where models run: auto (default), cpu, cuda, cuda:N or mps"
-    )
+    group.add_argument("--device", default="auto", help="device: auto (default), cpu, cuda, cuda:N or mps")
     group.add_argument(
         "--precision",
         choices=(AUTO, *PRECISIONS),
         default=AUTO,
-        help="what text embedders multiply in; auto (default): float16 on an NVIDIA GPU, bfloat16 where the "
-        "processor is faster in it, else float32",
+        help="precision of the text encoder; auto (default): float16 on an NVIDIA GPU, bfloat16 where the "
+        "processor is faster with it, else float32",
     )
 
 
@@ -308,8 +319,8 @@ def add_threshold(parser: argparse.ArgumentParser, *, default: str = "") -> None
         "--threshold",
         type=fraction,
         metavar="P",
-        help="rows whose best probability is below P are unsure; of several labels those from P up are given"
-        + otherwise,
+        help='confidence threshold: predictions below P get status "unsure"; with --multi-label, labels with '
+        "probability ≥ P are assigned" + otherwise,
     )
 
 

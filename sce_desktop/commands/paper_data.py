@@ -24,16 +24,18 @@ DOWNLOADS = (  # what `research.paper_sources` reads, without importing it at ev
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
     parser = options.add_parser(
-        commands, "paper-data", "make the paper's folder of labelled sets from the original downloads"
+        commands, "paper-data", "build the paper's labelled sets from the original downloads"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="DATA_DIR", help="where the sets go"
+        "-o", "--output", type=Path, required=True, metavar="DATA_DIR", help="folder to write the sets to"
     )
     for name, metavar, text in DOWNLOADS:
         option = f"--{name.replace('_', '-')}"
         count = 1 if isinstance(metavar, str) else len(metavar)
         parser.add_argument(option, dest=name, type=Path, nargs=count, metavar=metavar, help=text)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random samples (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="random seed of the samples (default: 0)"
+    )
     options.add_force(parser, "files")
     options.add_json(parser)
     parser.set_defaults(run=run)

@@ -1,4 +1,4 @@
-"""``project``: make, fill, score, look at, export, copy and mend a project file."""
+"""``project``: create, fill, score, inspect, export, copy and repair a project file."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ EXIT_PROBLEMS = 2
 
 def add_command(commands: options.Commands) -> None:
     """Add ``project`` and what can be done with one."""
-    parser = options.add_parser(commands, "project", "work on a project file")
+    parser = options.add_parser(commands, "project", "create, score and export a project file")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
-    action = _add(actions, "create", "make a project of a table", create)
-    action.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    action = _add(actions, "create", "create a project from a table", create)
+    action.add_argument("table", type=Path, metavar="TABLE", help="CSV, TSV, XLSX, Parquet or JSON Lines")
     options.add_text(action)
     action.add_argument("--gold", metavar="COLUMN", help="header of a column of labels")
     action.add_argument(
         "--gold-as",
         choices=("annotations", "gold"),
         default="annotations",
-        help="what they are: annotations of yours, or right answers that yours are compared with",
+        help="import them as your annotations (default), or as gold labels for evaluation",
     )
     options.add_lists(action)
     options.add_merge(action)
     options.add_labels(action)
-    action.add_argument("--multi-label", action="store_true", help="several labels may fit a row, or none")
+    action.add_argument("--multi-label", action="store_true", help="a row may have several labels, or none")
     options.add_force(action)
     options.add_table(action)
 
     action = _add(actions, "add", "add the rows of a table with the same columns", add)
-    action.add_argument("table", type=Path, metavar="TABLE", help="csv, tsv, xlsx, parquet or jsonl")
+    action.add_argument("table", type=Path, metavar="TABLE", help="CSV, TSV, XLSX, Parquet or JSON Lines")
     options.add_table(action)
 
     action = _add(actions, "score", "score the rows that have no score yet", score)
     options.add_labels(action)
     options.add_models(action)
-    options.add_whole_table(action, kept=True)
+    options.add_joint(action, kept=True)
 
-    _add(actions, "info", "say what is in the project", info)
+    _add(actions, "info", "show what the project contains", info)
 
     action = _add(actions, "export", "write the rows to a table", export)
     action.add_argument(
@@ -62,32 +62,32 @@ def add_command(commands: options.Commands) -> None:
         type=Path,
         required=True,
         metavar="OUT",
-        help="where they go; its ending says which kind of table; an older export of the project is replaced",
+        help="file to write; its ending sets the format; an earlier export of the project is replaced",
     )
     options.add_force(action)
     action.add_argument(
         "--only",
         choices=("all", "labelled", "unlabelled", "flagged"),
         default="all",
-        help="which rows; labelled: with a label, or decided as none of these",
+        help="rows to export (default: all); labelled includes rows marked as none of these",
     )
     options.add_threshold(action, default="the project's own")
     action.add_argument(
-        "--excel-safe", action="store_true", help="csv: put ' before cells that Excel would run"
+        "--excel-safe", action="store_true", help="csv, tsv: protect against formulas (CSV injection)"
     )
 
     action.add_argument(
         "--note",
         action="store_true",
-        help="csv, tsv, jsonl: name models and versions in OUT.about.txt (xlsx, parquet: in the file)",
+        help="write a provenance file, OUT.about.txt (XLSX and Parquet hold it themselves)",
     )
 
-    action = _add(actions, "backup", "copy the project while it may be in use", backup)
-    action.add_argument("copy", type=Path, metavar="COPY", help="the new file")
+    action = _add(actions, "backup", "copy the project, even while it is in use", backup)
+    action.add_argument("copy", type=Path, metavar="COPY", help="file to write")
     options.add_force(action)
     _add(actions, "verify", "check the project for damage", verify)
-    action = _add(actions, "repair", "rescue what can be read into a new project", repair)
-    action.add_argument("copy", type=Path, metavar="COPY", help="the new file")
+    action = _add(actions, "repair", "rescue readable data into a new project", repair)
+    action.add_argument("copy", type=Path, metavar="COPY", help="file to write")
     options.add_force(action)
 
 
@@ -109,7 +109,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.tables.tables import import_table
 
     replace = check_output(args.project, force=args.force)
-    with options.if_stopped("No project was made."):
+    with options.if_stopped("No project was created."):
         project = import_table(
             args.project,
             args.table,
@@ -127,7 +127,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     with project:
         label_set = project.label_set()
         tell_unmerged((label.name for label in label_set.labels) if label_set else (), progress)
-        _index(project, progress, "The project is made")
+        _index(project, progress, "The project was created")
         _tell(args, _facts(project), f"{args.project}: {plural(project.row_count(), 'row')}.")
     return 0
 
@@ -141,7 +141,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project) as project:
         with options.if_stopped("No row was added."):
             report = append_table(project, args.table, options=table_options, progress=progress)
-        _index(project, progress, "The rows are added")
+        _index(project, progress, "The rows were added")
         facts = {**_facts(project), "added": report.rows}
         _tell(
             args,
@@ -153,7 +153,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
 
 def _index(project: Project, progress: Progress, done: str) -> None:
     """Build the search index; what is ``done`` stays done where that fails, and is not to be done again."""
-    with options.if_stopped(f"{done}; its search index is built when it is next needed."):
+    with options.if_stopped(f"{done}; its search index is built when next needed."):
         try:
             project.build_search_index(progress)
         except UserError as error:
@@ -190,7 +190,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             project.use_model(name, chosen=bool(args.model))
         tell_foreign_rows(loaded.models[0], project, progress, labels)
         loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
-        with options.if_stopped("Rows that were scored keep their scores; score again to go on."):
+        with options.if_stopped("Rows already scored keep their scores. Run score again to continue."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
@@ -209,7 +209,7 @@ def _in_table(
     cache: VectorCache | None,
     progress: Progress,
 ) -> NamedModel:
-    """Return the model as it scores ``project``: knowing its rows if that is asked for now, or was before."""
+    """Return the model as it scores ``project``: predicting jointly if asked to now or before."""
     from sce_desktop.tasks.scoring.models import labels_for
     from sce_desktop.tasks.scoring.whole_table import knowing_project, wanted_in
 
@@ -228,12 +228,12 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
         facts = _facts(project)
     lines = [
         f"{facts['name']}: {plural(facts['rows'], 'row')} ({facts['blank']:,} without text, "
-        f"{facts['duplicates']:,} repeated), text from {', '.join(map(repr, facts['text_columns']))}",
-        f"labels: {', '.join(map(repr, facts['labels'])) or 'none yet'}",
-        f"whole table: {'counted in' if facts['whole_table'] else 'not counted in'}",
-        "decided: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
+        f"{facts['duplicates']:,} repeated), text from {options.quoted(facts['text_columns'])}",
+        f"labels: {options.quoted(facts['labels']) or 'none yet'}",
+        f"joint prediction: {'on' if facts['whole_table'] else 'off'}",
+        "annotated: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
     ]
-    lines += [f"answers of {name}: {plural(rows, 'row')}" for name, rows in facts["coders"].items()]
+    lines += [f"annotations of {name}: {plural(rows, 'row')}" for name, rows in facts["coders"].items()]
     lines += [
         f"{version['name']} of {version['base']}: {plural(version['train_rows'], 'row')}"
         + (", in use" if version["active"] else "")
@@ -281,7 +281,7 @@ def backup(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project, read_only=True) as project, stopped:
         replace = check_output(args.copy, force=args.force)
         project.backup(args.copy, progress=progress, overwrite=replace)
-    _tell(args, {"copy": args.copy}, f"The copy is {args.copy}.")
+    _tell(args, {"copy": args.copy}, f"Copied to {args.copy}.")
     return 0
 
 
@@ -293,7 +293,9 @@ def verify(args: argparse.Namespace, progress: Progress) -> int:
     except DamagedProject as error:
         problems = [str(error)]
     _tell(
-        args, {"ok": not problems, "problems": problems}, "\n".join(problems) or f"{args.project} is whole."
+        args,
+        {"ok": not problems, "problems": problems},
+        "\n".join(problems) or f"{args.project} has no problems.",
     )
     return EXIT_PROBLEMS if problems else 0
 
@@ -307,7 +309,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
     report = Project.repair_file(args.project, args.copy, progress, overwrite=replace)
     text = (
         f"{plural(report.rows, 'row')}, {plural(report.annotations, 'annotation')} and "
-        f"{plural(report.scores, 'score')} are in {args.copy}."
+        f"{plural(report.scores, 'score')} rescued into {args.copy}."
     )
     _tell(args, {"copy": args.copy, **asdict(report)}, "\n".join([*report.problems, text]))
     return 0

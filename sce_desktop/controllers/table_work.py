@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import N_
 from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.tables.scan import TableScan
 
 
-GET_IT_HERE = "get it in the Models dialog"
+GET_IT_HERE = N_("download it in the Models dialog")
 
 
 @dataclass(frozen=True, slots=True)

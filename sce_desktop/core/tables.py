@@ -63,6 +63,7 @@ class TableProblem:
 
     line: int
     message: str
+    option: str = ""  # the field of `TableOptions` that may help
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.temporary import temporary_beside
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -40,14 +41,16 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
 
 def _check_place(path: Path, target: Path, *, overwrite: bool) -> None:
     if target.is_dir():
-        raise UserError(f"{path} is a folder: give a file name.")
+        raise UserError(_("{path} is a folder: give a file name.", path=path))
     if not target.parent.is_dir():
-        raise UserError(f"There is no folder {target.parent}: create it or choose another.")
+        raise UserError(
+            _("The folder {parent} does not exist: create it or choose another.", parent=target.parent)
+        )
     if target.exists():
         if not target.is_file():
-            raise UserError(f"{path} is not a file that can be replaced: choose another name.")
+            raise UserError(_("{path} is not a file that can be replaced: choose another name.", path=path))
         if not overwrite:
-            raise UserError(f"{path} already exists: choose another name.")
+            raise UserError(_("{path} already exists: choose another name.", path=path))
 
 
 def _sync_folder(folder: Path) -> None:
@@ -62,9 +65,19 @@ def _sync_folder(folder: Path) -> None:
 
 def _refusal(path: Path, error: OSError) -> str:
     if error.errno in _FULL:
-        return f"There is no room for {path}: free some space or choose another disk; nothing was written."
+        return _(
+            "There is no room for {path}: free some space or choose another disk. Nothing was written.",
+            path=path,
+        )
     if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-        return f"{path} cannot be written (permission denied): close it elsewhere or choose another folder."
+        return _(
+            "{path} cannot be written (permission denied): close it elsewhere or choose another folder.",
+            path=path,
+        )
     if error.errno == errno.ENAMETOOLONG:
-        return f"The name {path.name[:40]}… is too long: choose a shorter one."
-    return f"{path} could not be written ({error.strerror or error}): choose another place."
+        return _("The name {name}… is too long: choose a shorter one.", name=path.name[:40])
+    return _(
+        "{path} cannot be written ({reason}): choose another place.",
+        path=path,
+        reason=error.strerror or error,
+    )

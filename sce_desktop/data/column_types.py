@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.tables import Cell
 from sce_desktop.data.parquet import arrow_text
 
@@ -125,7 +126,12 @@ class ColumnTypes:
                 return arrow_text.array_of(texts, wanted.type)
             except (ValueError, TypeError, KeyError, ArithmeticError, AttributeError, pa.ArrowException):
                 raise UserError(
-                    f"“{wanted.name}” holds cells that are no {wanted.type}: write CSV or JSON Lines instead."
+                    _(
+                        "“{column}” holds cells that are not of type {type}: write CSV or JSON Lines "
+                        "instead.",
+                        column=wanted.name,
+                        type=wanted.type,
+                    )
                 ) from None
 
         return make

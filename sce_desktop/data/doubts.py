@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sce_desktop.core.i18n import N_, _, listed, number
 from sce_desktop.core.tables import Doubt
 from sce_desktop.data.csv.csv_grammar import ESCAPE, QUOTE, Style
 
 _SHOWN = 70  # characters of a line
 _BEFORE = 25  # of them at most before the first difference
-_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_NAMES = {",": N_("commas"), ";": N_("semicolons"), "\t": N_("tabs"), "|": N_("vertical bars")}
 _FLAGS = {"\t": "tab", ";": "';'", "|": "'|'"}
 
 
@@ -18,9 +19,15 @@ def encoding_doubt(raw: bytes, line: int, taken: str, rival: str) -> Doubt:
     """Two encodings are as likely: ``raw`` is the first line that they read differently."""
     ours, theirs = _where_different(raw.decode(taken, "replace"), raw.decode(rival, "replace"))
     return Doubt(
-        f"Line {line:,} reads “{ours}” as {taken.upper()} and “{theirs}” as {rival.upper()}: "
-        f"{taken.upper()} was used.",
-        f"Read as {rival.upper()}",
+        _(
+            "Line {line} reads “{ours}” as {taken} and “{theirs}” as {rival}: {taken} was used.",
+            line=number(line),
+            ours=ours,
+            taken=taken.upper(),
+            theirs=theirs,
+            rival=rival.upper(),
+        ),
+        _("Read as {encoding}", encoding=rival.upper()),
         "encoding",
         rival,
         f"--encoding {rival}",
@@ -30,21 +37,25 @@ def encoding_doubt(raw: bytes, line: int, taken: str, rival: str) -> Doubt:
 def style_doubt(ours: Sequence[str], theirs: Sequence[str], line: int, taken: Style, other: Style) -> Doubt:
     """Quotes or escapes may be other ones: ``ours`` and ``theirs`` are the cells of a record in both ways."""
     here, there = _where_different(" | ".join(ours), " | ".join(theirs))
-    sentence = (
-        f"Line {line:,} was read {_style_words(taken, other)} as “{here}”; "
-        f"{_style_words(other, taken)} it is “{there}”."
+    sentence = _(
+        "Line {line} was read as “{here}” ({style}). It could also be “{there}” ({other_style}).",
+        line=number(line),
+        here=here,
+        style=_style_words(taken, other),
+        there=there,
+        other_style=_style_words(other, taken),
     )
     if taken.quote != other.quote:
         single = other.quote != QUOTE
-        offer = "Read single quotes" if single else "Keep single quotes"
+        offer = _("Read single quotes") if single else _("Keep single quotes")
         return Doubt(sentence, offer, "quote", other.quote, f"--quote {'single' if single else 'double'}")
     if taken.spaces != other.spaces:
-        offer = "Skip these spaces" if other.spaces else "Keep these spaces"
+        offer = _("Skip these spaces") if other.spaces else _("Keep these spaces")
         flag = "--skip-spaces" if other.spaces else "--no-skip-spaces"
         return Doubt(sentence, offer, "spaces", other.spaces, flag)
     if other.escapes:
-        return Doubt(sentence, "Read backslash escapes", "escape", ESCAPE, "--escape backslash")
-    return Doubt(sentence, "Keep backslashes", "escape", "", "--escape none")
+        return Doubt(sentence, _("Read backslash escapes"), "escape", ESCAPE, "--escape backslash")
+    return Doubt(sentence, _("Keep backslashes"), "escape", "", "--escape none")
 
 
 def _style_words(style: Style, other: Style) -> str:
@@ -52,31 +63,48 @@ def _style_words(style: Style, other: Style) -> str:
     words = []
     if style.quote != other.quote:
         single = style.quote != QUOTE
-        words.append("with single quotes around cells" if single else "with single quotes as plain text")
+        words.append(_("single quotes around cells") if single else _("single quotes as plain text"))
     if style.spaces != other.spaces:
-        words.append("without the spaces before quotes" if style.spaces else "with the spaces before quotes")
+        words.append(_("without spaces before quotes") if style.spaces else _("with spaces before quotes"))
     if style.escapes != other.escapes:
-        words.append("with backslash escapes" if style.escapes else "with backslashes as plain text")
-    return " and ".join(words).replace(" and with ", " and ")
+        words.append(_("backslash escapes") if style.escapes else _("backslashes as plain text"))
+    return listed(words)
 
 
-def header_doubt(line: int, text: str, taken: int, columns: int, *, kind: str = "line") -> Doubt:
-    """A later line (or row of a sheet, by its ``kind``) than that of the header looks like one."""
+def header_doubt(line: int, text: str, taken: int, columns: int, *, sheet: bool = False) -> Doubt:
+    """A later line (or row of a ``sheet``) than that of the header looks like one."""
+    sentence, offer = (
+        (
+            N_("Row {line} (“{text}”) looks like the header, with {columns} columns; row {taken} was used."),
+            N_("Use row {line} as header"),
+        )
+        if sheet
+        else (
+            N_(
+                "Line {line} (“{text}”) looks like the header, with {columns} columns; line {taken} was used."
+            ),
+            N_("Use line {line} as header"),
+        )
+    )
     return Doubt(
-        f"{kind.capitalize()} {line:,} (“{_shown(text)}”) looks like the header, with {columns:,} columns; "
-        f"{kind} {taken:,} was used.",
-        f"Use {kind} {line:,} as header",
+        _(sentence, line=number(line), text=_shown(text), columns=number(columns), taken=number(taken)),
+        _(offer, line=number(line)),
         "header_row",
         line,
         f"--header-row {line}",
     )
 
 
-def no_header_doubt(line: int, text: str, *, kind: str = "line") -> Doubt:
+def no_header_doubt(line: int, text: str, *, sheet: bool = False) -> Doubt:
     """The header looks like a row."""
+    sentence = (
+        N_("Row {line} (“{text}”) was used as the header, but it looks like a row of data.")
+        if sheet
+        else N_("Line {line} (“{text}”) was used as the header, but it looks like a row of data.")
+    )
     return Doubt(
-        f"{kind.capitalize()} {line:,} (“{_shown(text)}”) was used as the header, but it looks like a row.",
-        "Read it as a row",
+        _(sentence, line=number(line), text=_shown(text)),
+        _("Read it as a row"),
         "header_row",
         0,
         "--header-row 0",
@@ -86,8 +114,12 @@ def no_header_doubt(line: int, text: str, *, kind: str = "line") -> Doubt:
 def line_doubt(line: int, text: str) -> Doubt:
     """The first line of a text file names its one column, or is one of its texts."""
     return Doubt(
-        f"Line {line:,} (“{_shown(text)}”) was used as the header, and every other line is a row.",
-        "Read it as a row",
+        _(
+            "Line {line} (“{text}”) was used as the header, and each other line is a row.",
+            line=number(line),
+            text=_shown(text),
+        ),
+        _("Read it as a row"),
         "header_row",
         0,
         "--header-row 0",
@@ -96,10 +128,16 @@ def line_doubt(line: int, text: str) -> Doubt:
 
 def delimiter_doubt(delimiter: str, rival: str, line: int, text: str) -> Doubt:
     """Another sign cuts the lines as evenly."""
-    ours = f"split at {_NAMES.get(delimiter, delimiter)}" if delimiter else "not split"
+    sentence = (
+        N_("Lines were split at {taken}, but {rival} fit as well: see line {line} (“{text}”).")
+        if delimiter
+        else N_("Lines were not split, but {rival} fit as well: see line {line} (“{text}”).")
+    )
+    known = _(_NAMES[delimiter]) if delimiter in _NAMES else delimiter
+    other = _(_NAMES[rival])
     return Doubt(
-        f"Lines were {ours}, but {_NAMES[rival]} fit as well: see line {line:,} (“{_shown(text)}”).",
-        f"Split at {_NAMES[rival]}",
+        _(sentence, taken=known, rival=other, line=number(line), text=_shown(text)),
+        _("Split at {delimiter}", delimiter=other),
         "delimiter",
         rival,
         f"--delimiter {_FLAGS.get(rival, rival)}",
@@ -126,6 +164,6 @@ def _flat(text: str) -> str:
 
 
 def _cut(text: str, start: int) -> str:
-    """Return a part of a line, with marks where something was left out."""
+    """Return a part of a line, with marks where something is missing."""
     before, after = "…" * (start > 0), "…" * (len(text) > start + _SHOWN)
     return f"{before}{text[start : start + _SHOWN]}{after}"

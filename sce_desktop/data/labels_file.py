@@ -12,6 +12,7 @@ from typing import Any
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.tables import Cell
 from sce_desktop.data.atomic import replacing
@@ -77,8 +78,11 @@ def write_labels(path: str | Path, labels: Sequence[Label], *, overwrite: bool =
         text = "".join(f"{label.name}\n" for label in labels)
     else:
         raise UserError(
-            f"{path.name} can hold names of one line only, no descriptions, synonyms or shortcuts: "
-            "choose .csv or .json for the rest."
+            _(
+                "{file} can hold only names of one line: choose CSV or JSON for descriptions, "
+                "synonyms or shortcuts.",
+                file=path.name,
+            )
         )
     with replacing(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
@@ -96,7 +100,9 @@ def _lines(path: Path) -> list[str]:
     blocks = source.blocks(lambda *problem: problems.append(problem))
     lines = [line for block in blocks for line in block.lines]
     if problems:
-        raise UserError(f"{path.name} is no text (line {problems[0][0]}): save it as UTF-8.")
+        raise UserError(
+            _("{file} is not text (line {line}): save it as UTF-8.", file=path.name, line=problems[0][0])
+        )
     return lines
 
 
@@ -109,7 +115,11 @@ def _from_table(path: Path) -> list[Label]:
         fields = [_field(column) for column in table.columns]
     if "name" not in fields:
         raise UserError(
-            f"{path.name} has no column “name”: give one, beside description, synonyms and so on."
+            _(
+                "{file} has no column “name”: add one. Columns such as description and synonyms are "
+                "optional.",
+                file=path.name,
+            )
         )
     labels: list[Label] = []
     for batch in table.batches():
@@ -129,18 +139,26 @@ def _from_json(path: Path, text: str, *, listed: bool = True) -> list[Label]:
         found = json.loads(text, object_pairs_hook=_once)
     except KeyError as error:
         raise UserError(
-            f"{path.name}: “{valid(error.args[0])}” is there twice in one object: remove one of them."
+            _(
+                "{file}: “{key}” occurs twice in one object: remove one of them.",
+                file=path.name,
+                key=valid(error.args[0]),
+            )
         ) from None
     except RecursionError:
-        raise UserError(f"{path.name} nests too deeply: write names, or objects with a name.") from None
+        raise UserError(
+            _("{file} nests too deeply: write names, or objects with a name.", file=path.name)
+        ) from None
     except ValueError as error:
-        raise UserError(f"{path.name} is no valid JSON: {error}.") from None
+        raise UserError(_("{file} is not valid JSON: {reason}.", file=path.name, reason=error)) from None
     if not listed and isinstance(found, str | dict):
         found = [found]
     elif isinstance(found, dict):
         found = [{"name": name, "description": text} for name, text in found.items()]
     if not isinstance(found, list):
-        raise UserError(f"{path.name} is no list of labels: write names, or objects with a name.")
+        raise UserError(
+            _("{file} is not a list of labels: write names, or objects with a name.", file=path.name)
+        )
     return [_label({"name": item} if isinstance(item, str) else item, path) for item in found]
 
 
@@ -158,7 +176,11 @@ def _label(found: Any, path: Path) -> Label:
     """Make a label of an object with the fields of one. Raises UserError for a field of the wrong kind."""
     if not isinstance(found, dict):
         raise UserError(
-            f"{path.name} holds {_shown(found)} among its labels: write names, or objects with a name."
+            _(
+                "{file} has {found} among its labels: write names, or objects with a name.",
+                file=path.name,
+                found=_shown(found),
+            )
         )
     if "text" in found and "name" not in map(_field, found):
         found = _of_doccano(found)
@@ -169,9 +191,22 @@ def _label(found: Any, path: Path) -> Label:
     if not isinstance(synonyms, list) or not all(
         isinstance(text, str) for text in (*texts.values(), *synonyms)
     ):
-        raise UserError(f"{path.name}: the label {name!r} has a field that is no text: put it in quotes.")
+        raise UserError(
+            _(
+                "{file}: the label “{name}” has a field that is not text: put it in quotes.",
+                file=path.name,
+                name=name,
+            )
+        )
     if texts["colour"] and not _COLOUR.fullmatch(texts["colour"]):
-        raise UserError(f"{path.name}: the colour {texts['colour']!r} of {name!r} should be like #1a2b3c.")
+        raise UserError(
+            _(
+                "{file}: the colour “{colour}” of “{name}” is not valid: write it like #1a2b3c.",
+                file=path.name,
+                colour=texts["colour"],
+                name=name,
+            )
+        )
     return Label(name, texts["description"], tuple(synonyms), texts["colour"], texts["shortcut"])
 
 

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
+from sce_desktop.core.i18n import ngettext, number
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Cell, Doubt, TableOptions, TableProblem
-from sce_desktop.core.words import plural
 from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.csv.encodings import guess_encoding
 from sce_desktop.data.doubts import encoding_doubt
@@ -99,10 +99,10 @@ class Table(ABC):
         self.problem_count = 0
         self._problems = []
 
-    def _problem(self, line: int, message: str) -> None:
+    def _problem(self, line: int, message: str, option: str = "") -> None:
         self.problem_count += 1
         if len(self._problems) < MAX_PROBLEMS:
-            self._problems.append(TableProblem(line, message))
+            self._problems.append(TableProblem(line, message, option))
 
 
 def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, str]:
@@ -110,10 +110,28 @@ def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, str]:
 
     Missing cells become empty. Surplus cells are joined to the last one by ``join``, unless all are empty.
     """
-    found = f"{plural(len(cells), 'cell')}, expected {width}."
-    if len(cells) < width:
-        return (*cells, *[""] * (width - len(cells))), f"{found} Missing cells were left empty."
+    count = len(cells)
+    if count < width:
+        message = ngettext(
+            "{count} cell, expected {expected}. Missing cells were left empty.",
+            "{count} cells, expected {expected}. Missing cells were left empty.",
+            count,
+            expected=number(width),
+        )
+        return (*cells, *[""] * (width - count)), message
     if not any(cells[width:]):
-        return tuple(cells[:width]), f"{found} Extra cells are empty and were left out."
+        message = ngettext(
+            "{count} cell, expected {expected}. Extra cells were empty and were dropped.",
+            "{count} cells, expected {expected}. Extra cells were empty and were dropped.",
+            count,
+            expected=number(width),
+        )
+        return tuple(cells[:width]), message
+    message = ngettext(
+        "{count} cell, expected {expected}. Extra cells were joined to the last column.",
+        "{count} cells, expected {expected}. Extra cells were joined to the last column.",
+        count,
+        expected=number(width),
+    )
     last = join.join(cell or "" for cell in cells[width - 1 :])
-    return (*cells[: width - 1], last), f"{found} Extra cells were joined to the last column."
+    return (*cells[: width - 1], last), message

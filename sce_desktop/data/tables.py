@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.core.tables import TableOptions, TablePreview
 from sce_desktop.data.csv.byte_marks import looks_binary
 from sce_desktop.data.csv.csv_reader import CsvTable
@@ -24,19 +25,19 @@ _JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _PARQUET_ENDINGS = (".parquet", ".pq")
 _WORKBOOKS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 _OTHERS = {
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
-    b"II*\0": "a picture",
-    b"%PDF": "a PDF document",
-    b"{\\rtf": "a text document",
-    b"SQLite format 3\0": "a database or a project",
-    b"7z\xbc\xaf'\x1c": "an archive",
-    b"Rar!": "an archive",
-    b"BZh": "an archive",
-    b"\xfd7zXZ": "an archive",
-    b"\x7fELF": "a program",
-    b"ARROW1": "an Arrow file",
+    b"\x89PNG": N_("a picture"),
+    b"\xff\xd8\xff": N_("a picture"),
+    b"GIF8": N_("a picture"),
+    b"II*\0": N_("a picture"),
+    b"%PDF": N_("a PDF document"),
+    b"{\\rtf": N_("a text document"),
+    b"SQLite format 3\0": N_("a database or a project"),
+    b"7z\xbc\xaf'\x1c": N_("an archive"),
+    b"Rar!": N_("an archive"),
+    b"BZh": N_("an archive"),
+    b"\xfd7zXZ": N_("an archive"),
+    b"\x7fELF": N_("a program"),
+    b"ARROW1": N_("an Arrow file"),
 }
 _GUESS_ROWS = 1000
 
@@ -51,8 +52,13 @@ def open_table(path: str | Path, options: TableOptions = TableOptions()) -> Tabl
     table = _open(Path(path), options)
     if len(table.columns) > MAX_COLUMNS:
         raise UserError(
-            f"{table.path.name} has {len(table.columns):,} columns, more than the {MAX_COLUMNS:,} that a "
-            "table may have: check the delimiter, or leave out columns."
+            _(
+                "{file} has {count} columns, and the limit is {limit}: check the delimiter, or "
+                "remove columns.",
+                file=table.path.name,
+                count=number(len(table.columns)),
+                limit=number(MAX_COLUMNS),
+            )
         )
     return table
 
@@ -63,22 +69,30 @@ def _open(path: Path, options: TableOptions) -> Table:
         codec_name(options.encoding)
     with reading(path), path.open("rb") as file:
         gzipped = file.read(2) == GZIP_MAGIC
-    head, _ = next(byte_chunks(path, size), (b"", 1.0))
+    head, _fraction = next(byte_chunks(path, size), (b"", 1.0))
     if not head:
-        raise UserError(f"{path.name} is empty: choose a table with at least a header line.")
+        raise UserError(_("{file} is empty: choose a table with at least a header line.", file=path.name))
     ending = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
     workbook = head.startswith(_WORKBOOKS)
     if gzipped and (workbook or head.startswith(b"PAR1")):
-        raise UserError(f"{path.name} is packed: unpack it first.")
+        raise UserError(_("{file} is compressed: unpack it first.", file=path.name))
     if workbook or ending in _WORKBOOK_ENDINGS:
         return ExcelTable(path, options)
     if head.startswith(b"PAR1") or ending in _PARQUET_ENDINGS:
         return ParquetTable(path, options)
     for magic, what in _OTHERS.items():
         if head.startswith(magic):
-            raise UserError(f"{path.name} is {what}, not a table: choose a csv, xlsx, parquet or jsonl file.")
+            raise UserError(
+                _(
+                    "{file} is {kind}, not a table: choose a CSV, XLSX, Parquet or JSON Lines file.",
+                    file=path.name,
+                    kind=_(what),
+                )
+            )
     if options.encoding is None and looks_binary(head):
-        raise UserError(f"{path.name} is not a table: choose a csv, xlsx, parquet or jsonl file.")
+        raise UserError(
+            _("{file} is not a table: choose a CSV, XLSX, Parquet or JSON Lines file.", file=path.name)
+        )
     if ending in _JSON_ENDINGS:
         return JsonTable(path, options)
     return CsvTable(path, options)

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.i18n import number as formatted
 from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.quoting import quoted_names
 from sce_desktop.core.tables import Cell
-from sce_desktop.core.words import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv.csv_grammar import valid_delimiter
 from sce_desktop.data.csv.excel_safe import PREFIX, is_formula, protect
@@ -66,9 +68,14 @@ def write_table(
     ending = path.suffix.lower()
     counted = _Counted(batches, len(columns), progress)
     if ending not in (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl"):
-        raise UserError(f"{path.name} should end in .csv, .tsv, .xlsx, .parquet or .jsonl.")
+        raise UserError(_("{file} must end in .csv, .tsv, .xlsx, .parquet or .jsonl.", file=path.name))
     if ending == ".xlsx" and len(columns) > EXCEL_COLUMNS:
-        raise UserError(f"A sheet has {EXCEL_COLUMNS:,} columns at most: write csv or parquet instead.")
+        raise UserError(
+            _(
+                "An Excel sheet holds at most {limit} columns: write CSV or Parquet instead.",
+                limit=formatted(EXCEL_COLUMNS),
+            )
+        )
     if ending in _NAMED_ONCE:
         columns = _unique(columns, progress)
     with replacing(path, overwrite=overwrite) as temporary:
@@ -83,8 +90,13 @@ def write_table(
             protected = _write_csv(temporary, columns, counted, delimiter, excel_safe=excel_safe)
             if protected:
                 progress.warn(
-                    f"Written with an apostrophe before {plural(protected, 'cell')}, negative numbers too, "
-                    "that Excel would take for formulas; importing this file here takes that off again."
+                    ngettext(
+                        "An apostrophe was written before {count} cell that Excel would read as a formula "
+                        "(negative numbers too). Importing this file here removes it.",
+                        "An apostrophe was written before {count} cells that Excel would read as formulas "
+                        "(negative numbers too). Importing this file here removes it.",
+                        protected,
+                    )
                 )
     return counted.rows
 
@@ -192,8 +204,10 @@ def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], a
             for place, row in enumerate(chain([columns], chain.from_iterable(batches))):
                 if place >= EXCEL_ROWS:
                     raise UserError(
-                        f"The table has more than the {EXCEL_ROWS - 1:,} rows that an Excel sheet holds: "
-                        "write csv or parquet instead."
+                        _(
+                            "An Excel sheet holds at most {count} rows: write CSV or Parquet instead.",
+                            count=formatted(EXCEL_ROWS - 1),
+                        )
                     )
                 _write_sheet_row(sheet, place, row)
             if about:
@@ -221,17 +235,28 @@ def _write_sheet_row(sheet: Any, place: int, row: Sequence[OutCell]) -> None:
                 continue
             cell = str(value)
         elif 2 * len(cell) > EXCEL_CHARACTERS and len(cell.encode("utf-16-le")) > 2 * EXCEL_CHARACTERS:
-            raise UserError(f"Row {place + 1:,} has {_too_long(cell)}: write csv, parquet or jsonl instead.")
+            raise UserError(_too_long(place + 1, cell))
         sheet.write_string(place, column, cell)
 
 
-def _too_long(cell: str) -> str:
+def _too_long(row: int, cell: str) -> str:
     units = len(cell.encode("utf-16-le")) // 2
     if units == len(cell):
-        return f"a cell of {units:,} characters and Excel holds {EXCEL_CHARACTERS:,} at most"
-    return (
-        f"a cell of {len(cell):,} characters, which Excel counts as {units:,} (an emoji is two), and it "
-        f"holds {EXCEL_CHARACTERS:,} at most"
+        return _(
+            "Row {row} has a cell of {length} characters, and Excel holds at most {limit}: "
+            "write CSV, Parquet or JSON Lines instead.",
+            row=formatted(row),
+            length=formatted(units),
+            limit=formatted(EXCEL_CHARACTERS),
+        )
+    return _(
+        "Row {row} has a cell of {length} characters, which Excel counts as {units} (an emoji is "
+        "two), and it "
+        "holds at most {limit}: write CSV, Parquet or JSON Lines instead.",
+        row=formatted(row),
+        length=formatted(len(cell)),
+        units=formatted(units),
+        limit=formatted(EXCEL_CHARACTERS),
     )
 
 
@@ -307,6 +332,8 @@ def _unique(columns: Sequence[str], progress: Progress) -> list[str]:
             name = f"{column}_{count}"
         names[name] = None
     if list(names) != list(columns):
-        renamed = [f"“{name}”" for name, column in zip(names, columns, strict=True) if name != column]
-        progress.warn(f"Columns of the same name are numbered in this file: {', '.join(renamed)}.")
+        renamed = [name for name, column in zip(names, columns, strict=True) if name != column]
+        progress.warn(
+            _("Columns with the same name are numbered in this file: {names}.", names=quoted_names(renamed))
+        )
     return list(names)

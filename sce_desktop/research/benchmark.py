@@ -156,7 +156,7 @@ class BenchmarkReport:
         return {name: rows / max(sum(one.seconds[name] for one in self.sets), 1e-9) for name in self.models}
 
     def as_markdown(self) -> list[str]:
-        """Return the lines of a markdown table, percent with 95 % intervals."""
+        """Return the lines of a markdown table, percent with 95% intervals."""
         lines = [
             f"| set | rows | labels | {' | '.join(self.models)} |",
             f"|---|---|---|{'---|' * len(self.models)}",
@@ -251,7 +251,7 @@ def benchmark(
         Cancelled: The user stopped.
     """
     if balance and whole_table:
-        raise UserError("Balance the labels or count the whole table in, one at a time.")
+        raise UserError("--balance-labels and --joint cannot be combined: give one of them.")
     started = time.perf_counter()
     wanted = _wanted(data_dir, part, sets)
     loaded = load_models(source, models, with_similarity(baselines), progress)
@@ -309,7 +309,7 @@ def _wanted(data_dir: Path, part: str, sets: Sequence[str] | None) -> list[_Want
         for name in sets:
             if name not in names:
                 raise UserError(
-                    f"There is no set {name!r} in this part; there are {', '.join(sorted(names))}."
+                    f"There is no set “{name}” in this part: choose from {', '.join(sorted(names))}."
                 )
         available = [one for one in available if one.name in sets]
     if not available:

@@ -46,7 +46,7 @@ def list_sets(data_dir: str | Path, part: str) -> tuple[str, ...]:
     Raises UserError if there is no such part, or nothing in it.
     """
     if part not in _PARTS:
-        raise UserError(f"There is no part {part!r}: choose {', '.join(_PARTS)}.")
+        raise UserError(f"There is no part “{part}”: choose {', '.join(_PARTS)}.")
     folder = Path(data_dir) / part
     names = sorted(path.name.removesuffix(_ENDING) for path in folder.glob(f"*{_ENDING}"))
     if not names:
@@ -72,13 +72,13 @@ def load_set(
         label: str | None = row["label"]
         if renamed is not None:
             if row["label"] not in renamed:
-                raise UserError(f"paper_labels.json does not say what {label!r} of {name} is called: add it.")
+                raise UserError(f"paper_labels.json has no name for “{label}” of {name}: add it.")
             label = renamed[row["label"]]
         if label is not None:
             texts.append(row["text"])
             labels.append(label)
     if not texts:
-        raise UserError(f"The set {name} has no rows with split {split!r}: choose another split.")
+        raise UserError(f"The set {name} has no rows with split “{split}”: choose another split.")
     return LabelledSet(name, part, tuple(texts), tuple(labels))
 
 
@@ -87,7 +87,7 @@ def _find(data_dir: str | Path, name: str) -> tuple[Part, Path]:
         path = Path(data_dir) / part / f"{name}{_ENDING}"
         if path.is_file():
             return part, path
-    raise UserError(f"There is no set {name!r} in {data_dir}: list its parts {', '.join(_PARTS)}.")
+    raise UserError(f"There is no set “{name}” in {data_dir}: list its parts {', '.join(_PARTS)}.")
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -95,7 +95,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
         try:
             rows = [json.loads(line) for line in file]
         except ValueError:
-            raise UserError(f"{path.name} is damaged: fetch it again.") from None
+            raise UserError(f"{path.name} is damaged: download it again.") from None
     if not all(isinstance(row, dict) and {"text", "label"} <= row.keys() for row in rows):
         raise UserError(f"{path.name} should have text and label in every line.")
     return rows
@@ -107,4 +107,4 @@ def _paper_labels(data_dir: str | Path) -> dict[str, dict[str, str | None]]:
         with reading(path):
             return dict(json.loads(path.read_bytes()))
     except ValueError:
-        raise UserError(f"{path} is no valid JSON: fetch it again.") from None
+        raise UserError(f"{path} is not valid JSON: download it again.") from None

@@ -86,7 +86,7 @@ class FewShotReport:
     def as_markdown(self) -> list[str]:
         """Return the lines of a markdown table: percent with the spread over draws."""
         lines = [
-            f"| set | rows a label | {' | '.join(self.methods)} |",
+            f"| set | rows per label | {' | '.join(self.methods)} |",
             f"|---|---|{'---|' * len(self.methods)}",
         ]
         for name, sizes in self.accuracies.items():
@@ -159,13 +159,13 @@ def few_shot(
     started = time.perf_counter()
     names = list(sets) if sets is not None else list(list_sets(data_dir, part)) if part else list(SETS)
     if len(baselines) > 1:
-        raise UserError("Only one --baseline at a time is measured with --few-shot.")
+        raise UserError("--few-shot evaluates one baseline at a time: give one --baseline.")
     baseline = beside(baselines[0] if baselines else Baseline("similarity"), model)
     ours, theirs = source.model(model), source.baseline(baseline.spec)
     if isinstance(ours, SCEModel) and not isinstance(theirs, SimilarityModel):
-        raise UserError(f"{baseline.spec} is not a similarity: give another baseline.")
+        raise UserError(f"{baseline.spec} is not a similarity baseline: give another one.")
     if not isinstance(ours, SCEModel) or not isinstance(theirs, SimilarityModel):
-        raise UserError(f"{model} is no SCE: give another model.")
+        raise UserError(f"{model} is not an SCE model: give another one.")
     report = FewShotReport(baselines={baseline.alias: baseline.model or default_of(baseline.kind)})
     spent: dict[str, float] = defaultdict(float)
     for name in names:
@@ -177,7 +177,7 @@ def few_shot(
         gold = np.array([index_of[labelled.labels[place]] for place in places], dtype=np.int64)
         enough = [size for size in sizes if _enough(gold, size)]
         if not enough:
-            progress.warn(f"The set {name} has too few rows for any size and is left out.")
+            progress.warn(f"The set {name} was excluded: it has too few rows for any size.")
             continue
         before = time.perf_counter()
         spaces = {
@@ -205,7 +205,7 @@ def few_shot(
                 ways[baseline.alias, "SetFit"] = SetFit(catalog.resolve(catalog.MINILM), texts)
             found: dict[str, list[float]] = {f"{title} {way}": [] for title, way in ways}
             for number, (train, test) in enumerate(drawn(gold, size, draws)):
-                progress.report(number, draws, stage=f"{name}, {size} a label")
+                progress.report(number, draws, stage=f"{name}, {size} per label")
                 draw = Draw(train, gold[train], test, number)
                 for (title, way), learner in ways.items():
                     if way == "SetFit" and number >= SETFIT_DRAWS:

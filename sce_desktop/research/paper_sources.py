@@ -257,7 +257,7 @@ def _json_lines(path: Path, keys: Sequence[str]) -> Iterator[dict[str, str]]:
                 values = {key: str(row[key]) for key in keys}
             except (ValueError, KeyError, TypeError):
                 raise UserError(
-                    f"Line {number} of {path.name} should be JSON with {', '.join(keys)}: fetch it again."
+                    f"Line {number} of {path.name} should be JSON with {', '.join(keys)}: download it again."
                 ) from None
             yield values
 
@@ -267,7 +267,7 @@ def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]:
     with reading(path), path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
         if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
-            raise UserError(f"{path.name} has no column {missing[0]!r}: fetch the original file.")
+            raise UserError(f"{path.name} has no column “{missing[0]}”: download the original file.")
         for row in rows:
             yield {name: row[name] or "" for name in columns}
 

@@ -12,6 +12,7 @@ import sce_desktop
 from sce_desktop import paths
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, open_session
 
@@ -21,7 +22,7 @@ _TRIAL = {"The team won the football match.": "Sports", "The bank raised its int
 def examine(progress: Progress) -> dict[str, Any]:
     """Return what was found as plain values; ``ok`` says whether all is well.
 
-    A GPU that the installed torch cannot use is told by its ``problem`` and is no failure: the CPU works.
+    A GPU that the installed torch cannot use is reported by its ``problem`` and is no failure: the CPU works.
     """
     from sce_desktop.ml.encoder.precision import cpu_instructions
     from sce_desktop.ml.hub import catalog
@@ -30,13 +31,13 @@ def examine(progress: Progress) -> dict[str, Any]:
     models = []
     names = dict.fromkeys([DEFAULT_MODEL, *(entry.name for entry in catalog.list())])
     for done, name in enumerate(names):
-        progress.report(done, len(names), stage="verifying models")
+        progress.report(done, len(names), stage=_("verifying models"))
         progress.check()
         try:
             models.append(asdict(catalog.verify(name)))
         except UserError as error:
             models.append({"name": name, "ok": False, "sha256": "", "problem": str(error)})
-    progress.report(len(names), len(names), stage="verifying models")
+    progress.report(len(names), len(names), stage=_("verifying models"))
     trial = _try_default_model(progress)
     return {
         "version": sce_desktop.__version__,
@@ -85,6 +86,6 @@ def _try_default_model(progress: Progress) -> dict[str, Any]:
     right = scores.probabilities.argmax(axis=1).tolist() == [0, 1]
     return {
         "ok": right,
-        "problem": "" if right else "The default model sorts two plain sentences wrongly: install it anew.",
+        "problem": "" if right else _("The default model mislabels two plain sentences: install it again."),
         "seconds": time.perf_counter() - started,
     }

@@ -296,7 +296,7 @@ def test_what_the_csv_module_writes_is_read_exactly(
         ("1", "1 cell, expected 3. Missing cells were left empty."),
         ("1,2", "2 cells, expected 3. Missing cells were left empty."),
         ("1,2,3,4", "4 cells, expected 3. Extra cells were joined to the last column."),
-        ("1,2,3,,", "5 cells, expected 3. Extra cells are empty and were left out."),
+        ("1,2,3,,", "5 cells, expected 3. Extra cells were empty and were dropped."),
     ],
 )
 def test_ragged_records_are_told_in_numbers(tmp_path: Path, line: str, message: str) -> None:

@@ -55,7 +55,7 @@ def test_backslash_escapes_are_found_and_told(tmp_path: Path, content: str, rows
     assert not result.table.problems
     assert result.table.options.escape == "\\"
     assert doubts(result) == [("escape", "", "--escape none")]
-    assert "was read with backslash escapes as “" in result.table.doubts[0].sentence
+    assert "(backslash escapes)" in result.table.doubts[0].sentence
 
 
 def test_escapes_far_below_are_told_by_line(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_escapes_can_be_refused_and_demanded(tmp_path: Path) -> None:
     offered = read_bytes(tmp_path, name)
     assert offered.rows[0] == ("1", "Surname\\, Firstname")
     assert doubts(offered) == [("escape", "\\", "--escape backslash")]
-    assert "“1 | Surname\\, Firstname”; with backslash escapes it is “1 | Surname, Firstname”" in (
+    assert "It could also be “1 | Surname, Firstname” (backslash escapes)" in (
         offered.table.doubts[0].sentence
     )
     demanded = read_bytes(tmp_path, name, escape="\\")
@@ -155,7 +155,7 @@ def test_single_quotes_are_read_where_double_ones_break_the_rows(tmp_path: Path)
     assert doubts(result) == [("quote", '"', "--quote double")]
     escaped = read_bytes(tmp_path, "'id','text'\n'1','It\\'s late, really'\n'2','ok'\n")
     assert escaped.rows == [("1", "It's late, really"), ("2", "ok")]
-    assert "with single quotes around cells and backslash escapes" in escaped.table.doubts[0].sentence
+    assert "(single quotes around cells and backslash escapes)" in escaped.table.doubts[0].sentence
 
 
 def test_single_quotes_are_offered_where_both_fit(tmp_path: Path) -> None:

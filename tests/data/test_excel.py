@@ -97,7 +97,7 @@ def test_the_sheet_and_the_header_row_can_be_chosen(tmp_path: Path) -> None:
     assert read(path, sheet="Third").columns == ("only",)
     assert read(path, sheet="Über uns", header_row=0).rows == [("Report", None), ("id", "text"), ("1", "x")]
     for options, said in (
-        ({"sheet": "Missing"}, "no sheet “Missing”, but “Empty”, “Über uns”, “Third”"),
+        ({"sheet": "Missing"}, "no sheet “Missing”. Choose from: “Empty”, “Über uns” and “Third”"),
         ({"sheet": "Empty"}, "The sheet “Empty” of book.xlsx has no filled cell"),
         ({"header_row": 9}, "no header in row 9"),
     ):
@@ -130,7 +130,7 @@ def test_rows_are_counted(tmp_path: Path) -> None:
 )
 def test_no_workbook(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(UserError, match="no Excel workbook"):
+    with pytest.raises(UserError, match="not an Excel workbook"):
         read(tmp_path / name)
 
 
@@ -183,10 +183,10 @@ def test_formulas_without_a_saved_result_are_told_and_their_rows_kept(tmp_path: 
     result = read(path)
     assert result.rows == [("saved", None), (None, None), ("3", None)]
     assert [(p.line, p.message.partition(":")[0]) for p in result.table.problems] == [
-        (3, "A3, B3"),
+        (3, "A3 and B3"),
         (4, "B4"),
     ]
-    assert "a formula without a saved result, read as empty" in result.table.problems[1].message
+    assert "a formula without a saved result was read as empty" in result.table.problems[1].message
 
 
 def test_a_formula_without_a_result_is_no_header(tmp_path: Path) -> None:

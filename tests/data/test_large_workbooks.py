@@ -34,7 +34,7 @@ def test_a_stray_cell_in_the_last_row_is_a_row(tmp_path: Path) -> None:
     result = read(xlsx(tmp_path / "a.xlsx", cells(**TABLE, A1048576="9")))
     assert result.rows == [("1", "good"), ("9", None)]
     assert [(p.line, p.message) for p in result.table.problems] == [
-        (3, "1,048,573 blank rows of the sheet: they are no rows.")
+        (3, "1,048,573 blank rows in the sheet, skipped.")
     ]
 
 
@@ -138,7 +138,7 @@ def test_ods_with_empty_space_behind_the_table(tmp_path: Path) -> None:
     ],
 )
 def test_ods_that_repeats_without_end(tmp_path: Path, row: str) -> None:
-    with pytest.raises(UserError, match="cells, empty ones counted"):
+    with pytest.raises(UserError, match="cells, including empty ones"):
         read(ods(tmp_path / "a.ods", ods_row(("text", 1)), row))
 
 

@@ -143,7 +143,7 @@ def test_another_file_is_told(tmp_path: Path, read: object, content: str) -> Non
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UserError):
         list(read(path))  # type: ignore[operator]
-    with pytest.raises(UserError, match="no file"):
+    with pytest.raises(UserError, match="does not exist"):
         list(read(tmp_path / "gone"))  # type: ignore[operator]
 
 

@@ -67,7 +67,7 @@ def test_columns_of_the_same_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"id,text\n1,x\n", b"PAR1 and then nothing PAR1"])
 def test_no_parquet_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.parquet").write_bytes(content)
-    with pytest.raises(UserError, match="no parquet file"):
+    with pytest.raises(UserError, match="not a Parquet file"):
         read(tmp_path / "a.parquet")
 
 

@@ -46,7 +46,7 @@ def test_what_is_no_table_is_said_in_one_sentence(tmp_path: Path, name: str, con
 def test_an_archive_is_no_table(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a.csv", "id,text\n1,x\n")
-    with pytest.raises(UserError, match="no Excel workbook"):
+    with pytest.raises(UserError, match="not an Excel workbook"):
         open_table(tmp_path / "a.zip")
 
 
@@ -61,9 +61,9 @@ def test_a_database_is_no_table(tmp_path: Path) -> None:
 def test_a_folder_a_missing_file_and_a_pipe(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="folder"):
         open_table(tmp_path)
-    with pytest.raises(UserError, match="no file"):
+    with pytest.raises(UserError, match="does not exist"):
         open_table(tmp_path / "missing.csv")
-    with pytest.raises(UserError, match="could not be read"):
+    with pytest.raises(UserError, match="cannot be read"):
         open_table(tmp_path / ("x" * 300 + ".csv"))
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.csv")
@@ -154,7 +154,7 @@ def test_a_header_without_end_is_refused(tmp_path: Path, name: str) -> None:
 
     columns = [f"c{place}" for place in range(MAX_COLUMNS + 1)]
     write_table(tmp_path / name, columns, [[["x"] * len(columns)]])
-    with pytest.raises(UserError, match=r"(32,769 columns, )?more than (the )?32,768"):
+    with pytest.raises(UserError, match=r"(32,769 columns, and the limit is|more than) 32,768"):
         open_table(tmp_path / name)
 
 

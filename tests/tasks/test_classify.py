@@ -165,11 +165,11 @@ def test_problems_of_the_table_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"text_columns": ["comment"]}, "no column 'comment'"),
+        ({"text_columns": ["comment"]}, "no column “comment”"),
         ({"labels": None}, "carries no labels"),
         ({"model": "absent"}, "absent"),
         ({"output": "in.csv"}, "replace the table itself"),
-        ({"output": "out.docx"}, "should end in"),
+        ({"output": "out.docx"}, "must end in"),
         ({"output": "nowhere/out.csv"}, "nowhere"),
         ({"options": TableOptions(encoding="klingon")}, "klingon"),
     ],

@@ -61,7 +61,7 @@ def test_what_fits_nothing_is_told(project: Project, tmp_path: Path) -> None:
     table = write(tmp_path / "ann.csv", "ref,said", "Z,Other")
     with pytest.raises(UserError, match="No row of the table has a key"):
         import_coder(project, table, "ref", "said", "Ann", SilentProgress())
-    with pytest.raises(UserError, match="no column 'Said'; did you mean 'said'"):
+    with pytest.raises(UserError, match=r"no column “Said”\. Did you mean “said”"):
         import_coder(project, table, "ref", "Said", "Ann", SilentProgress())
     with pytest.raises(Cancelled):
         import_coder(project, table, "ref", "said", "Ann", StoppingProgress(1))

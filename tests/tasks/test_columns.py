@@ -30,7 +30,7 @@ def scores(*rows: list[float], none: list[float] | None = None) -> Scores:
 def test_a_column_is_matched_exactly_as_shown() -> None:
     columns = ("id", " text ", "text")
     progress = SilentProgress()
-    assert find_column(columns, " text ", progress) == 1  # X5
+    assert find_column(columns, " text ", progress) == 1
     assert find_column(columns, "text", progress) == 2
     assert progress.warnings == []
 
@@ -38,17 +38,17 @@ def test_a_column_is_matched_exactly_as_shown() -> None:
 def test_of_several_columns_of_the_same_name_the_first_is_read_and_told() -> None:
     progress = SilentProgress()
     assert find_columns(("a", "text", "text"), ["text", "a", 0], progress) == (1, 0)
-    assert progress.warnings == ["2 columns are called 'text': the first of them is read."]
+    assert progress.warnings == ["2 columns are called “text”: the first was read."]
 
 
 def test_a_missing_column_is_refused_with_what_there_is() -> None:
-    with pytest.raises(UserError, match=r"; did you mean 'Text'\?$"):
+    with pytest.raises(UserError, match=r"Did you mean “Text”\?$"):
         find_column(("id", "Text"), "text", SilentProgress())
-    with pytest.raises(UserError, match="the columns are 'id', 'x'"):
+    with pytest.raises(UserError, match="The columns are “id” and “x”"):
         find_column(("id", "x"), "comment", SilentProgress())
     with pytest.raises(UserError, match="and 80 more"):
         find_column([f"c{number}" for number in range(100)], "zzz", SilentProgress())
-    with pytest.raises(UserError, match="Say which column"):
+    with pytest.raises(UserError, match="Choose the text column"):
         find_columns(("id",), [], SilentProgress())
 
 
@@ -59,7 +59,7 @@ def test_problems_are_told_by_line() -> None:
     tell_problems([TableProblem(n, "too few cells.") for n in (3, 5, 9, 12)], 1200, progress)
     assert progress.warnings == [
         "1,200 problems in the table: line 3: too few cells; line 5: too few cells; line 9: too few cells; "
-        "and 1197 more."
+        "and 1,197 more."
     ]
     tell_problems([TableProblem(7, "no")], 1, progress)
     assert progress.warnings[1] == "1 problem in the table: line 7: no."
@@ -122,7 +122,7 @@ def test_clashes_get_a_suffix_and_are_told() -> None:
         "sce_p:b",
     ]
     assert progress.warnings == [
-        "The table has columns of these names already, so ours are written sce_label as sce_label_3."
+        "The table already has columns with these names. Ours are renamed: sce_label as sce_label_3."
     ]
     assert beside(["text"], ["x", "x"], progress) == ["x", "x_2"]  # an alias may make two of ours the same
 

@@ -113,7 +113,7 @@ def test_lists_of_labels_are_taken_apart_and_any_of_them_is_right(tmp_path: Path
     found = report.models["fake"]
     assert found.accuracy == 3 / 4
     assert found.confusion.tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]  # of several the predicted one
-    assert any("“topic” holds lists of labels" in warning for warning in progress.warnings)
+    assert any("“topic” has lists of labels" in warning for warning in progress.warnings)
     assert evaluate(tmp_path, LISTS).labels == ["delay", "damage", "praise", "lost"]
 
 
@@ -156,8 +156,8 @@ def test_a_sample_keeps_the_order() -> None:
         ("text,topic\n", "no label"),
         ("text,topic\n,a\n,b\n", "No row has a text and one of the labels in 'topic'"),
         ("text,topic\nx,a\ny,a\n", "at least two"),
-        ("text,subject\nx,a\n", "no column 'topic'"),
-        ("words,topic\nx,a\n", "no column 'text'"),
+        ("text,subject\nx,a\n", "no column “topic”"),
+        ("words,topic\nx,a\n", "no column “text”"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(tmp_path: Path, text: str, reason: str) -> None:
@@ -209,5 +209,6 @@ def test_damaged_lists_are_left_out_and_told(tmp_path: Path, broken: str) -> Non
     assert report.labels == ["delay", "damage", "abc"]
     assert (report.rows, report.skipped) == (5, {"blank": 0, "no_gold": 1, "other_label": 0})
     assert (
-        f"1 cell of “topic” gives no label: row 5: “{broken}” is not a list of labels." in progress.warnings
+        f"1 cell of “topic” has no label, as it is not a list of labels: row 5: “{broken}”."
+        in progress.warnings
     )

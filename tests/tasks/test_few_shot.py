@@ -201,7 +201,7 @@ def test_sizes_that_leave_too_few_rows_are_left_out(data: Path) -> None:
 
 def test_a_table(data: Path) -> None:
     lines = run(data, sizes=(1,)).as_markdown()
-    assert lines[0].startswith("| set | rows a label | ours zero-shot | ours fine-tune |")
+    assert lines[0].startswith("| set | rows per label | ours zero-shot | ours fine-tune |")
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["many", "mean"]
     assert all(line.count("|") == lines[0].count("|") for line in lines)
 

@@ -48,7 +48,7 @@ def test_a_table_becomes_an_adapter_that_evaluate_can_use(
     assert cli.main([*arguments, "--model", f"llm:{tmp_path / 'out'}", "--order-check", "2"]) == 0
     out = capsys.readouterr().out
     assert "100.0%" in out
-    assert "of answers change with the order of the labels" in out
+    assert "of predictions change with the order of the labels" in out
 
 
 def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:

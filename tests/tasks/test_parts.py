@@ -53,7 +53,7 @@ def test_parts_by_value_and_over_time() -> None:
     assert found.names == ("2024-01", "2024-02")
     assert found.codes.tolist() == [0, 1, -1, -1, -1, 1]
     assert (found.unit, found.unreadable) == ("month", 1)
-    assert found.notes == ("Rows in no period because their date is empty: 2.",)
+    assert found.notes == ("2 rows have no date and are in no period.",)
     codes, names = by_value(cells)
     by_cell = part(cells, over_time=False, progress=SilentProgress())
     assert (by_cell.codes.tolist(), by_cell.names, by_cell.unit) == (codes.tolist(), names, None)

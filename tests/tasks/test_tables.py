@@ -51,7 +51,7 @@ def test_what_was_done_is_told(tmp_path: Path) -> None:
         assert (project.row_count(), project.blank_count(), project.duplicate_count()) == (5, 2, 1)
     told = "\n".join(progress.warnings)
     assert "line 6" in told
-    assert "Rows without text: 2" in told
+    assert "2 rows have no text" in told
     assert "earlier one: 1" in told
 
 
@@ -183,7 +183,7 @@ def test_a_project_is_never_replaced(tmp_path: Path) -> None:
         (b"\x89PNG\r\n\x1a\n" + bytes(range(200)), "picture"),
         (b"PK\x03\x04" + bytes(100), "in.csv"),
         (b"", "empty"),
-        (b"id,comment\n1,x\n", "no column 'text'"),
+        (b"id,comment\n1,x\n", "no column “text”"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -378,8 +378,11 @@ def test_a_damaged_list_gives_no_label_and_is_told(tmp_path: Path, broken: str, 
         else:
             said = set(project.annotations(project.row_ids()))
         assert said == {1, 2, 3, 4, 6, 7}
-    assert f"1 cell of “tags” gives no label: row 5: “{broken}” is not a list of labels." in progress.warnings
-    assert "1 cell of “tags” is no list and counts as one label: row 6: “abc”." in progress.warnings
+    assert (
+        f"1 cell of “tags” has no label, as it is not a list of labels: row 5: “{broken}”."
+        in progress.warnings
+    )
+    assert "1 cell of “tags” is not a list and was read as one label: row 6: “abc”." in progress.warnings
     assert len(progress.warnings) == 3
 
 
@@ -393,9 +396,9 @@ def test_many_damaged_lists_are_counted(tmp_path: Path) -> None:
         assert sorted(project.annotations(project.row_ids()))[-2:] == [31, 32]
         assert labels_of(project) == ["Late", "abc", "word"]
     told = "\n".join(progress.warnings)
-    assert "8 cells of “tags” give no label: row 21: “[1]” is not a list of labels; row 22:" in told
+    assert "8 cells of “tags” have no label, as they are not lists of labels: row 21: “[1]”; row 22:" in told
     assert "row 25: “[1]” is not a list of labels; and 3 more." in told
-    assert "2 cells of “tags” are no lists and count as one label each: the first is row 29: “abc”." in told
+    assert "2 cells of “tags” are not lists and were read as one label each. First: row 29: “abc”." in told
 
 
 def test_names_in_brackets_are_labels_where_the_column_holds_no_lists(tmp_path: Path) -> None:
@@ -418,9 +421,9 @@ def test_labels_that_look_the_same_are_told_by_group(tmp_path: Path, as_gold: bo
         if not as_gold:
             assert list(counts.values()) == [1, 1, 1, 1, 1, 2, 1]
     told = "\n".join(progress.warnings)
-    assert "look the same: '2', '2.0'." in told
-    assert "look the same: 'Late', 'late', 'late\\u200b'." in told
-    assert "one label, as they differ in spaces alone: 'Rude ', 'Rude'." in told
+    assert "look the same: “2” and “2.0”." in told
+    assert "look the same: “Late”, “late” and “late\u200b”." in told
+    assert "differ only in spaces and are one label: “Rude ” and “Rude”." in told
     assert "other" not in told
 
 

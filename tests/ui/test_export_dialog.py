@@ -74,7 +74,6 @@ def export(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> list
 def test_number_told_is_the_number_written(
     qtbot: QtBot, controllers: Controllers, project_file: Path, tmp_path: Path, only: str, count: int
 ) -> None:
-    """B25."""
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(project_file)
     controllers.navigation.set_query(
@@ -83,7 +82,7 @@ def test_number_told_is_the_number_written(
     dialog = make(qtbot, controllers)
     dialog.path.setText(str(tmp_path / "out.csv"))
     dialog.rows_buttons[only].setChecked(True)
-    assert dialog.summary.text() == f"{count:,} rows will be written"
+    assert dialog.summary.text() == f"{count:,} rows will be exported"
     rows = export(qtbot, controllers, dialog)
     assert len(rows) == count
     assert [int(row["id"]) for row in rows] == list(range(ROWS, ROWS - count, -1))
@@ -108,7 +107,7 @@ def test_labelled_rows_are_those_that_the_status_bar_counts(
     button = dialog.rows_buttons["labelled"]
     button.setChecked(True)
     assert button.text() == "Labelled rows  ·  301"
-    assert dialog.summary.text() == "301 rows will be written, 2 of them decided as “none of these”"
+    assert dialog.summary.text() == "301 rows will be exported, 2 marked “none of these”"
     rows = export(qtbot, controllers, dialog)
     assert [row["id"] for row in rows if row["decided"] == "none"] == [str(ROWS - 299), str(ROWS - 399)]
     assert len(rows) == 301
@@ -136,7 +135,6 @@ def test_nothing_to_write_is_refused_in_place(dialog: ExportDialog) -> None:
 def test_an_existing_file_is_asked_for_in_place(
     qtbot: QtBot, controllers: Controllers, dialog: ExportDialog, tmp_path: Path
 ) -> None:
-    """B25."""
     (tmp_path / "out.csv").write_text("mine", encoding="utf-8")
     dialog.path.setText(str(tmp_path / "other.csv"))
     assert not dialog.replace.isVisible()
@@ -166,15 +164,13 @@ def test_format_and_ending_follow_each_other(dialog: ExportDialog, tmp_path: Pat
 def test_excel_safe_is_offered_and_explained(
     qtbot: QtBot, controllers: Controllers, dialog: ExportDialog
 ) -> None:
-    """X1."""
     assert "negative numbers" in dialog.excel_hint.text()
-    assert "Separated by semicolon" in dialog.excel_hint.text()
+    assert "Delimiter: Semicolon, as imported." in dialog.excel_hint.text()
     dialog.excel_safe.setChecked(True)
     assert export(qtbot, controllers, dialog)[0]["formula"].startswith("'")
 
 
 def test_csv_is_exact_unless_asked(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> None:
-    """X1."""
     assert export(qtbot, controllers, dialog)[0]["formula"] == "=1+1"
 
 
@@ -201,10 +197,10 @@ def test_the_models_are_named_beside_a_csv(
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("", "Say which file"),
-        ("missing/out.csv", "no such folder"),
+        ("", "Choose a file to write"),
+        ("missing/out.csv", "does not exist"),
         ("out.doc", ".csv"),
-        ("relative.csv", "no such folder"),
+        ("relative.csv", "does not exist"),
     ],
 )
 def test_bad_places_are_one_sentence(dialog: ExportDialog, tmp_path: Path, name: str, sentence: str) -> None:

@@ -137,7 +137,6 @@ def test_where_the_rows_of_a_document_are_is_told(
 def test_encoding_is_guessed_and_shown(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path, encoding: str, shown: str
 ) -> None:
-    """B01."""
     path = tmp_path / "a.csv"
     path.write_bytes("id,text\n1,Müsli für Zoë – 5 €\n".encode(encoding))
     dialog = show(qtbot, controllers, path)
@@ -160,7 +159,6 @@ def test_another_encoding_is_previewed_at_once(
 
 
 def test_header_has_no_byte_order_mark(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
-    """B02."""
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbftext,label\nroof leaks,damage\n")
     dialog = show(qtbot, controllers, path)
@@ -193,7 +191,6 @@ def test_delimiter_header_and_quotes_are_changed_live(
 def test_problems_are_listed_and_quotes_can_be_text(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B04."""
     path = tmp_path / "a.csv"
     path.write_text(
         'id;text\n1;"Fast" delivery, slow refund\n2;"she said ""never again"""\n3;5" pipe\n'
@@ -256,7 +253,7 @@ def test_marks_say_why(qtbot: QtBot, controllers: Controllers, parcels: Path) ->
 def test_long_cells_and_tags_are_shown_plainly(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B06."""
+    """No cell is too long."""
     path = tmp_path / "a.csv"
     path.write_text(f"text\n{'word ' * 60000}\n<b>ok</b>\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path)
@@ -283,7 +280,7 @@ def test_without_a_text_column_there_is_no_import(
     dialog = show(qtbot, controllers, parcels)
     check(dialog)
     assert not dialog.import_button.isEnabled()
-    assert dialog.problem.text() == "Say which column holds the text."
+    assert dialog.problem.text() == "Choose the text column."
 
 
 def test_a_label_column_becomes_imported_annotations(
@@ -297,7 +294,7 @@ def test_a_label_column_becomes_imported_annotations(
     choose(dialog.columns.use, False)
     settle(qtbot, dialog)
     assert dialog.columns.merge.isVisible()
-    assert "“Billing”, “billing ”, “BILLING”" in dialog.columns.alike.text()
+    assert "“Billing”, “billing ” and “BILLING”" in dialog.columns.alike.text()
     project = imported(qtbot, controllers, dialog)
     assert [label.name for label in controllers.workspace.labels] == [
         "Billing",
@@ -329,8 +326,8 @@ def test_lists_of_labels_are_taken_apart(qtbot: QtBot, controllers: Controllers,
     assert dialog.columns.several.isVisible()
     assert dialog.columns.several.isChecked()
     told = "\n".join(dialog.facts.texts())
-    assert "The label column holds lists: each name is a label, and a row may have several." in told
-    assert "3 labels: “Desire” 1, “Disgust” 2, “Joy” 1" in told
+    assert "The label column has lists of labels: a row may have several." in told
+    assert "3 labels: “Desire” 1, “Disgust” 2 and “Joy” 1" in told
     project = imported(qtbot, controllers, dialog)
     assert controllers.workspace.label_set is not None
     assert controllers.workspace.label_set.multi_label
@@ -360,7 +357,7 @@ def test_lists_of_labels_can_be_left_as_they_stand(
     settle(qtbot, dialog)
     assert dialog.columns.several.isVisible()
     told = "\n".join(dialog.facts.texts())
-    assert "each of them is one label as it stands" in told
+    assert "each list is one label" in told
     assert "4 labels" in told
     imported(qtbot, controllers, dialog)
     assert controllers.workspace.label_set is not None
@@ -404,7 +401,7 @@ def test_names_from_right_to_left_move_no_count(
     settle(qtbot, dialog)
     (said,) = [text for text in dialog.facts.texts() if "3 labels" in text]
     # each name is isolated: without that the bidi algorithm draws its count among the other name's letters
-    assert said == "3 labels: “\u2068شكوى\u2069” 2, “\u2068سؤال\u2069” 1, “Late” 1."
+    assert said == "3 labels: “\u2068شكوى\u2069” 2, “\u2068سؤال\u2069” 1 and “Late” 1."
     assert "The labels are in Arabic, which sce-mini cannot read." in dialog.facts.texts()
 
 
@@ -483,7 +480,7 @@ def test_a_column_that_somebody_has_begun_is_offered_as_annotations(
 def test_labels_that_look_alike_are_merged_if_wanted(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """B14."""
+    """As typed unless told to merge."""
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,Billing\nb,billing \nc,BILLING\nd,Refund\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path)
@@ -577,7 +574,7 @@ def test_new_rows_are_counted_before_they_are_added(
     path = tmp_path / "more.csv"
     path.write_text("ref,text\n9,Two days late\n10,Lost\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path, append=True)
-    assert dialog.facts.texts()[0] == "1 new; 1 with a text that the project has already (added too)."
+    assert dialog.facts.texts()[0] == "1 new row. 1 row repeats a text of the project (added too)."
     assert dialog.model.mark(0) == "The project has this text already"
     assert dialog.import_button.text() == "Add 2 rows"
     with qtbot.waitSignal(controllers.workspace.rowsChanged):

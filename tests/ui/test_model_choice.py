@@ -151,7 +151,7 @@ def test_without_the_multilingual_model_the_dialog_says_where_to_get_it(
     assert model_shown(dialog) == (
         "sce-mini",
         "Most rows are in German, which sce-mini cannot read: sce-multi reads 100 languages but is not "
-        "installed; get it in the Models dialog.",
+        "installed; download it in the Models dialog.",
     )
     imported(qtbot, controllers, dialog)
     looked_up(qtbot, controllers)

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 
 MAX_CELL = 1 << 24  # characters; a closing quote is not looked for beyond
 
@@ -32,14 +33,21 @@ def valid_delimiter(delimiter: str) -> str:
     """Return a delimiter as its character. Raises UserError for what cannot be one."""
     sign = _NAMED.get(delimiter, delimiter)
     if len(sign) != 1 or sign in '"\r\n':
-        raise UserError(f"“{delimiter}” cannot be a delimiter: give a single character, such as ; or tab.")
+        raise UserError(
+            _(
+                "“{delimiter}” cannot be a delimiter: give a single character, such as ; or tab.",
+                delimiter=delimiter,
+            )
+        )
     return sign
 
 
 def valid_quote(quote: str, delimiter: str) -> str:
     """Return the character that encloses cells. Raises UserError for what cannot be one."""
     if len(quote) != 1 or quote in f"{delimiter}{ESCAPE}\r\n" or quote.isalnum() or quote.isspace():
-        raise UserError(f"“{quote}” cannot enclose cells: give a single sign, such as ' or \".")
+        raise UserError(
+            _("“{quote}” cannot enclose cells: give a single character, such as ' or \".", quote=quote)
+        )
     return quote
 
 

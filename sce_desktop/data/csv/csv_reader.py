@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Doubt, TableOptions
 from sce_desktop.data.csv.csv_grammar import (
@@ -44,7 +45,7 @@ from sce_desktop.data.reader import Cells, Table, fit
 _NO_DELIMITER = "\U0010ffff"  # is assigned to no character: every line is one cell
 _SAMPLE_BLOCKS = 3
 _ESCAPED_QUOTE = '\\"'
-_ESCAPE_TOLD = "A backslash before a quote was read as plain text: it may be an escape."
+_MAYBE_ESCAPE = N_("A backslash before a quote was read as plain text: it may be an escape.")
 
 csv.field_size_limit(2**31 - 1)  # the default of 131,072 characters is less than a long text
 
@@ -63,7 +64,9 @@ class CsvTable(Table):
         complete = len(blocks) < _SAMPLE_BLOCKS
         sample = [line for block in blocks for line in block.lines]
         if not any(map(str.strip, sample)):
-            raise UserError(f"{path.name} holds only blank lines: choose a table with a header line.")
+            raise UserError(
+                _("{file} has only blank lines: choose a table with a header line.", file=path.name)
+            )
         found, header_row = self._find_out(sample, options, complete=complete)
         self._dialect = found.style.cut_at(valid_delimiter(found.delimiter or _NO_DELIMITER))
         if found.style.quote:
@@ -123,7 +126,13 @@ class CsvTable(Table):
             width = usual(cell_counts(sample, self._dialect, complete=complete))
             return tuple(f"Column {number}" for number in range(1, width + 1))
         if not 0 < header_row <= len(sample) or not without_end(sample[header_row - 1]):
-            raise UserError(f"{self.path.name} has no header on line {header_row}: choose another line.")
+            raise UserError(
+                _(
+                    "{file} has no header on line {line}: choose another line.",
+                    file=self.path.name,
+                    line=header_row,
+                )
+            )
         record = self._dialect.read(sample, header_row - 1, complete=True)
         assert record is not None  # complete
         self._data_line = record.end + 1
@@ -179,10 +188,13 @@ class CsvTable(Table):
             if record is None:
                 break
             for at in record.unclosed:
-                message = f"A quote opened on line {first + at} is never closed: it was read as plain text."
-                self._problem(first + at, message)
+                message = _(
+                    "A quote opened on line {line} is never closed: it was read as plain text.",
+                    line=number(first + at),
+                )
+                self._problem(first + at, message, "quoting")
             if record.plain and _ESCAPED_QUOTE in lines[index] and not self._dialect.escapes:
-                self._problem(first + index, _ESCAPE_TOLD)
+                self._problem(first + index, _(_MAYBE_ESCAPE), "escape")
             self._add(record.cells, lines, index, record.end, first, rows)
             index = record.end
         if PREFIX in "".join(lines):
@@ -220,13 +232,14 @@ class CsvTable(Table):
         """Append the record of ``lines[start:end]``, and tell what is wrong with it."""
         width = len(self.columns)
         if not cells:
-            self._problem(first + start, "A blank line: it is no row.")
+            self._problem(first + start, _("A blank line, not a row."))
             return
         if end - start > 1 and self._looks_swallowed(cells, lines[start + 1 : end]):
-            message = (
-                f"A quote closes only on line {first + end - 1}: the lines between may be rows of their own."
+            message = _(
+                "A quote is closed only on line {line}: the lines between may be separate rows.",
+                line=number(first + end - 1),
             )
-            self._problem(first + start, message)
+            self._problem(first + start, message, "quoting")
         if len(cells) == width:
             rows.append(tuple(cells))
             return

@@ -109,10 +109,10 @@ def doubt_of_sheet(rows: Sequence[tuple[int, Sequence[Cell]]]) -> Doubt | None:
         later = [row for _, row in below[place + 1 :]]
         if sum(map(bool, cells)) > max(1, 2 * named) and _is_header(cells):
             if not looks_like_a_row(cells, later):
-                return header_doubt(number, " | ".join(cells), first, len(cells), kind="row")
+                return header_doubt(number, " | ".join(cells), first, len(cells), sheet=True)
             break
     if looks_like_a_row(header, [cells for _, cells in below]):
-        return no_header_doubt(first, " | ".join(header), kind="row")
+        return no_header_doubt(first, " | ".join(header), sheet=True)
     return None
 
 

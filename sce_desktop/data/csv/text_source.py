@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.data.csv.byte_marks import by_marks
 
 BLOCK = 1 << 18  # bytes; larger blocks are slower, since they leave the processor's cache
@@ -70,16 +71,26 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise UserError(f"There is no file {path}: check the name and the folder.") from None
+        raise UserError(_("{path} does not exist: check the name and the folder.", path=path)) from None
     except PermissionError:
         raise UserError(
-            f"{path} may not be read: change its permissions, or copy it to a folder of yours."
+            _(
+                "{path} cannot be read (permission denied): change its permissions, or copy it to "
+                "your own folder.",
+                path=path,
+            )
         ) from None
     except (gzip.BadGzipFile, zlib.error, EOFError):
-        raise UserError(f"{path.name} is a damaged or incomplete gzip file: fetch it again.") from None
+        raise UserError(
+            _("{file} is a damaged or incomplete gzip file: download it again.", file=path.name)
+        ) from None
     except OSError as error:
         raise UserError(
-            f"{path} could not be read ({error.strerror or error}): copy it to another place."
+            _(
+                "{path} cannot be read ({reason}): copy it to another place.",
+                path=path,
+                reason=error.strerror or error,
+            )
         ) from None
 
 
@@ -88,11 +99,11 @@ def file_size(path: Path) -> int:
     with reading(path):
         status = path.stat()
     if stat.S_ISDIR(status.st_mode):
-        raise UserError(f"{path} is a folder: choose a table inside it.")
+        raise UserError(_("{path} is a folder: choose a table inside it.", path=path))
     if not stat.S_ISREG(status.st_mode):
-        raise UserError(f"{path} is a device or a pipe: save the table as a file first.")
+        raise UserError(_("{path} is a device or a pipe: save the table as a file first.", path=path))
     if not status.st_size:
-        raise UserError(f"{path.name} is empty: choose a table with at least a header line.")
+        raise UserError(_("{file} is empty: choose a table with at least a header line.", file=path.name))
     return status.st_size
 
 
@@ -114,9 +125,13 @@ def codec_name(encoding: str) -> str:
         info = codecs.lookup(encoding)
         "".encode(encoding)
     except (LookupError, ValueError):  # the name itself may hold what no name can
-        raise UserError(f"There is no encoding “{encoding}”: try utf-8, cp1252 or utf-16.") from None
+        raise UserError(
+            _("“{encoding}” is not an encoding: try utf-8, cp1252 or utf-16.", encoding=encoding)
+        ) from None
     if info.incrementaldecoder is None or info.name.replace("_", "-") in _NOT_FILES:
-        raise UserError(f"“{encoding}” is not an encoding of files: try utf-8, cp1252 or utf-16.")
+        raise UserError(
+            _("“{encoding}” is not an encoding for files: try utf-8, cp1252 or utf-16.", encoding=encoding)
+        )
     return encoding
 
 
@@ -150,7 +165,13 @@ class TextSource:
         found = by_marks(head)
         other_mark = found in ("utf-8", "utf-16", "utf-32") and found != wide
         if other_mark or (found is None and b"\0" not in head):
-            raise UserError(f"{self.path.name} is not {self.encoding.upper()} text: choose another encoding.")
+            raise UserError(
+                _(
+                    "{file} is not {encoding} text: choose another encoding.",
+                    file=self.path.name,
+                    encoding=self.encoding.upper(),
+                )
+            )
         if codec != wide or found == codec:  # the user said which byte is first, or a mark does
             return self.encoding
         return found if found is not None and found.startswith(wide) else f"{wide}-le"
@@ -160,7 +181,11 @@ class TextSource:
             text = decoder.decode(data, final)
         except ValueError:  # of what an encoding can do, not all is for texts of others
             raise UserError(
-                f"{self.path.name} cannot be read as {self.encoding}: choose another encoding."
+                _(
+                    "{file} cannot be read as {encoding}: choose another encoding.",
+                    file=self.path.name,
+                    encoding=self.encoding,
+                )
             ) from None
         return _HALVES.sub(_MARK, text) if self._lets_halves_through else text
 
@@ -181,7 +206,9 @@ class TextSource:
                 carry.append(text)
                 carried += len(text)
                 if carried > MAX_LINE:
-                    raise UserError(f"{self.path.name} is no table: line {line} does not end.")
+                    raise UserError(
+                        _("{file} is not a table: line {line} does not end.", file=self.path.name, line=line)
+                    )
                 continue
             lines = self._lines("".join((*carry, text[:cut])), line, problem)
             carry, carried = [text[cut:]], len(text) - cut
@@ -197,9 +224,14 @@ class TextSource:
         with reading(self.path):
             size = os.stat(self.path).st_size  # noqa: PTH116 - pairs with the size at opening
         if size > self.size:
-            return f"{self.path.name} grew while it was read: only what was there at opening was taken."
+            return _(
+                "{file} grew while it was read: only what it held at the start was read.", file=self.path.name
+            )
         if size < self.size:
-            return f"{self.path.name} became shorter while it was read: read it again once it is finished."
+            return _(
+                "{file} became shorter while it was read: read it again once it is complete.",
+                file=self.path.name,
+            )
         return ""
 
     def _last_end(self, text: str) -> int:
@@ -215,9 +247,15 @@ class TextSource:
             for index, line in enumerate(lines):
                 if _MARK in line:
                     lines[index] = line.replace(_MARK, "\ufffd")
-                    problem(first + index, f"Not all bytes are {self.encoding}: those are shown as “\ufffd”.")
+                    problem(
+                        first + index,
+                        _(
+                            "Some bytes are not {encoding}: they are shown as “\ufffd”.",
+                            encoding=self.encoding,
+                        ),
+                    )
         if "\0" in text:
             for index, line in enumerate(lines):
                 if "\0" in line:
-                    problem(first + index, "A NUL character, which is no text, was kept.")
+                    problem(first + index, _("A NUL character, which is not text, was kept."))
         return lines

@@ -18,7 +18,9 @@ from typing import Protocol
 from xml.parsers import expat
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.quoting import and_more, quoted_names
 from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.data.csv.headers import doubt_of_sheet
 from sce_desktop.data.csv.text_source import file_size, reading
@@ -30,7 +32,7 @@ from sce_desktop.data.reader import Cells, Table
 _CHUNK_ROWS = 1000
 _HEAD_ROWS = 30  # tell what the header may be
 _CHUNK_CELLS = 1_000_000
-_TOLD = 3  # sheets and cells named in one sentence
+_SHOWN = 3  # sheets and cells named in one sentence
 _BLANK_ROWS = 100  # so many that follow each other are told one by one
 _MANY_CELLS = 500_000_000
 _MANY_UNNAMED = 1000  # columns
@@ -76,15 +78,29 @@ class ExcelTable(Table):
     def _choose(self, name: str | None) -> tuple[str, Extent]:
         """Return the sheet called ``name``, or else the first that is not empty."""
         if name is not None and name not in self.sheets:
-            more = f" and {len(self.sheets) - 20:,} more" if len(self.sheets) > 20 else ""
-            named = ", ".join(f"“{sheet}”" for sheet in self.sheets[:20])
-            raise UserError(f"{self.path.name} has no sheet “{name}”, but {named}{more}.")
+            raise UserError(
+                _(
+                    "{file} has no sheet “{sheet}”. Choose from: {sheets}.",
+                    file=self.path.name,
+                    sheet=name,
+                    sheets=quoted_names(self.sheets),
+                )
+            )
         for candidate in [name] if name is not None else self.sheets:
             extent = self._book.extent(candidate)
             if extent.cells:
                 return candidate, extent
-        where = f"The sheet “{name}” of {self.path.name}" if name is not None else self.path.name
-        raise UserError(f"{where} has no filled cell in it: choose a sheet with a header row.")
+        if name is None:
+            raise UserError(
+                _("{file} has no filled cell: choose a workbook with a header row.", file=self.path.name)
+            )
+        raise UserError(
+            _(
+                "The sheet “{sheet}” of {file} has no filled cell: choose a sheet with a header row.",
+                sheet=name,
+                file=self.path.name,
+            )
+        )
 
     def _first_text(self) -> int:
         """Return the first row with a text in it: not that of a formula without a saved result."""
@@ -99,7 +115,9 @@ class ExcelTable(Table):
                 return tuple(cell or "" for cell in self._in_order(cells))
             if number >= header_row:
                 break
-        raise UserError(f"{self.path.name} has no header in row {header_row}: choose another row.")
+        raise UserError(
+            _("{file} has no header in row {row}: choose another row.", file=self.path.name, row=header_row)
+        )
 
     def _refuse_sparse(self) -> None:
         """Raise UserError where stray cells far from a table make it thousands of times larger than it is."""
@@ -108,9 +126,15 @@ class ExcelTable(Table):
         unnamed = sum(not column for column in self.columns)
         if area > _SPARSE * extent.cells and (area > _MANY_CELLS or unnamed > _MANY_UNNAMED):
             raise UserError(
-                f"The sheet “{self._sheet}” of {self.path.name} reaches to column "
-                f"{column_letters(extent.last_column)}, row {extent.last_row}, and is nearly empty: delete "
-                "what stands far from the table, or save the table as CSV."
+                _(
+                    "The sheet “{sheet}” of {file} extends to column {column}, row {row}, and is "
+                    "nearly empty: "
+                    "delete the cells far from the table, or save the table as CSV.",
+                    sheet=self._sheet,
+                    file=self.path.name,
+                    column=column_letters(extent.last_column),
+                    row=extent.last_row,
+                )
             )
 
     def _in_order(self, cells: dict[int, Cell]) -> list[Cell]:
@@ -144,22 +168,26 @@ class ExcelTable(Table):
 
     def _tell_blank(self, first: int, last: int) -> None:
         if last - first >= _BLANK_ROWS:
-            self._problem(first, f"{last - first + 1:,} blank rows of the sheet: they are no rows.")
+            count = last - first + 1
+            message = ngettext(
+                "{count} blank row in the sheet, skipped.", "{count} blank rows in the sheet, skipped.", count
+            )
+            self._problem(first, message)
             return
         for number in range(first, last + 1):
-            self._problem(number, "A blank row of the sheet: it is no row.")
+            self._problem(number, _("A blank row in the sheet, skipped."))
 
     def _tell_unsaved(self, number: int, cells: dict[int, Cell]) -> None:
         unsaved = [f"{column_letters(column)}{number}" for column, cell in cells.items() if cell is None]
         if not unsaved:
             return
-        more = f" and {len(unsaved) - _TOLD} more" if len(unsaved) > _TOLD else ""
-        formula = "a formula" if len(unsaved) == 1 else "formulas"
-        self._problem(
-            number,
-            f"{', '.join(unsaved[:_TOLD])}{more}: {formula} without a saved result, read as empty: save the "
-            "workbook in Excel first.",
+        message = ngettext(
+            "{cells}: a formula without a saved result was read as empty. Save the workbook in Excel first.",
+            "{cells}: formulas without a saved result were read as empty. Save the workbook in Excel first.",
+            len(unsaved),
+            cells=and_more(unsaved, _SHOWN),
         )
+        self._problem(number, message)
 
 
 def _open(path: Path) -> Workbook:
@@ -179,7 +207,9 @@ def _reading(path: Path) -> Iterator[None]:
         with reading(path):
             yield
     except PasswordError:
-        raise UserError(f"{path.name} is protected by a password: save it without one.") from None
+        raise UserError(
+            _("{file} is protected by a password: save it without one.", file=path.name)
+        ) from None
     except (
         CalamineError,
         DamagedError,
@@ -189,9 +219,11 @@ def _reading(path: Path) -> Iterator[None]:
         NotImplementedError,  # zipfile: a way of packing that it does not know
     ):
         raise UserError(
-            f"{path.name} is no Excel workbook, or a damaged one: save it as .xlsx or .csv."
+            _("{file} is not an Excel workbook, or is damaged: save it as XLSX or CSV.", file=path.name)
         ) from None
     except RuntimeError as error:  # zipfile: a part that is encrypted
         if "password" not in str(error):
             raise
-        raise UserError(f"{path.name} is protected by a password: save it without one.") from None
+        raise UserError(
+            _("{file} is protected by a password: save it without one.", file=path.name)
+        ) from None

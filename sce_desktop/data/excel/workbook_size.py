@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.data.excel.xls_size import xls_cells
 from sce_desktop.data.excel.xlsx import refuse_bomb
 from sce_desktop.data.excel.xlsx_xml import CHUNK, DamagedError, new_parser
@@ -48,8 +49,12 @@ def refuse_cells(path: Path, cells: int) -> None:
     """Refuse a sheet of more cells than memory and time have room for."""
     if cells > MOST_CELLS:
         raise UserError(
-            f"{path.name} has a sheet of {cells:,} cells, empty ones counted: delete what stands far from "
-            "the table, or save it as XLSX or CSV."
+            _(
+                "{file} has a sheet of {cells} cells, including empty ones: delete the cells far "
+                "from the table, or save it as XLSX or CSV.",
+                file=path.name,
+                cells=number(cells),
+            )
         )
 
 

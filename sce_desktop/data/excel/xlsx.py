@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.text import size_text
 from sce_desktop.data.excel.number_formats import GENERAL, NumberFormat, built_in, number_format
 from sce_desktop.data.excel.xlsx_xml import (
@@ -80,8 +81,12 @@ class Xlsx:
                     total += len(text) if text else 0
                 if total > limit:
                     raise UserError(
-                        f"{self.path.name} repeats its texts until they fill more than {size_text(total)}: "
-                        "such a table cannot be read."
+                        _(
+                            "{file} repeats its texts until they fill more than {size}: save a "
+                            "smaller table.",
+                            file=self.path.name,
+                            size=size_text(total),
+                        )
                     )
                 yield number, texts
 
@@ -185,8 +190,12 @@ def refuse_bomb(path: Path, unpacked: int) -> None:
     packed = path.stat().st_size
     if unpacked > max(MUCH, RATIO * packed):
         raise UserError(
-            f"{path.name} unpacks to {size_text(unpacked)}, {unpacked // max(packed, 1):,} times its size: "
-            "such a workbook cannot be read; save it again in Excel, or as CSV."
+            _(
+                "{file} unpacks to {size}, {times} times its size: save it again in Excel, or as CSV.",
+                file=path.name,
+                size=size_text(unpacked),
+                times=number(unpacked // max(packed, 1)),
+            )
         )
 
 

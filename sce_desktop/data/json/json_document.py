@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import N_, _
+from sce_desktop.core.quoting import quoted_names
 from sce_desktop.data.json.json_values import text_of
 
 _INDEX = "index"
@@ -48,7 +50,7 @@ def find_rows(document: Any, name: str) -> Rows:
     if isinstance(document, dict):
         found = _of_object(document, "") or _searched(document, name)
     if found is None:
-        raise UserError(f"{name} holds no JSON objects: write one object with keys on each line.")
+        raise UserError(_("{name} has no JSON objects: write one object with keys on each line.", name=name))
     return found
 
 
@@ -56,7 +58,7 @@ def _of_list(document: list[Any]) -> Rows | None:
     if any(isinstance(item, dict) for item in document):
         return Rows(document)
     if document and all(isinstance(item, list) and item for item in document):
-        return Rows(_named(document, []), "Each list in the file is a row; its columns have no names there.")
+        return Rows(_named(document, []), _("Each list in the file is a row. Its columns have no names."))
     return None
 
 
@@ -65,15 +67,17 @@ def _of_object(document: dict[str, Any], place: str) -> Rows | None:
     data = document.get("data")
     schema = document.get("schema")
     if isinstance(schema, dict) and "fields" in schema and isinstance(data, list):
-        return Rows(_without_counter(data, schema.get("primaryKey")), _as("a table with its schema", place))
+        return Rows(
+            _without_counter(data, schema.get("primaryKey")), _as(N_("a table with its schema"), place)
+        )
     names = document.get("columns")
     if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-        return Rows(_split(document, names, data), _as("a table of columns, index and data", place))
+        return Rows(_split(document, names, data), _as(N_("a table of columns, index and data"), place))
     values = list(document.values())
     if values and all(isinstance(value, list) and value for value in values):
         plain = any(not any(isinstance(item, dict) for item in value) for value in values)
         if plain and len({len(value) for value in values}) == 1:
-            return Rows(_Columns(document, range(len(values[0]))), _as("one list for each column", place))
+            return Rows(_Columns(document, range(len(values[0]))), _as(N_("one list for each column"), place))
     if values and all(isinstance(value, dict) and value for value in values):
         if found := _of_objects(document, place):
             return found
@@ -109,12 +113,12 @@ def _of_objects(document: dict[str, dict[str, Any]], place: str) -> Rows | None:
         columns: dict[str, Any] = dict(document)
         if not _counts(list(keys)):
             columns = {_free(_INDEX, document): {key: key for key in keys}, **document}
-        return Rows(_Columns(columns, list(keys)), _as("one object for each column", place))
+        return Rows(_Columns(columns, list(keys)), _as(N_("one object for each column"), place))
     rows = list(document.values())
     if not _counts(list(document)):
         index = _free(_INDEX, keys)
         rows = [{index: key, **row} for key, row in document.items()]
-    return Rows(rows, _as("one object for each row", place))
+    return Rows(rows, _as(N_("one object for each row"), place))
 
 
 def _shown(place: str) -> str:
@@ -125,12 +129,19 @@ def _searched(document: dict[str, Any], name: str) -> Rows | None:
     """Return the one list of objects that lies anywhere in ``document``."""
     found = dict(lists_in(document))
     if len(found) > 1:
-        places = ", ".join(f"“{_shown(place)}”" for place in list(found)[:5])
+        places = quoted_names(map(_shown, found), 5)
         raise UserError(
-            f"{name} holds {len(found)} lists of objects ({places}): save the one with the rows by itself."
+            _(
+                "{name} has several lists of objects ({places}): save the list with the rows in a "
+                "file of its own.",
+                name=name,
+                places=places,
+            )
         )
     for place, items in found.items():
-        return Rows(items, f"The rows are the list “{place}” in the file; nothing beside it is a row.")
+        return Rows(
+            items, _("The rows are the list “{place}” in the file. The rest was ignored.", place=place)
+        )
     return None
 
 
@@ -188,6 +199,7 @@ def _counts(index: Sequence[Any]) -> bool:
     return all(label == str(place) for place, label in enumerate(index))
 
 
-def _as(how: str, place: str) -> str:
-    where = f" in “{place.rstrip('.')}”" if place else ""
-    return f"The file was read as {how}{where}."
+def _as(layout: str, place: str) -> str:
+    if not place:
+        return _("The file was read as {layout}.", layout=_(layout))
+    return _("The file was read as {layout} in “{place}”.", layout=_(layout), place=place.rstrip("."))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell, CellType, TableOptions, TypedCells
 from sce_desktop.core.text import size_text
@@ -39,7 +40,11 @@ class _TooDeep:
     """Stands for JSON that nests deeper than it can be read."""
 
 
-_NO_ROW = {type(None): "is no JSON", _TooDeep: "nests too deeply"}
+_NOT_AN_OBJECT = N_("This is not a JSON object and was skipped.")
+_NOT_A_ROW = {
+    type(None): N_("This is not JSON and was skipped."),
+    _TooDeep: N_("This nests too deeply and was skipped."),
+}
 _Found = tuple[int, dict[str, Any], bool, float]
 """An object with its line, whether halves of characters may be in it, and the fraction read by then."""
 
@@ -59,19 +64,21 @@ class JsonTable(Table):
         self._whole = self._is_document(size)
         columns: dict[str, None] = {}
         rows = filled = 0
-        for _, found, halves, _ in self._objects():
+        for _number, found, halves, _fraction in self._objects():
             keys = dict.fromkeys(map(valid, found)) if halves else found
             if not keys.keys() <= columns.keys():
                 columns = _with_keys(columns, list(keys))
             if len(columns) > MAX_KEYS:
-                raise _no_table(path, f"more than {MAX_KEYS:,}")
+                raise _no_table(path, MAX_KEYS, more=True)
             rows += 1
             filled += len(keys)
         if rows * len(columns) > MAX_CELLS and filled < rows * len(columns) * _FILLED:
-            raise _no_table(path, f"{len(columns):,}")
+            raise _no_table(path, len(columns))
         self._forget_problems()  # each pass tells them
         if not columns:
-            raise UserError(f"{path.name} holds no JSON objects: write one object with keys on each line.")
+            raise UserError(
+                _("{file} has no JSON objects: write one object with keys on each line.", file=path.name)
+            )
         self.columns = tuple(columns)
         self.estimated_rows = rows
 
@@ -80,7 +87,7 @@ class JsonTable(Table):
         number = 1
         for number, found, halves, fraction in self._objects():
             if not found:
-                self._problem(number, "An object without keys: its row is empty.")
+                self._problem(number, _("An object without keys, read as an empty row."))
             rows.append(self._row(self._cells(number, found, halves)))
             if len(rows) == _CHUNK:
                 yield rows, fraction
@@ -127,7 +134,7 @@ class JsonTable(Table):
             if document or not any(re.search(r"\s", text.strip()) for text in texts):
                 return bool(rows.items)
         if any(map(_holds, found.values())):
-            self.notes = (f"The only object of {self.path.name} was read as one row.",)
+            self.notes = (_("The only object of {file} was read as one row.", file=self.path.name),)
         return False
 
     def _filled_lines(self) -> Iterator[str]:
@@ -148,14 +155,20 @@ class JsonTable(Table):
                 values.append(value)
                 place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
         except RecursionError:
-            raise UserError(f"{self.path.name} nests too deeply: save it as a flat table.") from None
+            raise UserError(
+                _("{file} nests too deeply: save it as a flat table.", file=self.path.name)
+            ) from None
         except ValueError as error:
-            raise UserError(f"{self.path.name} is no valid JSON ({error}): write it again.") from None
+            raise UserError(
+                _("{file} is not valid JSON ({reason}): save it again.", file=self.path.name, reason=error)
+            ) from None
         halves = _halves(text)
         if len(values) > 1 and all(isinstance(value, dict) for value in values):
             return values, halves  # objects of several lines each
         if len(values) > 1:
-            raise UserError(f"{self.path.name} holds {len(values)} JSON values: write one list of objects.")
+            raise UserError(
+                _("{file} holds several JSON values: write one list of objects.", file=self.path.name)
+            )
         rows = find_rows(values[0], self.path.name)
         if isinstance(values[0], Repeating):
             self._tell_twice(1, values[0].twice)
@@ -164,7 +177,10 @@ class JsonTable(Table):
 
     def _too_big(self) -> UserError:
         return UserError(
-            f"{self.path.name} is too big for one JSON document: save it as JSON Lines (.jsonl)."
+            _(
+                "{file} is too large for one JSON document: save it as JSON Lines (.jsonl).",
+                file=self.path.name,
+            )
         )
 
     def _check_memory(self, text: str) -> None:
@@ -172,8 +188,12 @@ class JsonTable(Table):
         needed = 2 * len(text) + _VALUE_BYTES * sum(map(text.count, ",:[{"))
         if len(text) > _UNCHECKED and needed > _MOST_BYTES:
             raise UserError(
-                f"Reading {self.path.name} would take {size_text(needed)} of memory at once: "
-                "save it as JSON Lines (.jsonl) with shorter lines."
+                _(
+                    "Reading {file} would take {size} of memory at once: save it as JSON Lines (.jsonl) "
+                    "with shorter lines.",
+                    file=self.path.name,
+                    size=size_text(needed),
+                )
             )
 
     # --- objects and their cells
@@ -186,21 +206,19 @@ class JsonTable(Table):
                 if isinstance(item, dict):
                     yield number, item, halves, number / len(items)
                 else:
-                    self._problem(number, "This item of the list is no JSON object and was left out.")
+                    self._problem(number, _("This item of the list is not a JSON object and was skipped."))
             return
         for first, lines, fraction in self._source.blocks(self._problem):
             for number, line in enumerate(lines, start=first):
                 line = line.strip()
                 if not line:
-                    self._problem(number, "A blank line: it is no row.")
+                    self._problem(number, _("A blank line, not a row."))
                     continue
                 found = self._decoded(line)
                 if isinstance(found, dict):
                     yield number, found, _halves(line), fraction
                 else:
-                    self._problem(
-                        number, f"This {_NO_ROW.get(type(found), 'is no JSON object')} and was left out."
-                    )
+                    self._problem(number, _(_NOT_A_ROW.get(type(found), _NOT_AN_OBJECT)))
 
     def _cells(self, number: int, found: dict[str, Any], halves: bool) -> dict[str, Cell]:
         twice = list(found.twice) if isinstance(found, Repeating) else []
@@ -216,13 +234,13 @@ class JsonTable(Table):
                 key, cell = valid(key), whole
             cells[key] = cell
         if changed:
-            self._problem(number, "Half a character (a lone surrogate) is shown as “\ufffd”.")
+            self._problem(number, _("Half a character (a lone surrogate) is shown as “\ufffd”."))
         self._tell_twice(number, twice)
         return cells
 
     def _tell_twice(self, number: int, twice: Sequence[str]) -> None:
         for key in dict.fromkeys(twice):
-            self._problem(number, f"The key “{valid(key)}” is there twice: its last value counts.")
+            self._problem(number, _("The key “{key}” occurs twice: its last value was used.", key=valid(key)))
 
     def _decoded(self, line: str) -> Any:
         """Return the value of a line; of what cannot be read, something that is no value of JSON."""
@@ -249,11 +267,21 @@ class JsonTable(Table):
         return TypedCells([cell and str(cell) for cell in row], "".join(types))
 
 
-def _no_table(path: Path, keys: str) -> UserError:
-    return UserError(
-        f"{path.name} has {keys} different keys: its objects are no rows of one table, save those with the "
-        "same keys by themselves."
+def _no_table(path: Path, keys: int, *, more: bool = False) -> UserError:
+    message = (
+        N_(
+            "{file} has more than {keys} different keys, so its objects are not rows of one table: "
+            "save objects "
+            "with the same keys in a file of their own."
+        )
+        if more
+        else N_(
+            "{file} has {keys} different keys, so its objects are not rows of one table: save "
+            "objects with the "
+            "same keys in a file of their own."
+        )
     )
+    return UserError(_(message, file=path.name, keys=number(keys)))
 
 
 def _with_keys(columns: dict[str, None], keys: list[str]) -> dict[str, None]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.core.text import size_text
@@ -45,11 +46,14 @@ class ParquetTable(Table):
             self.types = ColumnTypes.of_schema(file.schema_arrow)
             self._repeating = _repeating(file)
         if not self.columns:
-            raise UserError(f"{path.name} has no columns: choose another table.")
+            raise UserError(_("{file} has no columns: choose another table.", file=path.name))
         self._names = self.types.class_names()
         self.notes = tuple(
-            f"“{self.columns[place]}” holds numbers of Hugging Face labels, which are shown by their names: "
-            f"{names.sentence}."
+            _(
+                "“{column}” holds Hugging Face class numbers, shown by their names: {names}.",
+                column=self.columns[place],
+                names=names.sentence,
+            )
             for place, names in self._names.items()
         )
 
@@ -63,8 +67,11 @@ class ParquetTable(Table):
                 size += sum(map(_expanded, batch.columns))
                 if (estimate := size * total // (done + len(batch))) > _MOST_BYTES:
                     raise UserError(
-                        f"{self.path.name} unpacks to {size_text(estimate)} of text: leave out the columns "
-                        "with the longest texts."
+                        _(
+                            "{file} unpacks to {size} of text: remove the columns with the longest texts.",
+                            file=self.path.name,
+                            size=size_text(estimate),
+                        )
                     )
                 columns = [self._texts(place, column, done) for place, column in enumerate(batch.columns)]
                 done += len(batch)
@@ -76,7 +83,10 @@ class ParquetTable(Table):
         for row in sorted(broken):
             self._problem(
                 done + row + 1,
-                f"Not all bytes of “{self.columns[place]}” are UTF-8: those are shown as “\ufffd”.",
+                _(
+                    "Some bytes of “{column}” are not UTF-8: they are shown as “\ufffd”.",
+                    column=self.columns[place],
+                ),
             )
         names: ClassNames | None = self._names.get(place)
         return texts if names is None else with_names(texts, names)
@@ -86,7 +96,9 @@ class ParquetTable(Table):
 def _reading(path: Path) -> Iterator[None]:
     import pyarrow as pa
 
-    damaged = UserError(f"{path.name} is no parquet file, or a damaged one: fetch or write it again.")
+    damaged = UserError(
+        _("{file} is not a Parquet file, or is damaged: download or write it again.", file=path.name)
+    )
     with reading(path):
         try:
             yield

@@ -47,9 +47,7 @@ class Builder:
         """Read the start weights. Raises UserError where the configuration asks for what does not go."""
         m = config.model
         if m.train_embedder and m.label_encoder:
-            raise UserError(
-                "An embedder that is trained shares its own token table: leave label_encoder out."
-            )
+            raise UserError("An embedder that is trained shares its own token table: remove label_encoder.")
         if m.score_scale <= 0 or (m.score_scale != 1.0 and m.architecture != "paper"):
             raise UserError('score_scale is a number above 0, and only for architecture = "paper".')
         if m.says_none and m.architecture != "plus":

@@ -179,7 +179,7 @@ def _rename(
     """
     missing = sorted({r["label"] for r in rows} - names.keys())
     if missing:
-        raise UserError(f"The label names do not say what {missing[0]!r} of {set_name} is called: add it.")
+        raise UserError(f"The label names have no name for “{missing[0]}” of {set_name}: add it.")
     offered: dict[str, list[str]] = {}
     for new in sorted({new for new in names.values() if new}):
         old = [label for label, name in names.items() if name == new]

@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from sce_desktop.core.annotations import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.i18n import N_, _, ngettext
 from sce_desktop.core.labels import distinct_labels, label_key
 from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Cell, first_cells
-from sce_desktop.core.words import plural
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
@@ -26,8 +26,8 @@ from sce_desktop.tasks.tables.columns import ListCells, beside, tell_alike
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 
 _BATCH = 5000
-_TOLD = 5  # bad cells that are told one by one
-_MOST_CHARACTERS = 40  # of a bad cell that is told
+_SHOWN = 5  # bad cells that are shown one by one
+_MOST_CHARACTERS = 40  # of a bad cell that is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class CarriedAnnotations:
 
     @property
     def cells(self) -> list[str]:
-        """What stands in the column of labels, blank cells left out."""
+        """What stands in the column of labels, blank cells excluded."""
         return [row.names[0] for row in self._rows if row.names]
 
     @property
@@ -152,7 +152,7 @@ class CarriedAnnotations:
         if self._labels_at is not None and not is_blank(listed := cells[self._labels_at]):
             found = from_list(listed or "")
             if found is None:  # the first label, which has a cell of its own, stands
-                self._tell("is no list of labels", listed)
+                self._report(N_("row {row}: “{cell}” is not a list of labels"), listed)
             else:
                 names = found
         origin, decision = Origin.IMPORTED, Decision.LABEL if names else None
@@ -162,14 +162,14 @@ class CarriedAnnotations:
                 if written in set(Origin):
                     origin = Origin(written)
                 else:
-                    self._tell("is no origin of a decision", written)
+                    self._report(N_("row {row}: “{cell}” is not an origin of an annotation"), written)
         elif decided in (Origin.HAND, Origin.BULK):
             origin = Origin(decided)
         elif not is_blank(decided) and decided != Origin.IMPORTED:
-            self._tell("is no way to decide", decided)
+            self._report(N_("row {row}: “{cell}” is not a kind of annotation"), decided)
         for mark in (unsure, flag):
             if not is_blank(mark) and mark not in ("0", "1"):
-                self._tell("is neither 1 nor 0", mark)
+                self._report(N_("row {row}: “{cell}” is neither 1 nor 0"), mark)
         moment = self._moment(decided_at)
         carried = Carried(names, decision, origin, moment, unsure == "1", flag == "1", note or "")
         return _NOTHING if carried == _NOTHING else carried
@@ -181,7 +181,7 @@ class CarriedAnnotations:
         try:
             moment = datetime.fromisoformat(cell.strip())
         except ValueError:
-            self._tell("is no date and time", cell)
+            self._report(N_("row {row}: “{cell}” is not a date and time"), cell)
             return ""
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
@@ -189,20 +189,27 @@ class CarriedAnnotations:
             return cell.strip()
         return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
-    def _tell(self, what: str, cell: Cell) -> None:
+    def _report(self, message: str, cell: Cell) -> None:
         self._bad_count += 1
-        if len(self._bad) < _TOLD:
+        if len(self._bad) < _SHOWN:
             shown = cell or ""
             if len(shown) > _MOST_CHARACTERS:
                 shown = f"{shown[:_MOST_CHARACTERS]}…"
-            self._bad.append(f"row {self._read}: “{shown}” {what}")
+            self._bad.append(_(message, row=self._read, cell=shown))
 
     def tell_bad_cells(self, progress: Progress) -> None:
         """Warn of cells of ours that do not say what they should: they are passed over."""
         if self._bad:
-            cells = plural(self._bad_count, "cell")
-            more = f"; and {self._bad_count - _TOLD:,} more" if self._bad_count > _TOLD else ""
-            progress.warn(f"{cells} of the earlier export were passed over: {'; '.join(self._bad)}{more}.")
+            more = self._bad_count - len(self._bad)
+            rest = [ngettext("and {count} more", "and {count} more", more)] if more else []
+            progress.warn(
+                ngettext(
+                    "{count} cell of the earlier export was ignored: {cells}.",
+                    "{count} cells of the earlier export were ignored: {cells}.",
+                    self._bad_count,
+                    cells="; ".join((*self._bad, *rest)),
+                )
+            )
 
     def keep(
         self,

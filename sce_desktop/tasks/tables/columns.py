@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.labels import label_key, look_alikes
 from sce_desktop.core.lists import begins_as_list, from_list, is_list
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.quoting import and_more, quoted_names
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import Status, chosen, statuses, top
 from sce_desktop.core.tables import Cell, Doubt, TableProblem, TypedCells
-from sce_desktop.core.words import plural
 from sce_desktop.data.json.json_values import as_read
 from sce_desktop.data.reader import Table
 from sce_desktop.data.writers import OutCell
@@ -26,9 +27,9 @@ from sce_desktop.store.project import Project
 if TYPE_CHECKING:
     from sce_desktop.data.tables import Table
 
-_TOLD_CELLS = 5
-_SHOWN = 40  # characters of a cell that is told
-_TOLD = 3  # problems and columns named in one sentence
+_SHOWN_CELLS = 5
+_MOST_CHARACTERS = 40  # of a cell that is shown
+_SHOWN = 3  # problems and columns named in one sentence
 
 
 def find_column(columns: Sequence[str], name: str, progress: Progress, *, hint: str = "") -> int:
@@ -43,19 +44,31 @@ def find_column(columns: Sequence[str], name: str, progress: Progress, *, hint: 
     if not found:
         close = difflib.get_close_matches(name, columns, n=1)
         if close:
-            raise UserError(f"The table has no column {name!r}; did you mean {close[0]!r}?")
-        raise UserError(f"The table has no column {name!r}; the columns are {_named(columns)}{hint}.")
+            raise UserError(
+                _("The table has no column “{name}”. Did you mean “{close}”?", name=name, close=close[0])
+            )
+        absent = _("The table has no column “{name}”.", name=name)
+        raise UserError(" ".join(filter(None, (absent, _columns(columns), hint))))
     if len(found) > 1:
-        progress.warn(f"{len(found)} columns are called {name!r}: the first of them is read.")
+        progress.warn(
+            ngettext(
+                "{count} column is called “{name}”: the first was read.",
+                "{count} columns are called “{name}”: the first was read.",
+                len(found),
+                name=name,
+            )
+        )
     return found[0]
 
 
 def elsewhere(table: Table) -> str:
     """Say where the columns may be that a table lacks: below another header, or in another sheet."""
-    headers = [f"; the header may be another line ({doubt.flag})" for doubt in _of_header(table)]
+    headers = [
+        _("The header may be on another line ({option}).", option=doubt.flag) for doubt in _of_header(table)
+    ]
     others = [sheet for sheet in table.sheets if sheet != table.options.sheet]
-    sheets = [f"; other sheets, for --sheet, are {_named(others)}"] if others else []
-    return "".join((*headers, *sheets))
+    sheets = [_("Other sheets (--sheet): {sheets}.", sheets=quoted_names(others))] if others else []
+    return " ".join((*headers, *sheets))
 
 
 def _of_header(table: Table) -> Iterable[Doubt]:
@@ -65,7 +78,9 @@ def _of_header(table: Table) -> Iterable[Doubt]:
 def tell_doubts(table: Table, progress: Progress) -> None:
     """Warn of what may as well be read otherwise, with the option of the command line that does so."""
     for doubt in table.doubts:
-        progress.warn(f"{doubt.sentence} {doubt.offer}: {doubt.flag}.")
+        progress.warn(
+            _("{doubt} {offer}: {option}.", doubt=doubt.sentence, offer=doubt.offer, option=doubt.flag)
+        )
 
 
 def find_columns(
@@ -77,7 +92,7 @@ def find_columns(
         UserError: None is given, or one is not in the table.
     """
     if not names:
-        raise UserError(f"Say which column holds the text; the columns are {_named(columns)}.")
+        raise UserError(" ".join((_("Choose the text column."), _columns(columns))))
     indices = [
         name if isinstance(name, int) else find_column(columns, name, progress, hint=hint) for name in names
     ]
@@ -95,12 +110,11 @@ def cells_of(project: Project, place: int, progress: Progress) -> Iterator[tuple
         progress.check()
         yield from ((row.id, row.cells[place]) for row in batch)
         done += len(batch)
-        progress.report(done, total, stage="reading")
+        progress.report(done, total, stage=_("reading"))
 
 
-def _named(columns: Sequence[str], most: int = 20) -> str:
-    names = ", ".join(repr(column) for column in columns[:most])
-    return names if len(columns) <= most else f"{names} and {len(columns) - most} more"
+def _columns(names: Sequence[str]) -> str:
+    return _("The columns are {names}.", names=quoted_names(names))
 
 
 def tell_reading(table: Table, progress: Progress) -> None:
@@ -113,11 +127,11 @@ def tell_reading(table: Table, progress: Progress) -> None:
 def tell_alike(names: Iterable[str], progress: Progress) -> None:
     """Warn of labels that look the same, every group of them; those that differ in spaces alone are one."""
     for group in look_alikes(dict.fromkeys(names)):
-        told = ", ".join(map(repr, group))
+        shown = quoted_names(group, len(group))
         if len({label_key(name) for name in group}) == 1:
-            progress.warn(f"These are one label, as they differ in spaces alone: {told}.")
+            progress.warn(_("These differ only in spaces and are one label: {labels}.", labels=shown))
         else:
-            progress.warn(f"These labels look the same: {told}.")
+            progress.warn(_("These labels look the same: {labels}.", labels=shown))
 
 
 def typed_cells(cells: Sequence[Cell], types: str | None = None) -> Sequence[OutCell]:
@@ -131,13 +145,25 @@ def tell_problems(problems: Sequence[TableProblem], count: int, progress: Progre
     """Warn of what was not right in a table: the first few by line, the others by number."""
     if not count:
         return
-    told = "; ".join(f"line {problem.line}: {problem.message.rstrip('.')}" for problem in problems[:_TOLD])
-    more = f"; and {count - _TOLD} more" if count > _TOLD else ""
-    progress.warn(f"{_counted(count, 'problem')} in the table: {told}{more}.")
+    shown = [
+        _("line {line}: {problem}", line=problem.line, problem=problem.message.rstrip("."))
+        for problem in problems[:_SHOWN]
+    ]
+    progress.warn(
+        ngettext(
+            "{count} problem in the table: {problems}.",
+            "{count} problems in the table: {problems}.",
+            count,
+            problems=_in_a_row(shown, count),
+        )
+    )
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def _in_a_row(sentences: Sequence[str], count: int) -> str:
+    """Join what is shown of ``count`` things, with how many there are besides."""
+    more = count - len(sentences)
+    rest = [ngettext("and {count} more", "and {count} more", more)] if more else []
+    return "; ".join((*sentences, *rest))
 
 
 class ModelColumns:
@@ -180,7 +206,7 @@ class ModelColumns:
         """
         if not len(scores):
             return []
-        index, confidence, _ = top(scores.probabilities)
+        index, confidence, _margin = top(scores.probabilities)
         columns: list[Sequence[OutCell]] = [[self._labels[i] for i in index], confidence.tolist()]
         if self._main:
             columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
@@ -215,14 +241,16 @@ def has_lists(column: str, cells: Iterable[Cell], lists: bool | None, progress: 
     )
     if found:
         progress.warn(
-            f"“{column}” holds lists of labels: each name in them is a label by itself, and "
-            "a row may have several."
+            _(
+                "“{column}” has lists of labels. Each name in them is a label, and a row may have several.",
+                column=column,
+            )
         )
     return found
 
 
 class ListCells:
-    """Reads the cells of a column of lists of labels; those that are none are told in the end."""
+    """Reads the cells of a column of lists of labels; those that are none are reported at the end."""
 
     def __init__(self, column: str) -> None:
         self._column = column
@@ -241,30 +269,39 @@ class ListCells:
         names = from_list(cell)
         if names is not None:
             return names
-        shown = f"row {row:,}: “{cell if len(cell) <= _SHOWN else f'{cell[:_SHOWN]}…'}”"
+        text = cell if len(cell) <= _MOST_CHARACTERS else f"{cell[:_MOST_CHARACTERS]}…"
+        shown = _("row {row}: “{cell}”", row=number(row), cell=text)
         if not begins_as_list(cell):
             self._plain += 1
             self._first_plain = self._first_plain or shown
             return (cell,)
         self._bad_count += 1
-        if len(self._bad) < _TOLD_CELLS:
-            self._bad.append(f"{shown} is not a list of labels")
+        if len(self._bad) < _SHOWN_CELLS:
+            self._bad.append(shown)
         return None
 
     def tell(self, progress: Progress) -> None:
         """Warn of the cells that were no lists."""
         if self._bad:
-            give = "gives" if self._bad_count == 1 else "give"
-            more = self._bad_count - len(self._bad)
-            told = "; ".join(self._bad) + (f"; and {more:,} more" if more else "")
-            progress.warn(f"{plural(self._bad_count, 'cell')} of “{self._column}” {give} no label: {told}.")
-        if self._plain:
-            counts = "is no list and counts" if self._plain == 1 else "are no lists and count"
-            each = "" if self._plain == 1 else " each"
-            first = "" if self._plain == 1 else "the first is "
             progress.warn(
-                f"{plural(self._plain, 'cell')} of “{self._column}” {counts} as one label{each}: "
-                f"{first}{self._first_plain}."
+                ngettext(
+                    "{count} cell of “{column}” has no label, as it is not a list of labels: {cells}.",
+                    "{count} cells of “{column}” have no label, as they are not lists of labels: {cells}.",
+                    self._bad_count,
+                    column=self._column,
+                    cells=_in_a_row(self._bad, self._bad_count),
+                )
+            )
+        if self._plain:
+            progress.warn(
+                ngettext(
+                    "{count} cell of “{column}” is not a list and was read as one label: {cell}.",
+                    "{count} cells of “{column}” are not lists and were read as one label each. "
+                    "First: {cell}.",
+                    self._plain,
+                    column=self._column,
+                    cell=self._first_plain,
+                )
             )
 
 
@@ -273,16 +310,19 @@ def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> l
     taken = set(columns)
     result, renamed = [], []
     for name in ours:
-        free, number = name, 1
+        free, suffix = name, 1
         while free in taken:
-            number += 1
-            free = f"{name}_{number}"
+            suffix += 1
+            free = f"{name}_{suffix}"
         taken.add(free)
         result.append(free)
         if free != name:
-            renamed.append(f"{name} as {free}")
+            renamed.append(_("{name} as {written}", name=name, written=free))
     if renamed:
-        more = f" and {len(renamed) - _TOLD} more" if len(renamed) > _TOLD else ""
-        told = ", ".join(renamed[:_TOLD])
-        progress.warn(f"The table has columns of these names already, so ours are written {told}{more}.")
+        progress.warn(
+            _(
+                "The table already has columns with these names. Ours are renamed: {columns}.",
+                columns=and_more(renamed, _SHOWN),
+            )
+        )
     return result

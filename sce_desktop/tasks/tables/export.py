@@ -11,6 +11,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import Annotation, Decision, Label, Row, RowMarks
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run, Scores
@@ -115,7 +116,7 @@ def export_table(
             progress.check()
             rows = sheet.rows(ids[start : start + _CHUNK_ROWS], typed=path.suffix.lower() == ".jsonl")
             yield rows if kept is None else [[row[place] for place in kept] for row in rows]
-            progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage="exporting")
+            progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage=_("exporting"))
 
     said = about(project)
     rows = write_table(

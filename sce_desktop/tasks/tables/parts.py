@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.i18n import ngettext
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.tables import Cell
@@ -47,7 +48,13 @@ def part(values: Sequence[Cell], *, over_time: bool, unit: Unit | None = None, p
     found = by_period(values, unit=unit, progress=said)
     progress.check()
     if found.empty:
-        said.warn(f"Rows in no period because their date is empty: {found.empty:,}.")
+        said.warn(
+            ngettext(
+                "{count} row has no date and is in no period.",
+                "{count} rows have no date and are in no period.",
+                found.empty,
+            )
+        )
     return Parts(found.codes, found.names, found.unit, found.unreadable, tuple(said.warnings))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell
 
@@ -61,7 +62,7 @@ def by_period(values: Sequence[Cell], *, unit: Unit | None = None, progress: Pro
     chosen = unit or _fitting(days)
     if chosen != "year" and days / _DAYS[chosen] > MOST_PERIODS:
         chosen = next((wider for wider in UNITS if days / _DAYS[wider] <= MOST_PERIODS), "year")
-        progress.warn(f"The dates span too long for the periods asked for: they are counted by {chosen}.")
+        progress.warn(_(_TOO_LONG[chosen]))
     periods = dates.dt.to_period(UNITS[chosen])
     every = pd.period_range(periods.min(), periods.max(), freq=UNITS[chosen])
     place = np.full(len(distinct), -1, dtype=np.int64)
@@ -70,6 +71,13 @@ def by_period(values: Sequence[Cell], *, unit: Unit | None = None, progress: Pro
     return Periods(place[codes], names, chosen, empty, unreadable)
 
 
+_TOO_LONG: dict[Unit, str] = {
+    "day": N_("The dates span too many periods: counted by day."),
+    "week": N_("The dates span too many periods: counted by week."),
+    "month": N_("The dates span too many periods: counted by month."),
+    "quarter": N_("The dates span too many periods: counted by quarter."),
+    "year": N_("The dates span too many periods: counted by year."),
+}
 _DAYS: dict[Unit, float] = {"day": 1, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365.25}
 
 
@@ -90,7 +98,7 @@ def _read(written: pd.Series, progress: Progress) -> pd.Series:
     first, second = numbers.loc[slashed, 0].astype(int), numbers.loc[slashed, 2].astype(int)
     day_first = bool((first > 12).any()) and not bool((second > 12).any())
     if len(first) and not (first > 12).any() and not (second > 12).any():
-        progress.warn("It is not clear whether the day or the month comes first in the dates: month it is.")
+        progress.warn(_("Dates are ambiguous: read as month first."))
     for chosen, days_lead in ((named, False), (dotted, True), (slashed, day_first)):
         if chosen.any():
             plain = written[chosen].str.replace(_OFFSET, "", regex=True)

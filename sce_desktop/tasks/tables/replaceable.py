@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError, already_there
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.data.csv.excel_safe import unprotect
@@ -52,13 +53,13 @@ def check_output(
         UserError: There is another file, a folder, or one that is write-protected or open.
     """
     if output.is_dir():
-        raise UserError(f"{output} is a folder: give a file name.")
+        raise UserError(_("{path} is a folder: give a file name.", path=output))
     if not os.path.lexists(output):
         return False
     if output.exists() and not output.is_file():
-        raise UserError(f"{output} is not a file that can be replaced: choose another name.")
+        raise UserError(_("{path} is not a file that can be replaced: choose another name.", path=output))
     if is_open(output):
-        raise UserError(f"{output} is open: close it there, or choose another name.")
+        raise UserError(_("{path} is open: close it there, or choose another name.", path=output))
     if force:
         return True
     if ours is None or not output.exists():
@@ -197,7 +198,7 @@ def check_tuned(folder: Path, base: str, *, adapter: bool = False, force: bool =
     if not folder.is_dir() or not any(file.name != "README.md" for file in folder.iterdir()):
         return
     if _is_folder_of(base, folder):
-        raise UserError(f"{folder} is the model that is to be fine-tuned: choose another name.")
+        raise UserError(_("{folder} is the model to fine-tune: choose another name.", folder=folder))
     catalog.check_not_installed(folder)
     if force:
         return

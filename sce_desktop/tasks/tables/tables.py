@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import LeftInLog, UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowState
 from sce_desktop.core.tables import Cell, TableOptions, TablePreview
@@ -104,7 +105,7 @@ def import_table(
     """
     check_target(project_path, overwrite=overwrite)
     if project_path.exists() and table_path.exists() and project_path.samefile(table_path):
-        raise UserError("The project would replace the table itself: choose another name for it.")
+        raise UserError(_("The project would replace the table: choose another name for the project."))
     table = tables.open_table(table_path, options or TableOptions())
     tell_doubts(table, progress)
     hint = elsewhere(table)
@@ -120,8 +121,12 @@ def import_table(
     )
     if gold_at is not None and gold_at >= len(carried.columns):
         raise UserError(
-            f"“{table.columns[gold_at]}” is one of the columns of an earlier export, which are taken back as "
-            "annotations: choose another column of labels, or import those columns as data."
+            _(
+                "“{column}” belongs to an earlier export that is restored as annotations: choose "
+                "another label "
+                "column, or do not restore annotations.",
+                column=table.columns[gold_at],
+            )
         )
     text_at = find_columns(carried.columns, text_columns, progress, hint=hint)
     with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
@@ -135,7 +140,10 @@ def import_table(
             )
             if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
                 progress.warn(
-                    f"There is no label in column “{project.columns[gold_at]}”: no row is labelled."
+                    _(
+                        "Column “{column}” has no labels: no row was labelled.",
+                        column=project.columns[gold_at],
+                    )
                 )
             if as_gold and gold_at is not None:
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
@@ -152,8 +160,11 @@ def _whole(project_path: Path) -> Iterator[None]:
         yield
     except LeftInLog as error:
         raise UserError(
-            f"There is no room for {project_path}: free some space or choose another disk. "
-            "No project was made."
+            _(
+                "There is no room for {path}: free some space or choose another disk. No "
+                "project was created.",
+                path=project_path,
+            )
         ) from error
 
 
@@ -231,8 +242,11 @@ def append_table(
             keep_gold(project, gold_column, progress, multi_label=found, lists=lists)
         except UserError as error:  # what it advises is about this table, half of which is done
             progress.warn(
-                f"The rows are added, but their gold labels are not ({str(error).split(':')[0]}). "
-                "Do not add the table again."
+                _(
+                    "The rows were added, but their gold labels were not ({reason}). Do not add the "
+                    "table again.",
+                    reason=str(error).split(":")[0],
+                )
             )
     return report
 
@@ -269,9 +283,21 @@ def _add(
     )
     tell_reading(table, progress)
     if not report.rows:
-        progress.warn("The table has no rows.")
+        progress.warn(_("The table has no rows."))
     if report.blank:
-        progress.warn(f"Rows without text: {report.blank:,} (kept, never scored).")
+        progress.warn(
+            ngettext(
+                "{count} row has no text (kept, not scored).",
+                "{count} rows have no text (kept, not scored).",
+                report.blank,
+            )
+        )
     if report.duplicates:
-        progress.warn(f"Rows that repeat the text of an earlier one: {report.duplicates:,} (all kept).")
+        progress.warn(
+            ngettext(
+                "{count} row repeats the text of an earlier row (kept).",
+                "{count} rows repeat the text of an earlier row (all kept).",
+                report.duplicates,
+            )
+        )
     return report

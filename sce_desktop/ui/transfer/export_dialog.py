@@ -1,4 +1,4 @@
-"""What goes into an export: which rows, which columns, what kind of file; told in numbers before writing."""
+"""What goes into an export: which rows, which columns, what kind of file; counted before writing."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
 
 from sce_desktop import paths
 from sce_desktop.controllers import table_work
-from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.table_work import ExportFacts
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices
-from sce_desktop.core.words import plural
+from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
@@ -36,20 +36,24 @@ from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XL, px, set_role
 from sce_desktop.ui.transfer.reading_form import delimiter_name
 
 ROWS = (
-    ("all", "All rows", "in the order of the import"),
-    ("labelled", "Labelled rows", "those that have a label, or that you decided as none of these"),
-    ("unlabelled", "Unlabelled rows", "those without an answer; skipped rows are not among them"),
-    ("flagged", "Flagged rows", ""),
-    ("shown", "Rows shown by the filter", "in the order of the table"),
+    ("all", _("All rows"), _("In import order")),
+    ("labelled", _("Labelled rows"), _("Includes rows that you marked as none of these")),
+    ("unlabelled", _("Unlabelled rows"), _("Excludes skipped rows")),
+    ("flagged", _("Flagged rows"), ""),
+    ("shown", _("Filtered rows"), _("In the order of the table")),
 )
 FORMATS = (
     (".csv", "CSV"),
-    (".tsv", "TSV (tab-separated)"),
-    (".xlsx", "Excel workbook"),
+    (".tsv", _("TSV (tab-separated)")),
+    (".xlsx", _("Excel workbook")),
     (".parquet", "Parquet"),
-    (".jsonl", "JSON lines"),
+    (".jsonl", "JSON Lines"),
 )
-GROUPS = {"original": "Original columns", "decided": "Your labels, flags and notes", "sce": "SCE's results"}
+GROUPS = {
+    "original": _("Original columns"),
+    "decided": _("Your labels, flags and notes"),
+    "sce": _("SCE predictions"),
+}
 PROBABILITIES = "probabilities"
 EXCEL_ROWS = 1_048_575  # of a sheet, its header aside
 _FOLDER_KEY = "export_folder"
@@ -66,7 +70,7 @@ class ExportDialog(ProjectDialog):
         *,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(workspace, "Export", parent)
+        super().__init__(workspace, _("Export"), parent)
         self._navigation = navigation
         self._projects = projects
         self._facts: ExportFacts | None = None
@@ -82,17 +86,17 @@ class ExportDialog(ProjectDialog):
         upper.setSpacing(px(SPACE_XL))
         upper.addWidget(self._rows_box(), 1)
         upper.addWidget(self._columns_box(), 1)
-        self.summary = QLabel("Counting…", wordWrap=True)
-        self.summary.setAccessibleName("What will be written")
+        self.summary = QLabel(_("Counting…"), wordWrap=True)
+        self.summary.setAccessibleName(_("Rows to export"))
         set_role(self.summary, "title")
         self.problem = QLabel(wordWrap=True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.setAccessibleName("What is in the way")
+        self.problem.setAccessibleName(_("Validation message"))
         set_role(self.problem, "warn")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
-        self.export_button = QPushButton("Export")
-        self.export_button.setAccessibleName("Export")
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
+        self.export_button = QPushButton(_("Export"))
+        self.export_button.setAccessibleName(_("Export"))
         set_role(self.export_button, "primary")
         buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
@@ -111,7 +115,7 @@ class ExportDialog(ProjectDialog):
         self.resize(px(640), self.sizeHint().height())
 
     def _rows_box(self) -> QWidget:
-        box, layout = _box("Rows")
+        box, layout = _box(_("Rows"))
         group = QButtonGroup(box)
         self.rows_buttons: dict[str, QRadioButton] = {}
         for key, words, hint in ROWS:
@@ -127,20 +131,20 @@ class ExportDialog(ProjectDialog):
         return box
 
     def _columns_box(self) -> QWidget:
-        box, self._columns_layout = _box("Columns")
+        box, self._columns_layout = _box(_("Columns"))
         self.column_boxes: dict[str, QCheckBox] = {}
         return box
 
     def _file_box(self) -> QWidget:
-        box, layout = _box("File")
+        box, layout = _box(_("File"))
         self.path = QLineEdit(str(self._suggestion()))
-        self.path.setAccessibleName("File to write")
+        self.path.setAccessibleName(_("File to write"))
         self.path.textChanged.connect(self._on_path)
-        choose = QPushButton("Choose…")
-        choose.setAccessibleName("Choose the file")
+        choose = QPushButton(_("Choose…"))
+        choose.setAccessibleName(_("Choose the file"))
         choose.clicked.connect(self._choose)
         self.format = ComboBox()
-        self.format.setAccessibleName("Format")
+        self.format.setAccessibleName(_("Format"))
         for ending, words in FORMATS:
             self.format.addItem(words, ending)
         self.format.activated.connect(self._on_format)
@@ -148,22 +152,22 @@ class ExportDialog(ProjectDialog):
         line.addWidget(self.format)
         line.addWidget(self.path, 1)
         line.addWidget(choose)
-        self.excel_safe = QCheckBox("Safe to open in Excel")
-        self.excel_safe.setAccessibleName("Safe to open in Excel")
+        self.excel_safe = QCheckBox(_("Protect against formulas (CSV injection)"))
+        self.excel_safe.setAccessibleName(self.excel_safe.text())
         self.excel_hint = QLabel(wordWrap=True)
-        self.excel_hint.setAccessibleName("What safe for Excel means")
+        self.excel_hint.setAccessibleName(_("About formula protection"))
         set_role(self.excel_hint, "muted")
-        self.replace = QCheckBox("Replace the file that is there")
-        self.replace.setAccessibleName("Replace the file that is there")
+        self.replace = QCheckBox(_("Replace the existing file"))
+        self.replace.setAccessibleName(self.replace.text())
         self.replace.toggled.connect(self._show_state)
         layout.addLayout(line)
         layout.addWidget(self.replace)
         layout.addWidget(self.excel_safe)
         layout.addWidget(self.excel_hint)
-        self.note = QCheckBox("Name the models in a file beside it")
-        self.note.setAccessibleName("Name the models in a file beside it")
+        self.note = QCheckBox(_("Write a provenance file (.about.txt)"))
+        self.note.setAccessibleName(self.note.text())
         self.note.setToolTip(
-            "Which model and version gave the results: a workbook or a Parquet file says it itself"
+            _("Names the models and versions. Workbooks and Parquet files include this already.")
         )
         self.note.setChecked(True)
         self.note.toggled.connect(self._show_state)
@@ -187,7 +191,7 @@ class ExportDialog(ProjectDialog):
                 table_work.export_facts,
                 self._workspace.project,
                 self._navigation.query,
-                title="Counting",
+                title=_("Counting"),
                 lane="reads",
                 quiet=True,
                 tell_failure=False,
@@ -200,15 +204,17 @@ class ExportDialog(ProjectDialog):
     @Slot(object)
     def _on_counted(self, facts: ExportFacts) -> None:
         self._facts = facts
-        for key, words, _ in ROWS:
+        for key, words, _hint in ROWS:
             button = self.rows_buttons[key]
-            button.setText(f"{words}  ·  {facts.rows[key]:,}")
-            button.setAccessibleName(f"{words}, {facts.rows[key]:,}")
+            count = number(facts.rows[key])
+            button.setText(f"{words}  ·  {count}")
+            button.setAccessibleName(f"{words}, {count}")
             button.setEnabled(facts.rows[key] > 0 or key == "all")
         for alias, names in facts.columns:
-            self._add_group(alias, GROUPS.get(alias, f"Baseline: {alias}"), plural(len(names), "column"))
+            title = GROUPS.get(alias) or _("Baseline: {name}", name=alias)
+            self._add_group(alias, title, ngettext("{count} column", "{count} columns", len(names)))
             if alias != "original" and alias != "decided" and PROBABILITIES not in self.column_boxes:
-                self._add_group(PROBABILITIES, "The probability of every label", "one column a label")
+                self._add_group(PROBABILITIES, _("Label probabilities"), _("One column per label"))
         self._columns_layout.addStretch()
         self._on_format()
 
@@ -263,17 +269,20 @@ class ExportDialog(ProjectDialog):
         """Why nothing can be exported as things stand; empty if it can."""
         file, count = self.file, self._facts.rows[self.only] if self._facts else 0
         if not self.path.text().strip():
-            return "Say which file to write."
+            return _("Choose a file to write.")
         if file.suffix.lower() not in dict(FORMATS):
-            return "Let the file's name end in .csv, .tsv, .xlsx, .parquet or .jsonl."
+            return _("The file name must end in .csv, .tsv, .xlsx, .parquet or .jsonl.")
         if not file.is_absolute() or not file.parent.is_dir():
-            return "There is no such folder: choose another."
+            return _("The folder does not exist: choose another.")
         if file.is_dir():
-            return "That is a folder: give the file a name."
+            return _("This is a folder: give a file name.")
         if self.columns == ():
-            return "Choose at least one group of columns."
+            return _("Choose at least one group of columns.")
         if file.suffix.lower() == ".xlsx" and count > EXCEL_ROWS:
-            return f"Excel holds {EXCEL_ROWS:,} rows at most: choose another format or fewer rows."
+            return _(
+                "Excel holds at most {count} rows: choose another format or fewer rows.",
+                count=number(EXCEL_ROWS),
+            )
         return ""
 
     def _in_the_way(self) -> list[Path]:
@@ -295,18 +304,33 @@ class ExportDialog(ProjectDialog):
         there = [] if obstacle else self._in_the_way()
         exists = bool(there)
         self.replace.setVisible(exists)
-        names = " and ".join(f"“{file.name}”" for file in there)
-        self.replace.setText(f"Replace {names}, which already exist{'s' if len(there) == 1 else ''}")
+        self.replace.setText(
+            ngettext(
+                "Replace {files}, which already exists",
+                "Replace {files}, which already exist",
+                len(there),
+                files=quoted_names(file.name for file in there),
+            )
+        )
+        self.replace.setAccessibleName(self.replace.text())
         self.problem.setText(obstacle)
         self.problem.setVisible(bool(obstacle))
         if self._facts is not None:
-            said = f"{rows(self._facts.rows[self.only])} will be written"
-            if self.only == "labelled" and self._facts.none:
-                said += f", {self._facts.none:,} of them decided as “none of these”"
-            self.summary.setText(said)
+            self.summary.setText(self._summary(self._facts))
         self.export_button.setEnabled(
             self._facts is not None and not obstacle and (not exists or self.replace.isChecked())
         )
+
+    def _summary(self, facts: ExportFacts) -> str:
+        count = facts.rows[self.only]
+        if self.only == "labelled" and facts.none:
+            return ngettext(
+                "{count} row will be exported, {none} marked “none of these”",
+                "{count} rows will be exported, {none} marked “none of these”",
+                count,
+                none=number(facts.none),
+            )
+        return ngettext("{count} row will be exported", "{count} rows will be exported", count)
 
     @Slot()
     def _on_path(self) -> None:
@@ -333,18 +357,18 @@ class ExportDialog(ProjectDialog):
         self.note.setVisible(self._models_beside)
         if ending == ".xlsx":
             self.excel_safe.setChecked(True)
-            self.excel_hint.setText("Cells of a workbook are text: Excel runs none of them as a formula.")
+            self.excel_hint.setText(_("Cells of a workbook are text. Excel runs no formulas in them."))
         else:
             if not self.excel_safe.isEnabled() or self._was_workbook:
                 self.excel_safe.setChecked(False)
-            told = ""
-            if self._facts is not None and ending == ".csv":
-                name = delimiter_name(self._facts.delimiter).split("  ")[0].lower()
-                told = f"Separated by {name}, as in the imported table. "
-            self.excel_hint.setText(
-                f"{told}Excel runs cells that begin with =, +, - or @ as formulas. Safe puts a ' "
-                "before them, negative numbers too; importing the file here takes it away again."
+            hint = _(
+                "Writes an apostrophe before cells that Excel would run, such as =1+1 and negative numbers. "
+                "Importing the file here removes it."
             )
+            if self._facts is not None and ending == ".csv":
+                separator = _("Delimiter: {name}, as imported.", name=delimiter_name(self._facts.delimiter))
+                hint = f"{separator} {hint}"
+            self.excel_hint.setText(hint)
         self._was_workbook = ending == ".xlsx"
         self._show_state()
 
@@ -352,7 +376,7 @@ class ExportDialog(ProjectDialog):
 
     @Slot()
     def _choose(self) -> None:
-        dialog = QFileDialog(self, "Export to", self.path.text())
+        dialog = QFileDialog(self, _("Export to"), self.path.text())
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # asked here, in place
         dialog.setNameFilters([f"{words} (*{ending})" for ending, words in FORMATS])

@@ -19,13 +19,15 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers import table_work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.label_edits import MergeOnOpen, rows
+from sce_desktop.controllers.label_edits import MergeOnOpen
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ImportChoices
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.languages import READS_ALL, Reads
+from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.directed_cells import DirectedCells
 from sce_desktop.ui.kit.preview_model import PreviewModel
@@ -69,7 +71,7 @@ class ImportDialog(ProjectDialog):
         told: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(workspace, "Import a table", parent)
+        super().__init__(workspace, _("Import a table"), parent)
         self._preferences = preferences
         self._edits = edits
         self._projects = projects
@@ -94,14 +96,14 @@ class ImportDialog(ProjectDialog):
         title = QLabel(self._path.name)
         title.setTextFormat(Qt.TextFormat.PlainText)
         title.setToolTip(str(self._path))
-        title.setAccessibleName("File")
+        title.setAccessibleName(_("File"))
         set_role(title, "title")
         self.kind = QLabel()
-        self.kind.setAccessibleName("Kind of table")
+        self.kind.setAccessibleName(_("File type"))
         set_role(self.kind, "muted")
         self.told = QLabel(wordWrap=True)
         self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setAccessibleName("About the file")
+        self.told.setAccessibleName(_("About the file"))
         head = QHBoxLayout()
         head.addWidget(title)
         head.addWidget(self.kind)
@@ -116,8 +118,8 @@ class ImportDialog(ProjectDialog):
         self.columns.changed.connect(self._on_columns)
         self.scored_by = ModelForm(str(self._preferences.settings["model"]))
         self.scored_by.changed.connect(self._on_model)
-        self._forms = (heading("How it is read"), self.reading, heading("Columns"), self.columns)
-        self._model_heading = heading("Model")
+        self._forms = (heading(_("Format")), self.reading, heading(_("Columns")), self.columns)
+        self._model_heading = heading(_("Model"))
         groups = ([self.target], self._forms[:2], self._forms[2:], [self._model_heading, self.scored_by])
         self.side = ImportSide(groups, self.columns)
         self._show_forms(False)
@@ -125,7 +127,7 @@ class ImportDialog(ProjectDialog):
         self.model = PreviewModel(self)
         self.table = QTableView()
         self.table.setTabKeyNavigation(False)
-        self.table.setAccessibleName("Preview of the table")
+        self.table.setAccessibleName(_("Preview of the table"))
         self.table.setModel(self.model)
         self.table.setItemDelegate(DirectedCells(self.table))
         self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
@@ -139,7 +141,7 @@ class ImportDialog(ProjectDialog):
         self.table.viewport().installEventFilter(self)
         self.unread = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self.unread.setTextFormat(Qt.TextFormat.PlainText)
-        self.unread.setAccessibleName("Why the file cannot be read")
+        self.unread.setAccessibleName(_("Why the file cannot be read"))
         set_role(self.unread, "warn")
         self.doubts = DoubtsPane()
         self.doubts.chosen.connect(self.reading.settle)
@@ -147,7 +149,7 @@ class ImportDialog(ProjectDialog):
         self.facts.quotesAsText.connect(self.reading.quotes_as_text)
         self.problem = QLabel(wordWrap=True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.setAccessibleName("What is in the way")
+        self.problem.setAccessibleName(_("Validation message"))
         set_role(self.problem, "warn")
         right = QVBoxLayout()
         right.setSpacing(px(SPACE_M))
@@ -161,8 +163,8 @@ class ImportDialog(ProjectDialog):
         middle.addWidget(self.side)
         middle.addLayout(right, 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
-        self.import_button = QPushButton("Import")
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
+        self.import_button = QPushButton(_("Import"))
         set_role(self.import_button, "primary")
         buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
@@ -200,7 +202,7 @@ class ImportDialog(ProjectDialog):
             return ""
         counted = self._scan.rows if self._scan is not None else len(self._look.preview.rows)
         if not counted:
-            return "The table has no rows to import."
+            return _("The table has no rows to import.")
         project = self._workspace.project
         if self.target.append and project is not None:
             columns = self._look.preview.columns
@@ -208,7 +210,7 @@ class ImportDialog(ProjectDialog):
                 return _difference(columns, project.columns)
             return ""
         if not self.columns.text_columns:
-            return "Say which column holds the text."
+            return _("Choose the text column.")
         return self.target.obstacle()
 
     @Slot()
@@ -216,10 +218,13 @@ class ImportDialog(ProjectDialog):
         obstacle = self._obstacle()
         self.problem.setText("" if obstacle == self.unread.text() else obstacle)
         self.import_button.setEnabled(self._look is not None and not obstacle)
-        verb = "Add" if self.target.append else "Import"
         counted = self._scan is not None and not self._failure
         some = self._scan.rows if counted and self._scan is not None else 0
-        self.import_button.setText(f"{verb} {rows(some)}" if some else verb)
+        if self.target.append:
+            text = ngettext("Add {count} row", "Add {count} rows", some) if some else _("Add")
+        else:
+            text = ngettext("Import {count} row", "Import {count} rows", some) if some else _("Import")
+        self.import_button.setText(text)
         self.import_button.setAccessibleName(self.import_button.text())
 
     # --- looking and counting ------------------------------------------------------------------------------
@@ -235,7 +240,7 @@ class ImportDialog(ProjectDialog):
             self._path,
             self.reading.options,
             (str(self._preferences.settings["model"]), self._scorer.base),
-            title=f"Looking at {self._path.name}",
+            title=_("Reading {file}", file=self._path.name),
             first=True,
             quiet=True,
         )
@@ -243,7 +248,7 @@ class ImportDialog(ProjectDialog):
         self._looking.failed.connect(self._on_failed)
         self.import_button.setEnabled(False)
         if self._look is None:
-            self.kind.setText("Looking at the file…")
+            self.kind.setText(_("Loading…"))
 
     @Slot(object)
     def _on_look(self, look: Look) -> None:
@@ -284,7 +289,7 @@ class ImportDialog(ProjectDialog):
 
     @Slot()
     def _on_columns(self) -> None:
-        """Mark the columns that were chosen and count the table anew."""
+        """Mark the columns that were chosen and count the table again."""
         drop(self._scanning)
         self._scanning = self._scan = None
         self.scored_by.propose(None)
@@ -308,7 +313,7 @@ class ImportDialog(ProjectDialog):
             self.columns.lists,
             project,
         )
-        title = f"Counting {self._path.name}"
+        title = _("Counting {file}", file=self._path.name)
         if project is not None:
             self._scanning = self._workspace.submit(
                 table_work.scan, *arguments, title=title, quiet=True, tell_failure=False
@@ -330,7 +335,7 @@ class ImportDialog(ProjectDialog):
         self._scan = scan
         self.scored_by.propose(scan.choice)
         self._on_model()
-        if any("backslash" in problem.message for problem in scan.problems):
+        if any(problem.option == "escape" for problem in scan.problems):
             self.reading.offer_escape()
         self.columns.show_scan(scan)
         self.model.set_known(scan.known_head)
@@ -440,10 +445,20 @@ def _difference(columns: tuple[str, ...], wanted: tuple[str, ...]) -> str:
     """How the columns of a table differ from those of the project that it would be added to."""
     missing = [name for name in wanted if name not in columns]
     extra = [name for name in columns if name not in wanted]
-    parts = [
-        f"{verb} {', '.join(f'“{name}”' for name in names[:3])}{' and more' if len(names) > 3 else ''}"
-        for verb, names in (("lacks", missing), ("has besides", extra))
-        if names
-    ]
-    how = " and ".join(parts) or "has them in another order"
-    return f"The columns are not those of the project: the table {how}. Import it as a new project."
+    if missing and extra:
+        return _(
+            "Columns differ from the project. Missing: {missing}. Extra: {extra}. Import as a new project.",
+            missing=quoted_names(missing, 3),
+            extra=quoted_names(extra, 3),
+        )
+    if missing:
+        return _(
+            "Columns differ from the project. Missing: {missing}. Import as a new project.",
+            missing=quoted_names(missing, 3),
+        )
+    if extra:
+        return _(
+            "Columns differ from the project. Extra: {extra}. Import as a new project.",
+            extra=quoted_names(extra, 3),
+        )
+    return _("Columns are in another order than in the project. Import as a new project.")

@@ -16,18 +16,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.label_edits import rows
+from sce_desktop.core.i18n import N_, _, ngettext, number, percent
 from sce_desktop.core.languages import LEAST_SHARE, READS_ALL, Reads, language_name, language_names, listed
+from sce_desktop.core.quoting import and_more, quoted
 from sce_desktop.core.tables import TableProblem
-from sce_desktop.core.text import isolated
-from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.tables.scan import TableScan
 
-METHOD = "Scripts are counted in every row; languages are estimated from a sample of rows."
+METHOD = _("Scripts are detected in all rows. Languages are estimated from a sample.")
 _NAMED = 5
+_UNREAD = "unread"  # a warning that says how it was found
 _PROBLEMS_SHOWN = 4
 MOST_LABELS = 200  # more than people can choose from
 
@@ -35,7 +35,7 @@ MOST_LABELS = 200  # more than people can choose from
 def sentences(
     scan: TableScan, *, append: bool, lists: bool = True, model: str = "", reads: Reads = READS_ALL
 ) -> list[tuple[str, str]]:
-    """What there is to say about a table, each with "muted" or "warn".
+    """What there is to say about a table, each with "muted", "warn" or "unread".
 
     ``lists`` are taken apart; ``model`` is to score the rows, and ``reads`` what it reads.
     """
@@ -44,32 +44,63 @@ def sentences(
         new = scan.rows - scan.blank - scan.known
         told.append(
             (
-                f"{new:,} new; {scan.known:,} with a text that the project has already (added too).",
+                " ".join(
+                    (
+                        ngettext("{count} new row.", "{count} new rows.", new),
+                        ngettext(
+                            "{count} row repeats a text of the project (added too).",
+                            "{count} rows repeat a text of the project (added too).",
+                            scan.known,
+                        ),
+                    )
+                ),
                 "muted" if new else "warn",
             )
         )
     elif append:
-        told.append(("No text of these is in the project yet.", "muted"))
+        told.append((_("All texts are new to the project."), "muted"))
     if scan.blank:
-        told.append((f"{rows(scan.blank)} without text: kept, never scored.", "warn"))
-    if scan.duplicates:
-        verb = "repeats" if scan.duplicates == 1 else "repeat"
-        told.append((f"{rows(scan.duplicates)} {verb} the text of an earlier one: all kept.", "muted"))
-    told += [(sentence, "warn") for sentence in _unread(scan, model, reads)]
-    if scan.lists and lists:
         told.append(
-            ("The label column holds lists: each name is a label, and a row may have several.", "muted")
+            (
+                ngettext(
+                    "{count} row without text: kept, not scored.",
+                    "{count} rows without text: kept, not scored.",
+                    scan.blank,
+                ),
+                "warn",
+            )
         )
+    if scan.duplicates:
+        repeats = ngettext(
+            "{count} row repeats an earlier text: kept.",
+            "{count} rows repeat an earlier text: all kept.",
+            scan.duplicates,
+        )
+        told.append((repeats, "muted"))
+    told += [(sentence, _UNREAD) for sentence in _unread(scan, model, reads)]
+    if scan.lists and lists:
+        told.append((_("The label column has lists of labels: a row may have several."), "muted"))
     elif scan.lists:
-        told.append(("The label column holds lists: each of them is one label as it stands.", "warn"))
+        told.append((_("The label column has lists: each list is one label."), "warn"))
     if scan.label_values > MOST_LABELS:
         told.append(
-            (f"The label column has {scan.label_values:,} different values: is it one of labels?", "warn")
+            (
+                _(
+                    "The label column has {count} different values. Check that it holds labels.",
+                    count=number(scan.label_values),
+                ),
+                "warn",
+            )
         )
     elif scan.labels:
-        named = ", ".join(f"“{isolated(name)}” {count:,}" for name, count in scan.labels[:_NAMED])
-        more = f" and {scan.label_values - _NAMED} more" if scan.label_values > _NAMED else ""
-        told.append((f"{plural(scan.label_values, 'label')}: {named}{more}.", "muted"))
+        named = [f"{quoted(name)} {number(count)}" for name, count in scan.labels[:_NAMED]]
+        labels = ngettext(
+            "{count} label: {labels}.",
+            "{count} labels: {labels}.",
+            scan.label_values,
+            labels=and_more(named, _NAMED, scan.label_values),
+        )
+        told.append((labels, "muted"))
     return told
 
 
@@ -77,14 +108,32 @@ def _unread(scan: TableScan, model: str, reads: Reads) -> list[str]:
     """Say which rows and labels ``model`` cannot read."""
     told = []
     if scan.foreign and reads.scripts is not None:
-        told.append(f"{rows(scan.foreign)} in {listed(scan.scripts)} script, which {model} cannot read.")
+        told.append(
+            ngettext(
+                "{count} row in {scripts} script, which {model} cannot read.",
+                "{count} rows in {scripts} script, which {model} cannot read.",
+                scan.foreign,
+                scripts=listed(scan.scripts),
+                model=model,
+            )
+        )
     found = scan.choice.languages
     unread = reads.unread_latin(found)
     if (share := sum(unread.values())) >= LEAST_SHARE:
-        many = f"About {share:.0%} of the rows are" if share < 0.99 else "The rows are"
-        told.append(f"{many} in {language_names(unread)}, which {model} cannot read.")
+        message = (
+            N_("About {share} of the rows are in {languages}, which {model} cannot read.")
+            if share < 0.99
+            else N_("The rows are in {languages}, which {model} cannot read.")
+        )
+        told.append(_(message, share=percent(share), languages=language_names(unread), model=model))
     if not reads.reads_labels(found):
-        told.append(f"The labels are in {language_name(found.labels)}, which {model} cannot read.")
+        told.append(
+            _(
+                "The labels are in {language}, which {model} cannot read.",
+                language=language_name(found.labels),
+                model=model,
+            )
+        )
     return told
 
 
@@ -96,10 +145,10 @@ class FactsPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.headline = QLabel()
-        self.headline.setAccessibleName("Number of rows")
+        self.headline.setAccessibleName(_("Number of rows"))
         set_role(self.headline, "title")
         self.bar = QProgressBar(textVisible=False)
-        self.bar.setAccessibleName("Counting")
+        self.bar.setAccessibleName(_("Counting"))
         self.bar.setMaximumWidth(px(180))
         head = QHBoxLayout()
         head.addWidget(self.headline)
@@ -108,13 +157,13 @@ class FactsPane(QWidget):
         self.lines = QVBoxLayout()
         self.lines.setSpacing(px(SPACE_XS))
         self.problem_words = QLabel()
-        self.problem_words.setAccessibleName("Problems in the table")
+        self.problem_words.setAccessibleName(_("Problems in the table"))
         set_role(self.problem_words, "warn")
-        self.quotes_button = QPushButton("Take quotes as plain text")
-        self.quotes_button.setAccessibleName("Take quotes as plain text")
+        self.quotes_button = QPushButton(_("Treat quotes as plain text"))
+        self.quotes_button.setAccessibleName(self.quotes_button.text())
         self.quotes_button.clicked.connect(self.quotesAsText)
         self.problems = QListWidget()
-        self.problems.setAccessibleName("Problems by line")
+        self.problems.setAccessibleName(_("Problems by line"))
         self.problems.setSelectionMode(QListWidget.SelectionMode.NoSelection)
         problem_head = QHBoxLayout()
         problem_head.addWidget(self.problem_words)
@@ -130,7 +179,7 @@ class FactsPane(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Say nothing."""
+        """Show nothing."""
         self.headline.setText("")
         self.bar.hide()
         self._say([])
@@ -138,7 +187,11 @@ class FactsPane(QWidget):
 
     def show_counting(self, estimated: int | None, problems: Sequence[TableProblem], count: int) -> None:
         """Show what the head of the table told, and that the rest is being counted."""
-        self.headline.setText("Counting…" if estimated is None else f"About {rows(estimated)}, counting…")
+        self.headline.setText(
+            _("Counting…")
+            if estimated is None
+            else ngettext("About {count} row, counting…", "About {count} rows, counting…", estimated)
+        )
         self.bar.setRange(0, 0)
         self.bar.show()
         self._say([])
@@ -153,7 +206,7 @@ class FactsPane(QWidget):
     def show_scan(self, scan: TableScan, *, append: bool, lists: bool, model: str, reads: Reads) -> None:
         """Show what was counted."""
         self.bar.hide()
-        self.headline.setText(rows(scan.rows))
+        self.headline.setText(ngettext("{count} row", "{count} rows", scan.rows))
         self._say(sentences(scan, append=append, lists=lists, model=model, reads=reads))
         self._show_problems(scan.problems, scan.problem_count)
 
@@ -179,21 +232,26 @@ class FactsPane(QWidget):
             label = QLabel(sentence, wordWrap=True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAccessibleName(sentence)
-            if sentence.endswith("cannot read."):
+            if role == _UNREAD:
                 label.setToolTip(METHOD)
                 label.setAccessibleDescription(METHOD)
-            set_role(label, role)
+            set_role(label, "warn" if role == _UNREAD else role)
             self.lines.addWidget(label)
 
     def _show_problems(self, problems: Sequence[TableProblem], count: int) -> None:
         self.problems.clear()
-        self.problems.addItems([f"Line {problem.line:,}: {problem.message}" for problem in problems])
+        self.problems.addItems(
+            [
+                _("Line {line}: {problem}", line=number(problem.line), problem=problem.message)
+                for problem in problems
+            ]
+        )
         if count > len(problems) > 0:
-            self.problems.addItem(f"and {count - len(problems):,} more")
+            self.problems.addItem(ngettext("and {count} more", "and {count} more", count - len(problems)))
         height = self.problems.sizeHintForRow(0) if self.problems.count() else 0
         self.problems.setFixedHeight(height * min(self.problems.count(), _PROBLEMS_SHOWN) + px(4))
-        self.problem_words.setText(plural(count, "problem"))
-        quotes = any("quote" in problem.message.lower() for problem in problems)
+        self.problem_words.setText(ngettext("{count} problem", "{count} problems", count))
+        quotes = any(problem.option in ("quoting", "escape") for problem in problems)
         self.problem_words.setVisible(count > 0)
         self.problems.setVisible(count > 0)
         self.quotes_button.setVisible(quotes)

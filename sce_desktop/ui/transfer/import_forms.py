@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.label_edits import quoted
+from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
 _SHOWN_COLUMNS, _LEAST_COLUMNS = 6, 3
 _USES = (  # words, what becomes of the labels, whether they are gold
     (
-        "As your annotations",
-        "Used as the rows' labels, marked as imported. Only rows without a label are left to review.",
+        _("As your annotations"),
+        _("Used as the rows' labels, marked as imported. Only rows without a label are left to review."),
         False,
     ),
     (
-        "As gold labels (for evaluation)",
-        "Rows stay unlabelled. The gold label appears after you label a row. Used in Evaluate and Agreement.",
+        _("As gold labels (for evaluation)"),
+        _(
+            "Rows stay unlabelled. The gold label appears after you label a row. Used in Evaluate "
+            "and Agreement."
+        ),
         True,
     ),
 )
@@ -50,45 +54,43 @@ class ColumnsForm(QWidget):
         self._guess: int | None = None  # which column seems to hold labels
         self._gold_like: frozenset[int] = frozenset()  # which ones seem to hold gold labels
         self._fixed = False
-        text_words = QLabel("Text to classify")
+        text_words = QLabel(_("Text to classify"))
         self.text_list = QListWidget()
-        self.text_list.setAccessibleName("Text columns")
-        self.text_list.setAccessibleDescription("Checked columns are joined to one text")
+        self.text_list.setAccessibleName(_("Text columns"))
+        self.text_list.setAccessibleDescription(_("Checked columns are joined into one text"))
         self.text_list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text_list.itemChanged.connect(self._on_item)
         self.joined = QLabel(wordWrap=True)
         set_role(self.joined, "muted")
-        self.label_words = QLabel("Existing label")
+        self.label_words = QLabel(_("Existing label"))
         self.label_column = ComboBox()
-        self.label_column.setAccessibleName("Existing label column")
-        self.label_column.setToolTip("Its values become the labels, and answers about the rows")
+        self.label_column.setAccessibleName(_("Existing label column"))
+        self.label_column.setToolTip(_("Its values become the labels"))
         self.label_column.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.label_column.setMinimumContentsLength(10)
         self.label_column.activated.connect(self._on_label)
         self.use = ComboBox()
-        self.use.setAccessibleName("What the existing labels are")
+        self.use.setAccessibleName(_("Use of the existing labels"))
         for words, tip, gold in _USES:
             self.use.addItem(words, gold)
             self.use.setItemData(self.use.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         self.use.currentIndexChanged.connect(self._show_use)
         self.use_words = QLabel(wordWrap=True)
         set_role(self.use_words, "muted")
-        self.several = QCheckBox("Split label lists")
-        self.several.setAccessibleName("Split label lists")
-        self.several.setToolTip(
-            "Each name is a label, and a row may have several; an empty list says none of these"
-        )
+        self.several = QCheckBox(_("Split label lists"))
+        self.several.setAccessibleName(self.several.text())
+        self.several.setToolTip(_("Each name becomes a label. An empty list means none of these."))
         self.several.toggled.connect(self.changed)
-        self.merge = QCheckBox("Merge labels that look the same")
-        self.merge.setAccessibleName("Merge labels that look the same")
+        self.merge = QCheckBox(_("Merge labels that look the same"))
+        self.merge.setAccessibleName(self.merge.text())
         self.alike = QLabel(wordWrap=True)
         self.alike.setTextFormat(Qt.TextFormat.PlainText)
         set_role(self.alike, "muted")
-        self.take_back = QCheckBox("Restore annotations")
-        self.take_back.setAccessibleName("Restore annotations from an SCE Desktop export")
-        self.take_back.setToolTip("This file is an SCE Desktop export: its labels, flags and notes return")
+        self.take_back = QCheckBox(_("Restore annotations"))
+        self.take_back.setAccessibleName(_("Restore annotations from an SCE Desktop export"))
+        self.take_back.setToolTip(_("Restores labels, flags and notes of this SCE Desktop export"))
         self.take_back.toggled.connect(self._on_take_back)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -163,7 +165,7 @@ class ColumnsForm(QWidget):
         guess = self._guess if self.data_width is None else None
         with QSignalBlocker(self.label_column):
             self.label_column.clear()
-            self.label_column.addItem("None", None)
+            self.label_column.addItem(_("None"), None)
             for place, name in enumerate(self._columns[: self.data_width]):
                 self.label_column.addItem(_shown(name, place), place)
             again = self.label_column.findText(chosen) if chosen else -1
@@ -207,23 +209,33 @@ class ColumnsForm(QWidget):
 
     def show_scan(self, scan: TableScan | None) -> None:
         """Offer to take lists of labels apart and to merge labels that look the same; None: it is counted."""
-        if scan is not None:  # the tick stays while the table is counted anew because of it
+        if scan is not None:  # the tick stays while the table is counted again because of it
             self.several.setVisible(scan.lists and self.label is not None)
         alike = scan.alike if scan is not None and self.label is not None and not self._fixed else ()
         self.merge.setVisible(bool(alike))
         self.alike.setVisible(bool(alike))
         if alike:
-            groups = "; ".join(quoted(group, len(group)) for group in alike[:3])
-            more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
-            self.alike.setText(f"{groups}{more}. Each group becomes its first one, which most rows have.")
-            self.alike.setToolTip("\n".join(", ".join(map(repr, group)) for group in alike[:40]))
+            groups = "; ".join(quoted_names(group, len(group)) for group in alike[:3])
+            rest = len(alike) - 3
+            message = (
+                ngettext(
+                    "{groups} and {count} more group. Each group becomes its first, most frequent label.",
+                    "{groups} and {count} more groups. Each group becomes its first, most frequent label.",
+                    rest,
+                    groups=groups,
+                )
+                if rest > 0
+                else _("{groups}. Each group becomes its first, most frequent label.", groups=groups)
+            )
+            self.alike.setText(message)
+            self.alike.setToolTip("\n".join(quoted_names(group, len(group)) for group in alike[:40]))
         else:
             self.merge.setChecked(False)
 
     def _show_label(self) -> None:
         shown = bool(self._columns)
         self.several.setVisible(shown and not self.several.isHidden())
-        self.label_words.setText("Existing label" if self.data_width is None else "Gold labels")
+        self.label_words.setText(_("Existing label") if self.data_width is None else _("Gold labels"))
         self.label_words.setVisible(shown)
         self.label_column.setVisible(shown)
         self._show_use()
@@ -247,16 +259,18 @@ class ColumnsForm(QWidget):
         count = len(self.text_columns)
         self.joined.setVisible(count > 1 or (self._fixed and count > 0))
         self.joined.setText(
-            "As in the project." if self._fixed else f"{count} columns are joined, one line each."
+            _("As in the project.")
+            if self._fixed
+            else ngettext("{count} column is used.", "{count} columns are joined, one line each.", count)
         )
 
     @Slot(QListWidgetItem)
-    def _on_item(self, _: QListWidgetItem) -> None:
+    def _on_item(self, _item: QListWidgetItem) -> None:
         self._show_joined()
         self.changed.emit()
 
     @Slot(bool)
-    def _on_take_back(self, _: bool) -> None:
+    def _on_take_back(self, _on: bool) -> None:
         self._fill(self.text_columns)
         self._begin_lists()
         self._fill_labels()
@@ -266,4 +280,4 @@ class ColumnsForm(QWidget):
 
 def _shown(name: str, place: int) -> str:
     """A header as a list shows it; the place where it has none."""
-    return name.replace("\n", " ") or f"Column {place + 1}"
+    return name.replace("\n", " ") or _("Column {number}", number=place + 1)

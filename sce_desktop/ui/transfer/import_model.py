@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
+from sce_desktop.core.i18n import _
 from sce_desktop.core.languages import READS_ALL, Reads
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
 from sce_desktop.ui.kit.fields import ComboBox
@@ -35,13 +36,13 @@ class ModelForm(QWidget):
         self._choice: Choice | None = None
         self.chosen = False  # by the user
         self.models = ComboBox()
-        self.models.setAccessibleName("Model")
+        self.models.setAccessibleName(_("Model"))
         self.models.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.models.setMinimumContentsLength(10)
         self.models.activated.connect(self._on_chosen)
         self.reason = QLabel(wordWrap=True)
         self.reason.setTextFormat(Qt.TextFormat.PlainText)
-        self.reason.setAccessibleName("Why this model")
+        self.reason.setAccessibleName(_("Reason for this model"))
         set_role(self.reason, "muted")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -88,7 +89,7 @@ class ModelForm(QWidget):
         words = ""
         if self._choice is not None:
             own = self._preset != DEFAULT_MODEL and self.model == self._preset and not self.chosen
-            words = "Your default model (Settings)." if own else self._choice.reason
+            words = _("Your default model (Settings).") if own else self._choice.reason
         self.reason.setText(words)
         self.reason.setVisible(bool(words))
         self.models.setAccessibleDescription(words)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px
 from sce_desktop.ui.transfer.import_forms import ColumnsForm
 
@@ -22,7 +23,8 @@ class ImportSide(QScrollArea):
         self._columns = columns
         self._inside = QWidget()
         form = QVBoxLayout(self._inside)
-        form.setContentsMargins(0, 0, px(SPACE_M), 0)
+        before_bar = px(SPACE_M)  # which stands at the end of a line, wherever that is
+        form.setContentsMargins(*((before_bar, 0, 0, 0) if self.isRightToLeft() else (0, 0, before_bar, 0)))
         form.setSpacing(px(SPACE_S))
         for place, group in enumerate(groups):
             if place:
@@ -31,7 +33,7 @@ class ImportSide(QScrollArea):
                 form.addWidget(widget)
         form.addStretch()
         for widget in (self, self._inside):
-            widget.setAccessibleName("Settings of the import")
+            widget.setAccessibleName(_("Import settings"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the name has the focus first

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QRadioButton, QVB
 from sce_desktop.controllers import work
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.core.names import MOST_NAME
 from sce_desktop.ui.kit.theme import set_role
 
@@ -42,18 +43,20 @@ class TargetForm(QWidget):
         self._folder = work.projects_folder(preferences.settings)
         project = workspace.project
         possible = project is not None and not project.read_only
-        self.setAccessibleName("Where the rows go")
-        self.new = QRadioButton("New project")
-        self.to_open = QRadioButton(f"Add to {project.path.stem}" if project is not None else "Add")
+        self.setAccessibleName(_("Destination"))
+        self.new = QRadioButton(_("New project"))
+        self.to_open = QRadioButton(
+            _("Add to {project}", project=project.path.stem) if project is not None else _("Add")
+        )
         self.name = QLineEdit(work.free_path(self._folder, table.stem).stem)
-        self.name.setAccessibleName("Name of the project")
-        self.name.setToolTip(f"In {self._folder}")
+        self.name.setAccessibleName(_("Project name"))
+        self.name.setToolTip(_("In {folder}", folder=self._folder))
         self.name.textChanged.connect(self.renamed)
         group = QButtonGroup(self)
         for button in (self.new, self.to_open):
             button.setAccessibleName(button.text())
             group.addButton(button)
-        self._heading = heading("New project")
+        self._heading = heading(_("New project"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         for widget in (self._heading, self.new, self.name, self.to_open):
@@ -85,14 +88,14 @@ class TargetForm(QWidget):
         if self.append:
             return ""
         if not name or name.startswith(".") or _FORBIDDEN & set(name):
-            return "Give the project a name that can be a file's."
+            return _("Enter a project name that is valid as a file name.")
         if len(name.encode()) > MOST_NAME - len(".sce"):
-            return "This name is too long for a file: give the project a shorter one."
+            return _("The project name is too long: enter a shorter one.")
         if self.project_path.exists():
-            return "There is a project of that name already: give this one another."
+            return _("A project of this name already exists: enter another name.")
         return ""
 
     @Slot(bool)
-    def _on_toggled(self, _: bool) -> None:
+    def _on_toggled(self, _on: bool) -> None:
         self.name.setVisible(not self.append)
         self.changed.emit()

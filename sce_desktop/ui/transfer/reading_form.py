@@ -10,52 +10,53 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 
+from sce_desktop.core.i18n import _
 from sce_desktop.core.tables import Doubt, TableOptions, TablePreview
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import ComboBox, SpinBox
 from sce_desktop.ui.kit.theme import px
 
 _DELIMITERS = {
-    ",": "Comma  ,",
-    ";": "Semicolon  ;",
-    "\t": "Tab",
-    "|": "Bar  |",
-    ":": "Colon  :",
-    " ": "Space",
-    "": "None: a line is a cell",
+    ",": _("Comma"),
+    ";": _("Semicolon"),
+    "\t": _("Tab"),
+    "|": _("Vertical bar"),
+    ":": _("Colon"),
+    " ": _("Space"),
+    "": _("None (one cell per line)"),
 }
 _ENCODINGS = {  # and what is written in it
     "utf-8": "",
     "utf-16": "",
-    "cp1252": "Western",
-    "iso8859-15": "Western",
-    "cp1250": "Central",
-    "iso8859-2": "Central",
-    "cp1251": "Cyrillic",
-    "koi8-r": "Cyrillic",
-    "cp1253": "Greek",
-    "cp1254": "Turkish",
-    "cp1255": "Hebrew",
-    "cp1256": "Arabic",
-    "cp1257": "Baltic",
-    "cp1258": "Vietnamese",
-    "mac-roman": "Western",
-    "cp850": "Western, DOS",
-    "shift_jis": "Japanese",
-    "cp932": "Japanese",
-    "euc-jp": "Japanese",
-    "gb18030": "Chinese",
-    "big5": "Chinese",
-    "euc-kr": "Korean",
-    "cp949": "Korean",
+    "cp1252": _("Western"),
+    "iso8859-15": _("Western"),
+    "cp1250": _("Central"),
+    "iso8859-2": _("Central"),
+    "cp1251": _("Cyrillic"),
+    "koi8-r": _("Cyrillic"),
+    "cp1253": _("Greek"),
+    "cp1254": _("Turkish"),
+    "cp1255": _("Hebrew"),
+    "cp1256": _("Arabic"),
+    "cp1257": _("Baltic"),
+    "cp1258": _("Vietnamese"),
+    "mac-roman": _("Western"),
+    "cp850": _("Western, DOS"),
+    "shift_jis": _("Japanese"),
+    "cp932": _("Japanese"),
+    "euc-jp": _("Japanese"),
+    "gb18030": _("Chinese"),
+    "big5": _("Chinese"),
+    "euc-kr": _("Korean"),
+    "cp949": _("Korean"),
 }
 _QUOTES: dict[object, tuple[str, dict[str, Any]]] = {  # words, what they say
-    True: ('Double  "', {"quoting": True, "quote": '"', "spaces": False}),
-    "'": ("Single  '", {"quoting": True, "quote": "'", "spaces": False}),
-    "spaces": ("Double, spaces around", {"quoting": True, "quote": '"', "spaces": True}),
-    False: ("Plain text", {"quoting": False}),
+    True: (f'{_("Double")}  "', {"quoting": True, "quote": '"', "spaces": False}),
+    "'": (f"{_('Single')}  '", {"quoting": True, "quote": "'", "spaces": False}),
+    "spaces": (_("Double, ignore spaces"), {"quoting": True, "quote": '"', "spaces": True}),
+    False: (_("Plain text"), {"quoting": False}),
 }
-_BACKSLASHES = {"": "Plain text", "\\": "Escape the next sign"}
+_BACKSLASHES = {"": _("Plain text"), "\\": _("Escape next character")}
 _USED = {
     "csv": {"encoding", "delimiter", "quoting", "escape", "header_row"},
     "xlsx": {"sheet", "header_row"},
@@ -64,8 +65,13 @@ _USED = {
 
 
 def delimiter_name(delimiter: str) -> str:
-    """What people call a delimiter."""
+    """Return the name of a delimiter, such as "Semicolon"."""
     return _DELIMITERS.get(delimiter, delimiter)
+
+
+def _delimiter_words(delimiter: str) -> str:
+    name = delimiter_name(delimiter)
+    return f"{name}  {delimiter}" if delimiter.strip() and name != delimiter else name
 
 
 class ReadingForm(QWidget):
@@ -77,22 +83,20 @@ class ReadingForm(QWidget):
         super().__init__(parent)
         self.options = TableOptions()  # what the user chose; None: find out
         self.encoding, self.delimiter, self.quoting, self.escape, self.sheet = (ComboBox() for _ in range(5))
-        self.encoding.setPlaceholderText("Choose…")
-        self.escape.setToolTip(
-            "Escape: a backslash makes the quote, delimiter or line break after it plain text"
-        )
+        self.encoding.setPlaceholderText(_("Choose…"))
+        self.escape.setToolTip(_("Escape: a quote, delimiter or line break after a backslash is plain text"))
         self.header_row = SpinBox()
         self.header_row.setRange(0, 1000)
         self.header_row.setKeyboardTracking(False)
-        self.header_row.setSpecialValueText("None")
-        self.header_row.setToolTip("The line that names the columns; None: the columns are numbered")
+        self.header_row.setSpecialValueText(_("None"))
+        self.header_row.setToolTip(_("Line with the column names. None: columns are numbered."))
         self._rows = {
-            "encoding": ("Encoding", self.encoding),
-            "delimiter": ("Delimiter", self.delimiter),
-            "quoting": ("Quotes", self.quoting),
-            "escape": ("Backslashes", self.escape),
-            "sheet": ("Sheet", self.sheet),
-            "header_row": ("Header in line", self.header_row),
+            "encoding": (_("Encoding"), self.encoding),
+            "delimiter": (_("Delimiter"), self.delimiter),
+            "quoting": (_("Quotes"), self.quoting),
+            "escape": (_("Backslashes"), self.escape),
+            "sheet": (_("Sheet"), self.sheet),
+            "header_row": (_("Header line"), self.header_row),
         }
         self._form = QFormLayout(self)
         self._form.setContentsMargins(0, 0, 0, 0)
@@ -103,16 +107,16 @@ class ReadingForm(QWidget):
             if isinstance(widget, QComboBox):
                 widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
                 widget.setMinimumContentsLength(10)
-                widget.activated.connect(lambda _, name=name: self._on_chosen(name))
+                widget.activated.connect(lambda _index, name=name: self._on_chosen(name))
             self._form.addRow(words, widget)
         for inner in self.header_row.findChildren(QLineEdit):
-            inner.setAccessibleName("Header in line")
+            inner.setAccessibleName(_("Header line"))
         indent_number(self.header_row)
-        self.header_row.valueChanged.connect(lambda _: self._on_chosen("header_row"))
+        self.header_row.valueChanged.connect(lambda _value: self._on_chosen("header_row"))
         self._show_rows(set())
 
     def _show_rows(self, names: set[str]) -> None:
-        for name, (_, widget) in self._rows.items():
+        for name, (_words, widget) in self._rows.items():
             self._form.setRowVisible(widget, name in names)
 
     def show_preview(self, preview: TablePreview) -> None:
@@ -128,12 +132,12 @@ class ReadingForm(QWidget):
         delimiters = dict.fromkeys((*_DELIMITERS, found.delimiter))
         _fill(
             self.delimiter,
-            [(delimiter_name(d), d) for d in delimiters if d is not None],
+            [(_delimiter_words(d), d) for d in delimiters if d is not None],
             found.delimiter,
         )
-        kinds: list[tuple[str, object]] = [(words, kind) for kind, (words, _) in _QUOTES.items()]
+        kinds: list[tuple[str, object]] = [(words, kind) for kind, (words, _options) in _QUOTES.items()]
         if found.quote not in (None, '"', "'"):
-            kinds.append((f"Others  {found.quote}", found.quote))
+            kinds.append((f"{_('Other')}  {found.quote}", found.quote))
         _fill(self.quoting, kinds, _kind_of_quotes(found))
         _fill(self.escape, [(words, sign) for sign, words in _BACKSLASHES.items()], found.escape or "")
         _fill(self.sheet, [(name, name) for name in preview.sheets], found.sheet)
@@ -176,7 +180,7 @@ class ReadingForm(QWidget):
 
     @Slot()
     def quotes_as_text(self) -> None:
-        """Take quotes as plain text: what helps where one was never closed."""
+        """Treat quotes as plain text: what helps where one was never closed."""
         self._choose(quoting=False)
 
     @Slot(object)
@@ -215,5 +219,5 @@ def _fill(combo: QComboBox, items: list[tuple[str, object]], current: object) ->
         combo.clear()
         for words, value in items:
             combo.addItem(words, value)
-        place = next((i for i, (_, value) in enumerate(items) if value == current), -1)
+        place = next((i for i, (_words, value) in enumerate(items) if value == current), -1)
         combo.setCurrentIndex(place)
