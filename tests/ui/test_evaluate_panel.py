@@ -20,7 +20,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import AUDIT, RowQuery
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.coders import GOLD as GOLD_CODER
+from sce_desktop.tasks.evaluation.annotators import GOLD as GOLD_CODER
 from sce_desktop.tasks.evaluation.evidence import Source, gather, rolled_up
 from sce_desktop.tasks.evaluation.quality import Quality, assess
 from sce_desktop.ui.evaluate.evaluate_panel import CONFUSIONS, EvaluatePanel

@@ -25,7 +25,7 @@ from sce_desktop.core.queues import Queue
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.review import acceptable
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
-from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.theme import px
@@ -396,7 +396,7 @@ def test_answers_of_another_person_show_where_both_differ(
     late, damaged, _ = (label.id or 0 for label in controllers.workspace.labels)
     controllers.edits.decide([1], Decision.LABEL, [late])
     controllers.edits.decide([2], Decision.LABEL, [damaged])
-    dialog = wired(CoderDialog, controllers)(path)
+    dialog = wired(AnnotatorDialog, controllers)(path)
     qtbot.addWidget(dialog)
     dialog.show()
     ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)

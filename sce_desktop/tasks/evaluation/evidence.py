@@ -20,7 +20,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.coders import gold_coder
+from sce_desktop.tasks.evaluation.annotators import gold_annotator
 from sce_desktop.tasks.one_state import one_state
 
 UNDECIDED = -1
@@ -231,7 +231,7 @@ def right_answers(answer: IdArray, hits: Sequence[IdArray], rows: IdArray, predi
 
 
 def _gold(project: Project, row_ids: IdArray, place_of: dict[int | None, int]) -> Gold | None:
-    coder = gold_coder(project)
+    coder = gold_annotator(project)
     if coder is None:
         return None
     said = project.coder_answers(coder.id)

@@ -17,7 +17,7 @@ from sce_desktop.ui.kit.theme import px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.core.agreement import Agreement
-    from sce_desktop.tasks.evaluation.coders import WithOther
+    from sce_desktop.tasks.evaluation.annotators import WithAnnotator
 
 _HEADINGS = ("Person", "Answers", "Rows of both", "Same answer", "Cohen's kappa", "Krippendorff's alpha")
 _CODER = Qt.ItemDataRole.UserRole
@@ -83,7 +83,7 @@ class AgreementDialog(ProjectDialog):
         self._watch(job).finished.connect(self._on_found)
 
     @Slot(object)
-    def _on_found(self, found: list[WithOther]) -> None:
+    def _on_found(self, found: list[WithAnnotator]) -> None:
         self.list.clear()
         for one in found:
             for place, (how, agreement, sentence) in enumerate(one.lines):

@@ -26,7 +26,7 @@ from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 
 
-class CoderDialog(ProjectDialog):
+class AnnotatorDialog(ProjectDialog):
     """OK adds the answers beside the user's own; then the rows on which both differ are shown."""
 
     def __init__(

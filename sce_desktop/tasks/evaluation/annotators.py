@@ -37,7 +37,7 @@ Answer = str | Sequence[str] | None  # a label, several, or none of these
 
 
 @dataclass(frozen=True, slots=True)
-class CoderImport:
+class AnnotatorImport:
     """What an import of a coder's answers brought."""
 
     coder: Coder
@@ -45,7 +45,7 @@ class CoderImport:
     repeated: int  # keys that several rows of the project, or of the table, have: they are left out
 
 
-def import_coder(
+def import_annotator(
     project: Project,
     table: Path,
     key_column: str | int,
@@ -55,7 +55,7 @@ def import_coder(
     *,
     own_key: str | int | None = None,
     options: TableOptions | None = None,
-) -> CoderImport:
+) -> AnnotatorImport:
     """Keep the answers in a table as those of another coder, by rows with the same key.
 
     Where the table is an export of ours and ``label_column`` its column of labels, "none of these" and
@@ -125,10 +125,10 @@ def import_coder(
         progress.warn(f"Keys that no row of this project has: {unknown:,} (left out).")
     if repeated:
         progress.warn(f"Keys that are there more than once: {repeated:,} (left out).")
-    return CoderImport(project.add_coder(name, table.name, answers), unknown, repeated)
+    return AnnotatorImport(project.add_coder(name, table.name, answers), unknown, repeated)
 
 
-def column_as_coder(project: Project, column: str | int, progress: Progress, *, name: str = GOLD) -> Coder:
+def column_as_annotator(project: Project, column: str | int, progress: Progress, *, name: str = GOLD) -> Coder:
     """Keep a column of the project itself, by header or place, as a coder's answers; blank cells are none.
 
     Raises:
@@ -148,7 +148,7 @@ def check_gold(project: Project, column: str) -> None:
     Raises:
         UserError: It has.
     """
-    gold = gold_coder(project)
+    gold = gold_annotator(project)
     if gold is not None and gold.source != _source(column):
         raise UserError(
             f"This project has gold answers of another origin ({gold.source}): remove them first, under "
@@ -189,7 +189,7 @@ def keep_gold(
     tell_alike([*(label.name for label in labels), *names], progress)
     more = [label for label in distinct_labels(names) if label_key(label.name) not in known]
     project.set_labels([*labels, *more], multi_label=several)
-    gold = gold_coder(project)
+    gold = gold_annotator(project)
     source = _source(project.columns[place])
     project.add_coder(GOLD, source, answers, replaces=gold.id if gold is not None else None)
 
@@ -206,7 +206,7 @@ def _answers_of(project: Project, place: int, progress: Progress, *, several: bo
     return {row_id: names or None for row_id, names in named.items() if names is not None}
 
 
-def gold_coder(project: Project) -> Coder | None:
+def gold_annotator(project: Project) -> Coder | None:
     """Return who holds the right answers; None: the project has none."""
     return next((coder for coder in project.coders() if coder.name == GOLD), None)
 
@@ -219,7 +219,7 @@ _HOW = {Origin.HAND: "by hand", Origin.BULK: "accepted in bulk", Origin.IMPORTED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WithOther:
+class WithAnnotator:
     """How far the user and another coder agree; ``unknown``: what is no label here, and how often.
 
     ``agreement`` is of the rows that the user decided by hand. ``apart``: what was accepted for many rows at
@@ -258,7 +258,7 @@ class WithOther:
 
 
 @one_state
-def agreements(project: Project, progress: Progress) -> list[WithOther]:
+def agreements(project: Project, progress: Progress) -> list[WithAnnotator]:
     """Compare every other coder with the user; several labels of a row are one answer.
 
     Raises:
@@ -274,7 +274,7 @@ def agreements(project: Project, progress: Progress) -> list[WithOther]:
         by_hand = figures.pop(Origin.HAND)
         apart = {origin: one for origin, one in figures.items() if one.rows}
         words = Counter(word for said in theirs.values() for word in said if isinstance(word, str))
-        found.append(WithOther(coder, by_hand, dict(words), apart))
+        found.append(WithAnnotator(coder, by_hand, dict(words), apart))
     return found
 
 
