@@ -38,7 +38,7 @@ def test_answers_find_their_rows_by_key(project: Project, tmp_path: Path) -> Non
     found = import_annotator(project, table, "id", "said", "Ann", progress, own_key="ref")
     assert (found.coder.name, found.coder.source, found.coder.rows) == ("Ann", "ann.csv", 2)
     assert (found.unknown, found.repeated) == (2, 0)
-    assert "has: 2" in progress.warnings[0]
+    assert progress.warnings[0].startswith("2 keys were excluded: no row")
     assert project.coder_answers(found.coder.id) == {2: {"New"}, 3: {2}}
     assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [3]
     assert project.undo_text() == "Add answers of Ann"
@@ -49,7 +49,7 @@ def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp
     twice = write(tmp_path / "twice.csv", "ref,said", "B,Other", "B,Billing", "A_1/é,Other")
     found = import_annotator(project, twice, "ref", "said", "Ann", progress)
     assert (found.unknown, found.repeated) == (0, 1)
-    assert "more than once: 1" in progress.warnings[0]
+    assert progress.warnings[0] == "1 key was excluded: it occurs more than once."
     assert project.coder_answers(found.coder.id) == {1: {2}}
     table = write(tmp_path / "gold.csv", "gold,said", "Other,Other", "Billing,Other")
     found = import_annotator(project, table, 0, 1, "Bob", progress, own_key=2)
@@ -59,7 +59,7 @@ def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp
 
 def test_what_fits_nothing_is_told(project: Project, tmp_path: Path) -> None:
     table = write(tmp_path / "ann.csv", "ref,said", "Z,Other")
-    with pytest.raises(UserError, match="No row of the table has a key"):
+    with pytest.raises(UserError, match="No key in the file matches a row"):
         import_annotator(project, table, "ref", "said", "Ann", SilentProgress())
     with pytest.raises(UserError, match="no column 'Said'; did you mean 'said'"):
         import_annotator(project, table, "ref", "Said", "Ann", SilentProgress())
@@ -120,7 +120,7 @@ def test_agreement_with_the_user_in_figures_and_words(project: Project, tmp_path
     assert (found.agreement.rows, found.agreement.same) == (4, 0.5)
     assert found.agreement.kappa == pytest.approx(cohen_kappa_score([0, 1, 0, 2], [0, 0, 0, 3]))
     assert found.unknown == {"Strange": 1}
-    assert found.sentence.startswith("You and Ann agree on 50 % of 4 rows that both decided (Cohen's kappa ")
+    assert found.sentence.startswith("You and Ann agree on 50% of 4 rows. Cohen's kappa ")
     assert project.said_of(2) == [("Ann", {1})]
     assert project.said_of(4) == [("Ann", {"Strange"})]
     project.remove_coder(coder.id)
@@ -136,15 +136,15 @@ def test_agreement_is_of_rows_decided_by_hand_and_others_are_measured_apart(proj
     assert (found.agreement.rows, found.agreement.same) == (1, 0.0)
     apart = {origin: (one.rows, one.same) for origin, one in found.apart.items()}
     assert apart == {Origin.BULK: (2, 1.0), Origin.IMPORTED: (1, 0.0)}
-    assert found.sentence.startswith("You, by hand, and gold agree on 0 % of 1 row that both decided")
-    assert "You, accepted in bulk, and gold agree on 100 % of 2 rows that both decided" in found.sentence
+    assert found.sentence.startswith("You and gold agree on 0% of 1 row.")
+    assert "Your labels in bulk and gold agree on 100% of 2 rows." in found.sentence
     assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [1, 4]
     project.decide([2, 3, 4], Decision.SKIPPED, origin=Origin.BULK)
     (found,) = agreements(project, SilentProgress())
     assert found.apart == {}
     project.clear_decision([1])
     (found,) = agreements(project, SilentProgress())
-    assert found.sentence == "You and gold have decided no row both."
+    assert found.sentence == "You and gold have labelled no row in common."
 
 
 def test_damaged_lists_are_no_answer_and_told(project: Project, tmp_path: Path) -> None:
