@@ -395,7 +395,7 @@ def test_a_column_without_a_gold_label(
             model,
         ]
         assert cli.main(arguments) == 2
-        assert "There is no label in column “gold”" in capsys.readouterr().err
+        assert "Column “gold” has no labels" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -468,7 +468,7 @@ def test_what_was_accepted_in_bulk_is_no_agreement_of_the_user(
     assert bulk is not None
     assert [hand.text(at) for at in range(4)] == ["gold: labelled by you", "3", "1", "0%"]
     assert [bulk.text(at) for at in range(4)] == ["gold: labelled in bulk", "", "2", "100%"]
-    assert "You, by hand, and gold agree on 0 % of 1 row" in dialog.sentence.text()
+    assert "You and gold agree on 0% of 1 row." in dialog.sentence.text()
     dialog.list.setCurrentItem(bulk)
     assert "You, accepted in bulk, and gold agree on 100 % of 2 rows" in dialog.sentence.text()
     dialog.show_button.click()

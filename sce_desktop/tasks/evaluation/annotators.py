@@ -265,8 +265,8 @@ class WithAnnotator:
     def lines(self) -> list[tuple[Origin | None, Agreement, str]]:
         """How the user labelled (None: all by hand), the agreement, and a sentence; by hand first."""
         by_hand = Origin.HAND if self.apart else None
-        found = {by_hand: self.agreement, **self.apart}
-        return [(how, one, self._sentence(how or Origin.HAND, one)) for how, one in found.items()]
+        found: list[tuple[Origin | None, Agreement]] = [(by_hand, self.agreement), *self.apart.items()]
+        return [(how, one, self._sentence(how or Origin.HAND, one)) for how, one in found]
 
     @property
     def sentence(self) -> str:

@@ -31,33 +31,12 @@ from sce_desktop.controllers.queries import without_filters
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _
+from sce_desktop.ui.evaluate import evaluate_words as words
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 from sce_desktop.ui.evaluate.confusion_view import ConfusionView
 from sce_desktop.ui.evaluate.doubts_list import DoubtsList
 from sce_desktop.ui.evaluate.evaluate_bar import EvaluateBar
 from sce_desktop.ui.evaluate.evaluate_charts import Charts
-from sce_desktop.ui.evaluate.evaluate_words import (
-    BLIND,
-    BLIND_AUDIT,
-    EVALUATING,
-    LATE,
-    NO_LABELS,
-    NOT_LABELLED,
-    NOT_SCORED,
-    SCORING,
-    basis,
-    calibration,
-    caveats,
-    comparisons,
-    coverage,
-    label_rows,
-    missing,
-    model_name,
-    model_rows,
-    nothing_measured,
-    result,
-    unfitting,
-)
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.figures_table import ROW_HEIGHT, FiguresTable
 from sce_desktop.ui.kit.icons import label_icon
@@ -295,7 +274,7 @@ class EvaluatePanel(QWidget):
         self.pages.setCurrentIndex(1)
         self._show_result()
         row = max(0, self.models.currentIndex().row())
-        self.models.show_rows(*model_rows(part))
+        self.models.show_rows(*words.model_rows(part))
         self.models.selectRow(min(row, len(part.models) - 1))
         self.models.setFixedHeight(px(34) + px(ROW_HEIGHT) * min(4, len(part.models)))
         self._show_labels()
@@ -311,7 +290,7 @@ class EvaluatePanel(QWidget):
         colours = colours_of_names(found.quality.labels, self._workspace.labels)
         icon = partial(_icon_of, colours)
         details = self.details.isChecked()
-        self.labels.show_rows(*label_rows(found.quality.labels, part, details=details), icon)
+        self.labels.show_rows(*words.label_rows(found.quality.labels, part, details=details), icon)
 
     @Slot()
     def _on_tab(self) -> None:
@@ -323,29 +302,29 @@ class EvaluatePanel(QWidget):
         found, part = self.found, self.part
         if found is None or part is None or not part.models or self._navigation.blind:
             return
-        rows, late = basis(part), self._stale and self.looking.wait > _LATE_MS
+        rows, late = words.basis(part), self._stale and self.looking.wait > _LATE_MS
         self.bar.show_result(
-            result(part),
-            f"{LATE} {rows}" if late else rows,
-            caveats(found.quality, part, multi_label=found.multi_label),
+            words.result(part),
+            f"{words.LATE} {rows}" if late else rows,
+            words.caveats(found.quality, part, multi_label=found.multi_label),
         )
 
     def _why_empty(self, part: Part | None) -> str:
         if self._workspace.project is None:
             return ""
         if not self._workspace.labels:
-            return NO_LABELS
+            return words.NO_LABELS
         if self._navigation.blind:
-            return BLIND_AUDIT if self._audit.shown else BLIND
+            return words.BLIND_AUDIT if self._audit.shown else words.BLIND
         if self._scorer.job is not None and self.found is None:
-            return SCORING
+            return words.SCORING
         if not self._workspace.runs:
-            return NOT_SCORED
+            return words.NOT_SCORED
         if self.found is None:
-            return EVALUATING
+            return words.EVALUATING
         if part is None:
-            return NOT_LABELLED
-        return nothing_measured(self.found.quality, part)
+            return words.NOT_LABELLED
+        return words.nothing_measured(self.found.quality, part)
 
     @Slot()
     def _show_audit(self) -> None:
@@ -360,7 +339,7 @@ class EvaluatePanel(QWidget):
             return
         self.confusions.show_part(self.found.quality.labels, part, row)
         if len(part.models) > 1:
-            model = model_name(part.models[row].alias)
+            model = words.model_name(part.models[row].alias)
             self.tabs.setTabText(1, _("Confusion matrix: {model}", model=model))
         else:
             self.tabs.setTabText(1, _("Confusion matrix"))
@@ -370,14 +349,14 @@ class EvaluatePanel(QWidget):
         part = self.part
         if part is None or not part.models:
             return
-        covered = coverage(part, self._workspace.threshold)
+        covered = words.coverage(part, self._workspace.threshold)
         assert self.found is not None
-        lines = (covered, comparisons(part), missing(self.found.quality))
+        lines = (covered, words.comparisons(part), words.missing(self.found.quality))
         self.summary.setText("\n".join(line for line in lines if line))
-        self.summary.setToolTip(unfitting(part))
-        named = [(model_name(model.alias), model) for model in part.models]
-        described = "\n".join(line for line in (covered, unfitting(part)) if line)
-        self.charts.show_quality(named, calibration(part), described)
+        self.summary.setToolTip(words.unfitting(part))
+        named = [(words.model_name(model.alias), model) for model in part.models]
+        described = "\n".join(line for line in (covered, words.unfitting(part)) if line)
+        self.charts.show_quality(named, words.calibration(part), described)
 
     # --- choosing ------------------------------------------------------------------------------------------
 
@@ -426,8 +405,8 @@ class EvaluatePanel(QWidget):
         quality = self.found.quality
         notes = (
             self.bar.basis.text(),
-            caveats(quality, part, multi_label=self.found.multi_label),
-            missing(quality),
+            words.caveats(quality, part, multi_label=self.found.multi_label),
+            words.missing(quality),
         )
         line = " ".join(" ".join(notes).split())
         QGuiApplication.clipboard().setText(f"{line}\n{self.models.figures.tsv()}\n{shown}")

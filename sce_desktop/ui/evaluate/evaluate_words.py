@@ -32,8 +32,8 @@ SCORING = _("The rows are being scored. Results follow when scoring ends.")
 NOT_SCORED = _("Nothing is scored yet: press Score, then label some rows to evaluate the models.")
 EVALUATING = _("Evaluating…")
 NOT_LABELLED = _(
-    "Nothing is labelled yet. Draw an audit sample and label its rows: a few hundred show how good the models "
-    "are on all rows."
+    "Nothing is labelled yet. Draw an audit sample and label its rows: a few hundred show how good the "
+    "models are on all rows."
 )
 LATE = _("Updating after your last changes.")
 ECE_NAME = _("ECE")
