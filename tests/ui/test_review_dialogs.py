@@ -470,7 +470,7 @@ def test_what_was_accepted_in_bulk_is_no_agreement_of_the_user(
     assert [bulk.text(at) for at in range(4)] == ["gold: labelled in bulk", "", "2", "100%"]
     assert "You and gold agree on 0% of 1 row." in dialog.sentence.text()
     dialog.list.setCurrentItem(bulk)
-    assert "You, accepted in bulk, and gold agree on 100 % of 2 rows" in dialog.sentence.text()
+    assert "Your labels in bulk and gold agree on 100% of 2 rows." in dialog.sentence.text()
     dialog.show_button.click()
     qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [1])
 
