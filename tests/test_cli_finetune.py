@@ -182,7 +182,7 @@ def test_lists_of_one_label_are_taken_apart_and_of_several_refused(
     assert json.loads(capsys.readouterr().out)["labels"] == NAMES
     several = write(tmp_path / "several.csv", [*rows, ("team", json.dumps(NAMES[:2]))])
     assert finetune(several, tmp_path / "more", model) == 2
-    assert "one label a row, and the column holds several for 1 row" in capsys.readouterr().err
+    assert "one label per row, but 1 row has several" in capsys.readouterr().err
     assert finetune(several, tmp_path / "more", model, "--no-lists", "--json") == 0
     assert json.dumps(NAMES[:2]) in json.loads(capsys.readouterr().out)["labels"]
 

@@ -19,7 +19,7 @@ from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content import search
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.coders import GOLD
+from sce_desktop.tasks.evaluation.annotators import GOLD
 from sce_desktop.tasks.tables import tables
 
 ROWS = 9_000

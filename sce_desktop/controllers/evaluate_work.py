@@ -29,7 +29,7 @@ class Evaluation:
 def evaluate(
     project: Project, aliases: Sequence[str], rolled: bool, *, progress: Progress
 ) -> Evaluation | None:
-    """Measure the runs ``aliases`` on decisions and right answers; None: there are no labels or no text."""
+    """Measure the runs ``aliases`` on labels and gold labels; None: there are no labels or no text."""
     from sce_desktop.core.labels import parent_of
     from sce_desktop.tasks.evaluation.audits import gather_sampled
     from sce_desktop.tasks.evaluation.evidence import rolled_up
@@ -48,7 +48,7 @@ def evaluate(
 
 
 def doubts(project: Project, vectors: KnownVectors | None, *, progress: Progress) -> Doubts:
-    """Find decisions that are probably wrong."""
+    """Find suspected label errors."""
     from sce_desktop.tasks.evaluation.doubts import doubts
 
     if vectors is None:

@@ -18,7 +18,7 @@ from sce_desktop.core.runs import Run
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.evaluation.coders import WithOther
+    from sce_desktop.tasks.evaluation.annotators import WithAnnotator
     from sce_desktop.tasks.insight.bulk import BulkOutcome
     from sce_desktop.tasks.insight.review import Acceptance
     from sce_desktop.tasks.scoring.vectors import KnownVectors
@@ -155,9 +155,9 @@ class CoderChoices:
 
 def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) -> tuple[Coder, str]:
     """Join another person's answers and keep them; the sentence says what was left out."""
-    from sce_desktop.tasks.evaluation.coders import agreements, import_coder
+    from sce_desktop.tasks.evaluation.annotators import agreements, import_annotator
 
-    found = import_coder(
+    found = import_annotator(
         project,
         choices.path,
         choices.their_key,
@@ -184,8 +184,8 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def agreements(project: Project, *, progress: Progress) -> list[WithOther]:
+def agreements(project: Project, *, progress: Progress) -> list[WithAnnotator]:
     """Compare every other coder with the user."""
-    from sce_desktop.tasks.evaluation.coders import agreements
+    from sce_desktop.tasks.evaluation.annotators import agreements
 
     return agreements(project, progress)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.metrics import CONFIDENCE_LEVEL
+from sce_desktop.core.estimates import CONFIDENCE_LEVEL
 from sce_desktop.core.words import plural
 
 # scipy takes a second to import: it comes with the first call.

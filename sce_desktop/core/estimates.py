@@ -23,8 +23,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sce_desktop.core.metrics import CONFIDENCE_LEVEL
-
+CONFIDENCE_LEVEL = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE_LEVEL) / 2)
 LARGEST_SAMPLE = 1_000_000
 

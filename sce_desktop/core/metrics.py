@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.estimates import CONFIDENCE_LEVEL, wilson_interval
 from sce_desktop.core.scoring import top
 
 # scipy and scikit-learn take a second to import: they come with the first call.
 
-CONFIDENCE_LEVEL = 0.95
 ECE_BINS = 15
 
 
@@ -78,10 +78,7 @@ def measure(gold: IdArray, probabilities: FloatArray) -> Measures:
 
 def accuracy_interval(right: int, rows: int) -> tuple[float, float]:
     """Return the 95 % Wilson score interval of ``right`` out of ``rows`` (at least 1)."""
-    from scipy.stats import binomtest
-
-    interval = binomtest(right, rows).proportion_ci(CONFIDENCE_LEVEL, method="wilson")
-    return float(interval.low), float(interval.high)
+    return wilson_interval(right / rows, rows)
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -105,8 +102,22 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def expected_calibration_error(confidence: FloatArray, right: NDArray[np.bool_]) -> float:
-    """Return the mean gap of confidence and accuracy over 15 bins of (almost) equally many rows."""
+    """Return the adaptive calibration error: over 15 bins of (almost) equally many rows.
+
+    It is the mean gap of confidence and accuracy, weighted by rows. Nguyen and O'Connor 2015, arXiv
+    1508.05154, and Nixon et al. 2019, arXiv 1904.01685; for bins of equal width see
+    `calibration_error_by_width`.
+    """
     order = np.argsort(confidence, kind="stable")
-    bins = np.array_split(order, min(ECE_BINS, len(order)))
+    return _mean_gap(np.array_split(order, min(ECE_BINS, len(order))), confidence, right)
+
+
+def calibration_error_by_width(confidence: FloatArray, right: NDArray[np.bool_]) -> float:
+    """Return the same over 15 bins of equal width from 0 to 1, empty ones aside (Guo et al. 2017)."""
+    bins = np.minimum((confidence * ECE_BINS).astype(np.int64), ECE_BINS - 1)
+    return _mean_gap([np.flatnonzero(bins == place) for place in np.unique(bins)], confidence, right)
+
+
+def _mean_gap(bins: Sequence[IdArray], confidence: FloatArray, right: NDArray[np.bool_]) -> float:
     gaps = [len(rows) * abs(float(right[rows].mean()) - float(confidence[rows].mean())) for rows in bins]
-    return sum(gaps) / len(order)
+    return sum(gaps) / len(confidence)

@@ -5,6 +5,7 @@ import pytest
 
 from sce_desktop.core.metrics import (
     accuracy_interval,
+    calibration_error_by_width,
     expected_calibration_error,
     mean_interval,
     measure,
@@ -56,7 +57,11 @@ def test_ece_of_a_constant_gap() -> None:
     assert expected_calibration_error(np.full(300, 0.8, dtype=np.float32), right) == pytest.approx(
         0.3, abs=1e-6
     )
+    assert calibration_error_by_width(np.full(300, 0.8, dtype=np.float32), right) == pytest.approx(
+        0.3, abs=1e-6
+    )
     perfect = np.ones(300, dtype=np.float32)
+    assert calibration_error_by_width(perfect, perfect.astype(bool)) == 0.0
     assert expected_calibration_error(perfect, perfect.astype(bool)) == 0.0
 
 
@@ -70,3 +75,15 @@ def test_ece_has_bins_of_equal_mass() -> None:
 def test_ece_of_fewer_rows_than_bins() -> None:
     confidence = np.asarray([0.9, 0.6], dtype=np.float32)
     assert expected_calibration_error(confidence, np.asarray([True, False])) == pytest.approx(0.35)
+
+
+def test_ece_by_width_is_over_fifteenths_and_the_adaptive_one_over_equally_many_rows() -> None:
+    """Both bins of the first are far off in opposite ways; the second has a bin for each row of 15."""
+    confidence = np.asarray([0.10, 0.12, 0.90, 0.92], dtype=np.float32)
+    right = np.asarray([True, False, True, False])
+    assert calibration_error_by_width(confidence, right) == pytest.approx(
+        (2 * abs(0.5 - 0.11) + 2 * abs(0.5 - 0.91)) / 4, abs=1e-6
+    )
+    assert expected_calibration_error(confidence, right) == pytest.approx(
+        (0.9 + 0.12 + 0.1 + 0.92) / 4, abs=1e-6
+    )

@@ -154,12 +154,15 @@ def test_what_became_of_the_sample_is_counted_and_told(project: Project) -> None
     assert sorted(evidence.row_ids[evidence.audit]) == sorted([*ids[:3], ids[8]])
     assert evidence.waiting == 2 + 3  # whoever skipped a row has looked at it
     said = basis(evidence, model=False)
-    assert "in view, which may sway: 1 of" in said
+    assert "1 row was labelled with predictions visible" in said
     assert quality.assess(evidence).parts[0].notes == found.told
-    assert "in another order: 2;" in said
-    assert "1 skipped and 2 undecided" in said
+    assert "Excluded: 2 rows relabelled out of order." in said
+    assert "1 skipped row excluded" in said
+    assert "2 unlabelled rows excluded" in said
     assert AuditSample(found.row_ids).told == ()
-    assert AuditSample(found.row_ids, skipped=3).told[0].endswith("others: 3 skipped.")
+    assert AuditSample(found.row_ids, skipped=3).told == (
+        "3 skipped rows excluded (assumed missing at random).",
+    )
 
 
 def test_both_panels_measure_on_the_same_rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

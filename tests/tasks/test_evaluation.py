@@ -71,7 +71,7 @@ def test_rows_with_another_gold_label_are_left_out_and_told(tmp_path: Path) -> N
     report = evaluate(tmp_path, labels=clean_labels(["delay", "damage"]), progress=progress)
     assert (report.labels, report.rows) == (["delay", "damage"], 4)
     assert report.skipped["other_label"] == 1
-    assert any("Rows left out" in warning for warning in progress.warnings)
+    assert any("excluded: " in warning for warning in progress.warnings)
 
 
 def test_labels_of_the_model_come_before_gold_values(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_sample_keeps_the_order() -> None:
     ("text", "reason"),
     [
         ("text,topic\n", "no label"),
-        ("text,topic\n,a\n,b\n", "No row has a text and one of the labels in 'topic'"),
+        ("text,topic\n,a\n,b\n", "No row has a text and one of the labels in “topic”"),
         ("text,topic\nx,a\ny,a\n", "at least two"),
         ("text,subject\nx,a\n", "no column “topic”"),
         ("words,topic\nx,a\n", "no column “text”"),

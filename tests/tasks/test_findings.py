@@ -19,7 +19,7 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.coders import GOLD
+from sce_desktop.tasks.evaluation.annotators import GOLD
 from sce_desktop.tasks.evaluation.evidence import AuditSample, Evidence, Source, gather, places_of, rolled_up
 from sce_desktop.tasks.insight.findings import EMPTY_NAME, OTHER_NAME, by_value, column_values, examples, find
 

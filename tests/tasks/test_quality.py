@@ -80,8 +80,7 @@ def test_right_answers_are_measured_beside_decisions_and_not_instead() -> None:
     assert gold.models[0].measures.confusion.tolist() == [[0, 1], [1, 2]]
     assert gold.cell(0, 0, 1).tolist() == [4]
     assert gold.models[1].behind is not None
-    assert "(column truth): gold rows, no random sample of decisions" in gold.worth
-    assert "for the whole table only if" in gold.worth
+    assert "from column truth: results apply to all rows only if" in gold.worth
 
 
 def test_where_every_row_has_a_right_answer_the_figure_is_exact_and_first() -> None:
@@ -96,7 +95,7 @@ def test_where_every_row_has_a_right_answer_the_figure_is_exact_and_first() -> N
     (part,) = less.parts
     assert (part.decided, part.rows, part.unknown, part.none) == (6, 3, 1, 1)
     assert part.row_ids.tolist() == [1, 3, 5]
-    assert "exact for those that are measured" in part.worth
+    assert "exact for the rows evaluated" in part.worth
     assert part.models[0].curve[0].rows == 4  # the row that no label fits is wrong there
 
 
@@ -109,7 +108,7 @@ def test_rows_learned_from_are_left_out_of_right_answers_too() -> None:
     )
     part = assess(found).parts[0]
     assert (part.source, part.rows, part.learned) == (Source.GOLD, 4, 1)
-    assert "the figures hold for the rest of the table" in part.notes[0]
+    assert "apply to the rows that it was not trained on" in part.notes[1]
 
 
 def test_any_of_several_labels_is_right() -> None:
@@ -125,12 +124,12 @@ def test_rows_that_a_version_learned_from_are_left_out_for_all_models() -> None:
     assert part.row_ids.tolist() == [3, 4]
     assert [model.measures.accuracy for model in part.models] == [1.0, 0.0]
     assert part.models[0].curve[0].rows == 2  # nor is one that fits no label
-    assert "What version 2 learned from is left out for every model" in part.notes[0]
-    assert "the rest of the table" in part.notes[0]
+    assert part.notes[0] == "Rows that version 2 was trained on are excluded for all models."
+    assert part.notes[1] == "Results apply to the rows that it was not trained on."
     (part,) = assess(replace(found, learned=np.arange(6))).parts
     assert (part.rows, part.learned, part.models) == (0, 6, ())
     (part,) = assess(replace(found, learned=np.zeros(0, np.int64))).parts
-    assert "Which rows version 2 learned from is not known" in part.notes[0]
+    assert "The training rows of version 2 are unknown" in part.notes[0]
     assert threshold_for(replace(found, learned=np.arange(6)), "sce", 0.5)[0] is None
 
 

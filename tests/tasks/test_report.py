@@ -102,7 +102,7 @@ def test_the_page_stands_alone_and_runs_nothing(report: Report, tmp_path: Path) 
     assert not re.search("[\x00\x08]", page)
     assert "http://www.w3.org/2000/svg" in page
     assert "שלום" in page
-    assert "because their date cannot be read: 3." in tags.text
+    assert "3 rows are in no period: their dates cannot be read." in tags.text
     for name in ("svg", "table", "blockquote"):
         assert name in tags.seen
 
@@ -129,7 +129,7 @@ def test_a_place_that_cannot_be_written(report: Report, tmp_path: Path) -> None:
 
 def test_cells_to_paste(report: Report) -> None:
     cells = as_cells(report.findings.whole)
-    assert cells[0] == ["label", "share", "from", "to", "decided by a person", "predicted"]
+    assert cells[0] == ["label", "share", "from", "to", "labelled", "predicted"]
     assert len(cells) == 4
     assert re.fullmatch(r"\d+\.\d%", cells[1][2])
 

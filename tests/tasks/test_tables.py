@@ -91,7 +91,7 @@ def test_a_gold_column_becomes_the_answers_of_a_coder(tmp_path: Path) -> None:
         project.add_coder("gold", "ann.csv", {1: "late"})
         more = tmp_path / "more.csv"
         more.write_text("topic,text\nlate,u\n", encoding="utf-8")
-        with pytest.raises(UserError, match=r"another origin \(ann.csv\)"):
+        with pytest.raises(UserError, match=r"already has gold labels \(ann.csv\)"):
             append_table(project, more, gold_column=0, as_gold=True, progress=SilentProgress())
         assert project.row_count() == 3
 
@@ -128,7 +128,7 @@ def test_a_gold_column_without_answers_is_told(tmp_path: Path) -> None:
         tmp_path, "topic,text\n,x\n", gold_column="topic", as_gold=True, progress=progress
     ) as project:
         assert project.coders() == ()
-    assert any("no gold answers" in warning for warning in progress.warnings)
+    assert any("no gold labels" in warning for warning in progress.warnings)
 
 
 def test_a_gold_column_becomes_labels_and_annotations(tmp_path: Path) -> None:  # X5

@@ -91,11 +91,11 @@ def test_the_dialog_suggests_as_many_rows_as_the_interval_takes(
     assert not ok.isEnabled()
     qtbot.waitUntil(ok.isEnabled)
     assert dialog.size_box.value() == suggested_audit(119, width=0.1)
-    assert "1 row that a person has answered before needs no estimate." in dialog.facts.text()
+    assert "The 1 row already labelled is not resampled." in dialog.facts.text()
     dialog.points.setValue(20)
     assert dialog.size_box.value() == 50  # never fewer
     dialog.size_box.setValue(60)
-    assert "60 rows of 119 give an interval of ± 8.8 points" in dialog.facts.text()
+    assert "60 of 119 rows: margin of error at most ±8.8 points." in dialog.facts.text()
     assert ok.text() == "Draw 60 rows"
     with qtbot.waitSignal(dialog.accepted):
         dialog.accept()
@@ -106,7 +106,7 @@ def test_the_dialog_suggests_as_many_rows_as_the_interval_takes(
     qtbot.addWidget(larger)
     qtbot.waitUntil(lambda: larger.plan is not None)
     larger.size_box.setValue(70)
-    assert "The present sample stays a part of it: 60 rows" in larger.facts.text()
+    assert "The current sample is kept: 60 rows, 0 labelled." in larger.facts.text()
 
 
 def test_the_rows_of_the_sample_come_blind_in_the_order_of_the_draw(

@@ -17,10 +17,10 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.evaluate_work import Evaluation
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
-from sce_desktop.core.query import AUDIT, RowQuery
+from sce_desktop.core.query import AUDIT
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.coders import GOLD as GOLD_CODER
+from sce_desktop.tasks.evaluation.annotators import GOLD as GOLD_CODER
 from sce_desktop.tasks.evaluation.evidence import Source, gather, rolled_up
 from sce_desktop.tasks.evaluation.quality import Quality, assess
 from sce_desktop.ui.evaluate.evaluate_panel import CONFUSIONS, EvaluatePanel
@@ -95,49 +95,60 @@ def test_the_figures_are_those_of_the_task(controllers: Controllers, show: Open)
     low, high = measures.accuracy_interval
     assert _cells(panel)[0] == [
         "SCE",
-        "80.0 %",
-        f"{100 * low:.1f} to {100 * high:.1f} %",
-        f"{100 * measures.macro_f1:.1f} %",
-        f"{100 * measures.ece:.1f} %",
+        "80%",
+        f"{100 * low:.0f} to {100 * high:.0f}%",
+        f"{100 * measures.macro_f1:.0f}%",
+        f"{100 * measures.ece:.0f}%",
     ]
-    assert [row[:2] for row in _cells(panel)] == [["SCE", "80.0 %"], ["Similarity", "40.0 %"]]
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "80%"], ["Similarity", "40%"]]
     late = measures.labels[0]
+    assert panel.labels.figures.rows[0][:3] == ("Late", 4, late.f1)
+    panel.details.click()
     assert panel.labels.figures.rows[0][:5] == ("Late", 4, late.precision, late.recall, late.f1)
     assert panel.labels.figures.rows[1][5] is None  # similarity never says Damaged: it has no precision
-    assert "On 10 of 10 decided rows. " in panel.bar.basis.text()
-    assert part.worth in panel.bar.basis.text()
+    assert panel.bar.result.text() == f"SCE 80% ({100 * low:.0f} to {100 * high:.0f}%) vs. Similarity 40%"
+    assert panel.bar.basis.text() == "10 of 10 labelled rows, not a random sample."
+    assert part.worth in panel.bar.info.toolTip()
+    assert panel.bar.info.accessibleDescription() == panel.bar.info.toolTip()
+    tip = panel.models.figures.headings[4].tip
+    assert "adaptive" in tip
+    assert f"{100 * part.models[0].width_ece:.0f}% (equal-width bins)" in tip
     assert "SCE vs. Similarity: no clear difference yet" in panel.summary.text()
 
 
 def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(controllers: Controllers, show: Open) -> None:
     """What is given and no row has counts as 0, and is shown so; what is neither is a dash."""
     panel = show([0, 1, 0, 0, 1], labels=(*LABELS, "Never"))
+    panel.details.click()
     headings = [heading.name for heading in panel.labels.figures.headings]
     column = headings.index("SCE F1")
     shown = [row[column] for row in panel.labels.figures.rows]
     assert shown == [pytest.approx(0.8), 1, 0, None]
     assert panel.models.figures.rows[0][3] == pytest.approx((0.8 + 1 + 0) / 3)
-    assert [row[column] for row in _cells(panel, "labels")] == ["80.0 %", "100.0 %", "0.0 %", "–"]
-    assert [row[column - 1] for row in _cells(panel, "labels")] == ["66.7 %", "100.0 %", "–", "–"]
+    assert [row[column] for row in _cells(panel, "labels")] == ["80%", "100%", "0%", "–"]
+    assert [row[column - 1] for row in _cells(panel, "labels")] == ["67%", "100%", "–", "–"]
     assert "counts as 0" in panel.models.figures.headings[3].tip
 
 
 def test_the_charts_say_the_same_in_words(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
     panel = show()
     ece = _quality(controllers).parts[0].models[0].measures.ece
-    assert f"SCE {100 * ece:.1f} %" in panel.charts.reliability.accessibleDescription()
-    assert "answering all rows, it is right in 80.0 %" in panel.summary.text()
+    assert (
+        f"SCE calibration error (ECE): {100 * ece:.0f}% (adaptive)"
+        in panel.charts.reliability.accessibleDescription()
+    )
+    assert panel.summary.text().startswith("100% coverage: 80% correct\n")
     controllers.edits.set_threshold(0.9)  # no row is that certain
-    assert "90 % confidence" not in panel.summary.text()
+    assert "confidence ≥ 90%" not in panel.summary.text()
     controllers.edits.set_threshold(0.8)
-    assert "answering 100 % of them, those from 80 % confidence up" in panel.summary.text()
+    assert "100% coverage (confidence ≥ 80%): 80% correct" in panel.summary.text()
     chart = panel.charts.coverage
     assert [name for name, _ in chart.lines] == ["SCE", "Similarity"]
     assert (chart.lines[0][1][-1].x, chart.lines[0][1][-1].y) == (1.0, 0.8)
     panel.tabs.setCurrentWidget(panel.charts)
     assert chart.grab().size().width() > 200
-    assert chart.told_at(chart._at(1.0, 0.8)).startswith("SCE at 100.0 %: 80.0 % right (")
-    assert chart.told_at(chart._at(0.0, 1.0)) == ""
+    assert chart.text_at(chart._at(1.0, 0.8)).startswith("SCE at 100.0%: 80.0% correct (")
+    assert chart.text_at(chart._at(0.0, 1.0)) == ""
 
 
 def test_a_click_on_a_confusion_shows_exactly_its_rows(
@@ -155,7 +166,7 @@ def test_a_click_on_a_confusion_shows_exactly_its_rows(
     square.clicked.emit(square.model().index(2, 1))  # no such row
     assert controllers.navigation.query.among == (7,)
     panel.models.selectRow(1)  # similarity always says Late
-    assert panel.tabs.tabText(1) == "Confusions of Similarity"
+    assert panel.tabs.tabText(1) == "Confusion matrix: Similarity"
     square.clicked.emit(square.model().index(2, 0))
     assert controllers.navigation.query.among == (3, 9)
     controllers.edits.decide([3], Decision.SKIPPED)
@@ -198,7 +209,7 @@ def test_confusions_say_which_axis_is_the_truth(show: Open) -> None:
     panel = show()
     panel.tabs.setCurrentWidget(panel.confusions)
     square = panel.confusions.square
-    assert (square.across.text(), square.down.text()) == ("The model says →", "Your label ↓")
+    assert (square.across.text(), square.down.text()) == ("Predicted →", "Your label ↓")
     across, down = square.horizontalHeader().geometry(), square.verticalHeader().geometry()
     corner = QRect(down.left(), across.top(), down.width(), across.height())
     for label in (square.across, square.down):
@@ -219,7 +230,9 @@ def test_the_headings_of_the_commonest_confusions_fit_a_narrow_panel(show: Open)
 
 
 def test_whose_figure_it_is_stands_on_a_line_of_its_own(show: Open) -> None:
-    figures = show().labels.figures
+    panel = show()
+    panel.details.click()
+    figures = panel.labels.figures
     across = Qt.Orientation.Horizontal
     assert figures.headerData(2, across) == "SCE\nPrecision"
     assert figures.headerData(7, across) == "Similarity\nF1"
@@ -254,15 +267,15 @@ def test_new_decisions_are_measured_while_somebody_looks(
     qtbot.waitUntil(lambda: panel.looking.idle)
     controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[1].id or 0])
     panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
-    qtbot.waitUntil(lambda: "On 11 of 11" in panel.bar.basis.text())
+    qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("11 of 11"))
     panel.hide()
     controllers.edits.decide([12], Decision.NONE)
     settle(qtbot, controllers)
     assert panel.looking.job is None
     assert not panel.looking.idle
-    assert "On 11 of 11" in panel.bar.basis.text()
+    assert "11 of 11" in panel.bar.basis.text()
     panel.show()
-    qtbot.waitUntil(lambda: "without 1 with none of these labels" in panel.bar.basis.text())
+    qtbot.waitUntil(lambda: "Excluded from accuracy: 1 row labelled" in panel.bar.info.toolTip())
 
 
 def test_figures_that_are_late_say_so(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
@@ -270,11 +283,9 @@ def test_figures_that_are_late_say_so(qtbot: QtBot, controllers: Controllers, sh
     qtbot.waitUntil(lambda: panel.looking.idle)
     panel.looking._rests = 3_600_000  # as after a measuring that took long
     controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
-    assert panel.bar.basis.text().startswith(
-        "Before your last changes; measured anew in a moment. On 10 of 10"
-    )
+    assert panel.bar.basis.text().startswith("Updating after your last changes. 10 of 10")
     panel.looking.within(0)
-    qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("On 11 of 11"))
+    qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("11 of 11"))
 
 
 def test_ways_of_deciding_are_chosen_and_never_mixed(controllers: Controllers, show: Open) -> None:
@@ -294,8 +305,9 @@ def test_ways_of_deciding_are_chosen_and_never_mixed(controllers: Controllers, s
     assert box.currentIndex() == 0
     box.setCurrentIndex(2)
     box.activated.emit(2)
-    assert _cells(panel)[0][1] == "0.0 %"
-    assert "On 1 of 1 decided rows. Labels that came with the table" in panel.bar.basis.text()
+    assert _cells(panel)[0][1] == "0%"
+    assert panel.bar.basis.text() == "1 of 1 labelled row, not a random sample."
+    assert "Imported labels: quality unknown." in panel.bar.info.toolTip()
     box.activated.emit(box.setCurrentIndex(1) or 1)
     assert panel.pages.currentWidget() is panel.message
     assert "agree with the model by construction" in panel.message.text()
@@ -313,23 +325,23 @@ def test_right_answers_of_a_column_are_measured_against(controllers: Controllers
     panel = show(prepare=prepare)
     said = [panel.bar.source.itemText(place) for place in range(panel.bar.source.count())]
     assert said == ["Gold labels (12)", "Your labels (10)"]
-    assert [row[:2] for row in _cells(panel)] == [["SCE", "72.7 %"], ["Similarity", "27.3 %"]]
-    basis = panel.bar.basis.text()
-    assert "On 11 of 12 gold rows (without 1 whose right answer is no label here). " in basis
-    assert "Right answers (column truth): gold rows, no random sample of decisions." in basis
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "73%"], ["Similarity", "27%"]]
+    assert panel.bar.basis.text() == "11 of 12 rows with gold labels."
+    assert "Excluded: 1 row whose gold label is not in your labels." in panel.bar.info.toolTip()
+    assert "Gold labels from column truth for every row" in panel.bar.info.toolTip()
     square = panel.confusions.square
     assert (square.down.text(), square.down.toolTip()) == ("Gold: column truth ↓", "Gold: column truth")
     assert (
         panel.confusions.pairs.headerData(0, Qt.Orientation.Vertical, Qt.ItemDataRole.ToolTipRole)
         == "Gold: column truth: Late"
     )
-    assert panel.confusions.tsv().startswith("Gold: column truth / the model's\t")
+    assert panel.confusions.tsv().startswith("Gold: column truth / predicted\t")
     panel.confusions.chosen.emit((1, 2))
     assert list(controllers.navigation.query.given) == [6]
     panel.bar.source.setCurrentIndex(1)
     panel.bar.source.activated.emit(1)
-    assert _cells(panel)[0][:2] == ["SCE", "80.0 %"]
-    assert "On 10 of 10 decided rows. " in panel.bar.basis.text()
+    assert _cells(panel)[0][:2] == ["SCE", "80%"]
+    assert panel.bar.basis.text().startswith("10 of 10 labelled rows")
     assert square.down.text() == "Your label ↓"
 
 
@@ -361,11 +373,11 @@ def test_right_answers_come_and_go_while_one_looks(
     panel = show([], prepare=lambda project: project.add_coder(GOLD_CODER, "column truth", {1: "Late"}))
     assert panel.part is not None
     assert (panel.part.source, panel.part.rows) == (Source.GOLD, 1)
-    assert "for the whole table only if" in panel.bar.basis.text()
+    assert "apply to all rows only if" in panel.bar.info.toolTip()
     assert controllers.workspace.project is not None
     assert controllers.edits.remove_coder(controllers.workspace.project.coders()[0].id)
     panel.looking.within(0)  # it waits longer the longer the last one took
-    qtbot.waitUntil(lambda: "Nothing is decided yet" in panel.message.text())
+    qtbot.waitUntil(lambda: "Nothing is labelled yet" in panel.message.text())
     controllers.edits.undo()
     panel.looking.within(0)
     qtbot.waitUntil(lambda: panel.part is not None and panel.part.source is Source.GOLD)
@@ -403,9 +415,10 @@ def test_children_are_rolled_up(qtbot: QtBot, controllers: Controllers, show: Op
 
 def test_what_is_shown_is_copied_for_a_spreadsheet(controllers: Controllers, show: Open) -> None:
     panel = show(labels=("Late", "=SUM(1)\tx", "Praise"))
+    panel.details.click()
     panel.bar.copy.click()
     said, *lines = QGuiApplication.clipboard().text().splitlines()
-    assert said.startswith("On 10 of 10 decided rows.")
+    assert said.startswith("10 of 10 labelled rows, not a random sample. Not a random sample: results")
     assert lines[0].split("\t")[:2] == ["Model", "Accuracy"]
     assert lines[1].split("\t")[:2] == ["SCE", "0.8000"]
     assert lines[3] == ""
@@ -420,7 +433,7 @@ def test_what_is_shown_is_copied_for_a_spreadsheet(controllers: Controllers, sho
     [
         ({"labels": (), "scored": False, "gold": []}, "No labels yet"),
         ({"scored": False, "gold": []}, "Nothing is scored yet: press Score"),
-        ({"gold": []}, "Nothing is decided yet. Draw an audit sample"),
+        ({"gold": []}, "Nothing is labelled yet. Draw an audit sample"),
         ({"origin": Origin.BULK}, "Accepted predictions: 10 rows"),
     ],
 )
@@ -454,39 +467,37 @@ def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Op
 
     panel = show(prepare=prepare, scored=False)
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
-    said = panel.bar.basis.text()
-    assert "On 7 of 10 decided rows (without 3 that version 1 learned from). " in said
-    said = panel.summary.text()
-    assert "What version 1 learned from is left out for every model" in said
-    assert "Similarity is not measured: it has scored 2 of the 12 rows that SCE has." in said
-    assert [row[:2] for row in _cells(panel)] == [["SCE", "85.7 %"]]
+    assert panel.bar.basis.text() == "7 of 10 labelled rows, not a random sample."
+    assert "Excluded: 3 rows that version 1 was trained on." in panel.bar.info.toolTip()
+    assert "Similarity is not evaluated: only 2 of 12 rows are scored." in panel.summary.text()
+    assert [row[:2] for row in _cells(panel)] == [["SCE", "86%"]]
     panel.bar.copy.click()
-    assert "Similarity is not measured" in QGuiApplication.clipboard().text().splitlines()[0]
+    assert "Similarity is not evaluated" in QGuiApplication.clipboard().text().splitlines()[0]
 
 
 def test_two_figures_of_being_right_say_what_they_are_made_of(
     qtbot: QtBot, controllers: Controllers, show: Open
 ) -> None:
     panel = show()
-    assert "none of these" not in panel.summary.text()  # both are the same
+    assert panel.summary.toolTip() == ""  # both are the same
     controllers.edits.decide([11], Decision.NONE)
-    qtbot.waitUntil(lambda: "none of these" in panel.summary.text(), timeout=60_000)
-    assert "1 row decided as “none of these” counts as wrong here, and is not" in panel.summary.text()
+    qtbot.waitUntil(lambda: bool(panel.summary.toolTip()), timeout=60_000)
+    assert panel.summary.toolTip() == "Coverage counts 1 row labelled “None of these” as wrong."
     controllers.edits.decide([12], Decision.NONE)
-    right = "answering all rows, it is right in 66.7 %"
-    qtbot.waitUntil(lambda: right in panel.summary.text(), timeout=60_000)
-    assert _cells(panel)[0][1] == "80.0 %"
-    said = panel.summary.text()
-    assert "2 rows decided as “none of these” count as wrong here" in said
-    assert "not in the accuracy of 80.0 %" in said
-    assert said.splitlines()[-1] in panel.charts.coverage.accessibleDescription()
+    correct = "100% coverage: 67% correct"
+    qtbot.waitUntil(lambda: correct in panel.summary.text(), timeout=60_000)
+    assert _cells(panel)[0][1] == "80%"
+    tip = panel.summary.toolTip()
+    assert tip == "Coverage counts 2 rows labelled “None of these” as wrong."
+    assert tip in panel.bar.info.toolTip()
+    assert tip in panel.charts.coverage.accessibleDescription()
 
 
 def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -> None:
     panel = show(prepare=lambda project: _tuned(project, [*range(1, 11)]), scored=False)
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
     assert panel.pages.currentWidget() is panel.message
-    assert "version 1 learned from 10 of 10 decided rows" in panel.message.text()
+    assert "10 rows. version 1 was trained on 10 of them" in panel.message.text()
 
 
 def test_of_right_answers_that_it_learned_from_it_says_so(qtbot: QtBot, show: Open) -> None:
@@ -497,8 +508,8 @@ def test_of_right_answers_that_it_learned_from_it_says_so(qtbot: QtBot, show: Op
     panel = show([], prepare=prepare, scored=False)
     qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
     assert panel.message.text() == (
-        "Gold labels: version 1 learned from 2 of 2 gold rows, which say nothing of how good it is "
-        "on others. Draw an audit sample, or decide other rows, to measure it."
+        "Gold labels: 2 rows. version 1 was trained on 2 of them, so they cannot evaluate it. "
+        "Draw an audit sample, or label other rows."
     )
 
 
@@ -511,8 +522,8 @@ def test_several_labels_a_row_are_measured_by_the_best_one(show: Open) -> None:
         project.decide([12], Decision.LABEL, [ids[0], ids[1]])  # the model says the third
 
     panel = show(labels=(), prepare=several, gold=[0])
-    assert "Of several labels a row, a model is right if it puts one of them first." in panel.bar.basis.text()
-    assert _cells(panel)[0][1] == "66.7 %"
+    assert "Multi-label: a prediction is correct if" in panel.bar.info.toolTip()
+    assert _cells(panel)[0][1] == "67%"
 
 
 def test_the_project_is_closed_while_it_measures(
@@ -581,7 +592,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     assert [(one.row_id, one.given.name, one.proposed.name) for one in doubts.found.rows] == [
         (5, "Damaged", "Late")
     ]
-    assert "1 row of 12 judged" in doubts.said.text()
+    assert "1 of 12 checked rows does not fit" in doubts.said.text()
     assert controllers.workspace.project is not None
     controllers.workspace.project.create_audit([5, 6], 0)
     controllers.workspace.project.clear_decision([6])
@@ -595,7 +606,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     doubts.all_button.click()
     assert (controllers.navigation.query.among, controllers.navigation.query.name) == ((5,), "probably wrong")
     controllers.edits.decide([5], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
-    assert "Decisions have changed since" in doubts.said.text()
+    assert "Labels have changed since" in doubts.said.text()
     version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})
     controllers.scorer.use_version(version.id, score=False)  # by its vectors other rows are probably wrong
     assert doubts.found is None
@@ -622,19 +633,23 @@ def test_the_sample_alone_is_measured_once_it_is_begun(
         controllers.edits.decide(
             [row_id], Decision.LABEL, [controllers.workspace.labels[TOPS[row_id - 1]].id or 0]
         )
-    qtbot.waitUntil(lambda: panel.bar.progress.text() == "Sample: 4 of 6 decided")
+    qtbot.waitUntil(lambda: panel.bar.progress.text() == "4 of 6 labelled")
     assert panel.pages.currentWidget() is panel.message  # blind
     assert panel.message.text() == BLIND_AUDIT
+    assert panel.bar.stop.isVisible()
+    assert not panel.bar.draw.isVisible()
     assert panel.bar.basis.text() == ""
     assert not panel.bar.source.isVisible()
     panel.looking._rests = 60_000  # as after a measuring that took long
     QGuiApplication.clipboard().setText("before")
     panel.copy()
     assert QGuiApplication.clipboard().text() == "before"
-    controllers.navigation.set_query(RowQuery())
+    panel.bar.stop.click()
+    assert not controllers.audit.shown
+    assert not panel.bar.stop.isVisible()
     assert panel.found is None  # the figures of before the sample are not shown again
-    assert panel.message.text() == "Measuring…"
-    qtbot.waitUntil(lambda: "On 4 of 4" in panel.bar.basis.text())
+    assert panel.message.text() == "Evaluating…"
+    qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("4 of 4"))
     assert panel.pages.currentWidget() is not panel.message
     controllers.navigation.toggle_blind()
     assert panel.pages.currentWidget() is panel.message
@@ -643,8 +658,8 @@ def test_the_sample_alone_is_measured_once_it_is_begun(
     assert panel.pages.currentWidget() is not panel.message
     assert panel.part.source is Source.AUDIT
     assert sorted(panel.part.row_ids.tolist()) == sorted(ids[:4])
-    assert _cells(panel)[0][1] == "100.0 %"
+    assert _cells(panel)[0][1] == "100%"
     assert panel.bar.source.currentText() == "Audit sample (4)"
-    qtbot.waitUntil(lambda: panel.bar.progress.text() == "Sample: 4 of 6 decided")
+    qtbot.waitUntil(lambda: panel.bar.progress.text() == "Audit sample: 4 of 6 labelled")
     assert controllers.workspace.project is not None
     assert {one.queue for one in controllers.workspace.project.annotations(ids[:4]).values()} == {AUDIT}

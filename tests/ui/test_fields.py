@@ -25,8 +25,8 @@ from pytestqt.qtbot import QtBot
 import sce_desktop.ui
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.store.project import Project
+from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
-from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
 from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
@@ -47,7 +47,7 @@ DIALOGS: dict[str, Callable[[Controllers, QWidget, Path], QDialog]] = {
     "accept": lambda controllers, parent, _: wired(AcceptDialog, controllers)(parent),
     "add labels": lambda controllers, parent, _: wired(AddLabelsDialog, controllers)("Labels", parent=parent),
     "audit": lambda controllers, parent, _: wired(AuditDialog, controllers)(parent),
-    "another annotator": lambda controllers, parent, table: wired(CoderDialog, controllers)(table, parent),
+    "annotator": lambda controllers, parent, table: wired(AnnotatorDialog, controllers)(table, parent),
     "column filter": lambda controllers, parent, _: wired(ColumnFilterDialog, controllers)(parent),
     "export": lambda controllers, parent, _: wired(ExportDialog, controllers)(parent=parent),
     "import": lambda controllers, parent, table: wired(ImportDialog, controllers)(

@@ -25,7 +25,7 @@ from sce_desktop.core.queues import Queue
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight.review import acceptable
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
-from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.theme import px
@@ -396,7 +396,7 @@ def test_answers_of_another_person_show_where_both_differ(
     late, damaged, _ = (label.id or 0 for label in controllers.workspace.labels)
     controllers.edits.decide([1], Decision.LABEL, [late])
     controllers.edits.decide([2], Decision.LABEL, [damaged])
-    dialog = wired(CoderDialog, controllers)(path)
+    dialog = wired(AnnotatorDialog, controllers)(path)
     qtbot.addWidget(dialog)
     dialog.show()
     ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
@@ -436,8 +436,8 @@ def test_agreement_is_shown_and_leads_to_the_rows(
     qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == 1, timeout=60_000)  # scikit-learn is imported
     item = dialog.list.topLevelItem(0)
     assert item is not None
-    assert [item.text(column) for column in range(4)] == ["Ann", "3", "2", "50 %"]
-    assert "agree on 50 % of 2 rows" in dialog.sentence.text()
+    assert [item.text(column) for column in range(4)] == ["Ann", "3", "2", "50%"]
+    assert "agree on 50% of 2 rows" in dialog.sentence.text()
     dialog.show_button.click()
     qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [2])
     dialog = wired(AgreementDialog, controllers)()
@@ -445,7 +445,7 @@ def test_agreement_is_shown_and_leads_to_the_rows(
     dialog.show()
     qtbot.waitUntil(lambda: dialog.remove_button.isEnabled())
     dialog.remove_button.click()
-    qtbot.waitUntil(lambda: "Nobody else" in dialog.sentence.text())
+    qtbot.waitUntil(lambda: "No other annotator" in dialog.sentence.text())
     assert controllers.workspace.project.coders() == ()
     controllers.edits.undo()
     assert [coder.name for coder in controllers.workspace.project.coders()] == ["Ann"]
@@ -466,11 +466,11 @@ def test_what_was_accepted_in_bulk_is_no_agreement_of_the_user(
     hand, bulk = (dialog.list.topLevelItem(place) for place in range(2))
     assert hand is not None
     assert bulk is not None
-    assert [hand.text(at) for at in range(4)] == ["gold: you, by hand", "3", "1", "0 %"]
-    assert [bulk.text(at) for at in range(4)] == ["gold: you, accepted in bulk", "", "2", "100 %"]
-    assert "You, by hand, and gold agree on 0 % of 1 row" in dialog.sentence.text()
+    assert [hand.text(at) for at in range(4)] == ["gold: labelled by you", "3", "1", "0%"]
+    assert [bulk.text(at) for at in range(4)] == ["gold: labelled in bulk", "", "2", "100%"]
+    assert "You and gold agree on 0% of 1 row." in dialog.sentence.text()
     dialog.list.setCurrentItem(bulk)
-    assert "You, accepted in bulk, and gold agree on 100 % of 2 rows" in dialog.sentence.text()
+    assert "Your labels in bulk and gold agree on 100% of 2 rows." in dialog.sentence.text()
     dialog.show_button.click()
     qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [1])
 

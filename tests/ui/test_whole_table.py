@@ -148,8 +148,8 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     window.docks["Evaluate"].bring()
     evaluate = window.docks["Evaluate"].build()
     assert isinstance(evaluate, EvaluatePanel)
-    counted = "SCE counts in the table's other rows."
-    qtbot.waitUntil(lambda: counted in evaluate.bar.basis.text())
+    counted = "SCE predicts rows jointly (transductive)."
+    qtbot.waitUntil(lambda: counted in evaluate.bar.info.toolTip())
     window.docks["Findings"].bring()
     findings = window.docks["Findings"].build()
     assert isinstance(findings, FindingsPanel)

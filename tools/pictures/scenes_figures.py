@@ -94,11 +94,11 @@ def evaluate(studio: Studio) -> None:
 def evaluate_gold(studio: Studio) -> None:
     """The sample with its column of right answers, which are not the answers of a person."""
     from sce_desktop.core.progress import SilentProgress
-    from sce_desktop.tasks.evaluation.coders import column_as_coder
+    from sce_desktop.tasks.evaluation.annotators import column_as_annotator
 
     studio.sample()
     assert studio.controllers.workspace.project is not None
-    column_as_coder(studio.controllers.workspace.project, "gold", SilentProgress())
+    column_as_annotator(studio.controllers.workspace.project, "gold", SilentProgress())
     studio.controllers.workspace.annotationsChanged.emit(None)
     _measured(studio)
     studio.shot("evaluate-gold")

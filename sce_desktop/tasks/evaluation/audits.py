@@ -1,6 +1,6 @@
-"""The random sample of rows that a person decides: drawn, made larger, and how far it has come.
+"""The audit sample, which a person labels at random: drawn, made larger, and how far it has come.
 
-Figures that hold for the table rest on it alone. It is decided in the random order in which it was drawn, so
+Figures for the whole table rest on it alone. It is labelled in the random order in which it was drawn, so
 that its beginning is a random sample, too.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from sce_desktop.core.annotations import Annotation, Audit, Decision, Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import AuditSample, Evidence, gather
@@ -25,7 +26,7 @@ class AuditPlan:
     """What a sample can be drawn from."""
 
     frame: IdArray  # (n,) the rows that it stands for
-    kept: IdArray  # (m,) of the present sample, which the new one begins with, in their order
+    kept: IdArray  # (m,) of the present sample, which the new one starts with, in their order
     decided: int  # of these
     known: int  # rows with text outside the frame: a person answered, so there is nothing to estimate
 
@@ -38,7 +39,7 @@ class AuditState:
     row_ids: IdArray  # (size,) in the order of the draw
     decided: int
     skipped: int
-    first_waiting: int | None  # the row to go on with
+    first_waiting: int | None  # the row to continue with
 
     @property
     def waiting(self) -> int:
@@ -70,10 +71,10 @@ def plan(project: Project) -> AuditPlan:
 def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple[Audit, int]:
     """Draw a sample of ``size`` rows and keep it; one action, undoable.
 
-    Predictions that were accepted for its rows are taken back: they are a model's, and would be seen.
+    Predictions that were accepted for its rows are undone: they are a model's, and would be seen.
 
     Returns:
-        The sample, and how many answers were taken back.
+        The sample, and how many labels were undone.
 
     Raises:
         UserError: There are not that many rows to draw, or the sample has them already.
@@ -83,7 +84,12 @@ def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple
     rest = np.setdiff1d(found.frame, found.kept)
     if more < 1 or more > len(rest):
         raise UserError(
-            f"{size:,} rows cannot be drawn: choose {len(found.kept) + 1:,} to {len(found.frame):,}."
+            _(
+                "{size} rows cannot be drawn: choose {least} to {most}.",
+                size=number(size),
+                least=number(len(found.kept) + 1),
+                most=number(len(found.frame)),
+            )
         )
     chosen = np.concatenate([found.kept, np.random.default_rng(seed).choice(rest, more, replace=False)])
     bulk = [row_id for row_id, said in project.annotations(chosen).items() if said.accepted]

@@ -1,4 +1,4 @@
-"""What the card of a fine-tuned model says of where it comes from: counts and figures, nothing of a row."""
+"""The card of a fine-tuned model: where it comes from, counts and figures, nothing of a row. In English."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sce_desktop.core.words import plural
 if TYPE_CHECKING:
     from sce_desktop.ml.sce.model import SCEModel
 
-_FIGURES = (("Accuracy, % (95 %)", "accuracy"), ("Macro-F1", "macro_f1"), ("ECE", "ece"))
+_FIGURES = (("Accuracy, % (95% CI)", "accuracy"), ("Macro-F1", "macro_f1"), ("ECE (adaptive)", "ece"))
 
 
 def version_card(version: ModelVersion, model: SCEModel) -> str:
@@ -44,25 +44,25 @@ def tuned_card(
     settings: Mapping[str, Any],
     found: Mapping[str, Any],
 ) -> str:
-    """Return what the card of ``model`` says below its title, in Markdown.
+    """Return the card of ``model`` below its title, in Markdown.
 
     Args:
         model: The result.
-        base: Name or folder of the model that was fine-tuned; of a folder the last name is told alone.
+        base: Name or folder of the model that was fine-tuned; of a folder only the last name is given.
         base_key: The base's fingerprint.
         made: The day, ISO 8601.
-        rows: That it learned from.
-        labels: That the rows were sorted into.
-        held_out: Rows that it did not learn from, to be measured on; 0: each was left out once.
-        settings: As a `ModelVersion` keeps them; what is absent is not told.
+        rows: That it was trained on.
+        labels: That the rows have.
+        held_out: Validation rows that it was not trained on; 0: it was cross-validated.
+        settings: As a `ModelVersion` keeps them; what is absent is not shown.
         found: As `Outcome.as_json` gives it.
     """
     base = Path(base).name or base
     embedder = model.config.embedder
     needs = (
-        f"Its text embedder, {Path(str(embedder['model'])).name}, is not in this folder and is needed, too."
+        f"Its text embedder, {Path(str(embedder['model'])).name}, is not in this folder and is needed too."
         if "model" in embedder
-        else f"The folder is whole: {base} is not needed to use it."
+        else f"The folder is complete: {base} is not needed to use it."
     )
     return "\n".join(
         (
@@ -76,38 +76,38 @@ def tuned_card(
             "",
             *(f"- {line}" for line in _settings(settings)),
             "",
-            "## What it brought",
+            "## Result",
             "",
-            *_brought(found, held_out),
+            *_result(found, held_out),
             "",
         )
     )
 
 
 def _settings(settings: Mapping[str, Any]) -> list[str]:
-    told = [
+    known = [
         ("epochs", "At most {} epochs"),
         ("lr", "Learning rate {}"),
         ("seed", "Seed {}"),
     ]
-    lines = [words.format(settings[name]) for name, words in told if name in settings]
+    lines = [words.format(settings[name]) for name, words in known if name in settings]
     if "balanced" in settings:
-        lines.append(f"Rare labels {'' if settings['balanced'] else 'do not '}count as much as frequent ones")
+        lines.append(f"Class-balanced weights: {'yes' if settings['balanced'] else 'no'}")
     if recipe := settings.get("recipe"):
-        lines.append(f"Strength found: hold {recipe['hold']:g}, ridge {recipe['ridge']:g}")
+        lines.append(f"Hyper-parameters: prior strength {recipe['hold']:g}, ridge {recipe['ridge']:g}")
     adapted = "embedder" in settings
-    lines.append("Text embedder " + ("adapted (LoRA on its attention)" if adapted else "as it was"))
+    lines.append(f"Text encoder: {'LoRA fine-tune of its attention' if adapted else 'unchanged'}")
     return lines
 
 
-def _brought(found: Mapping[str, Any], held_out: int) -> list[str]:
+def _result(found: Mapping[str, Any], held_out: int) -> list[str]:
     sentence = recorded(found["measured"], found["difference"]).sentence
     before, after = found["before"], found["after"]
     if before is None or after is None:
         return [sentence]
-    how = "none of which it learned from" if held_out else "each left out of training once"
+    how = "validation rows that it was not trained on" if held_out else "cross-validated"
     return [
-        f"On {plural(found['measured'], 'row')}, {how}:",
+        f"On {plural(found['measured'], 'row')} ({how}):",
         "",
         "| | before | after |",
         "|---|---|---|",

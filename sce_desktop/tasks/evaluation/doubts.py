@@ -1,4 +1,4 @@
-"""Decisions of a project that are probably wrong, as far as the text vectors of its rows tell."""
+"""Suspected label errors of a project, found by the text vectors of its rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.audits import state
@@ -17,38 +18,38 @@ from sce_desktop.tasks.insight.neighbours import suspects
 from sce_desktop.tasks.scoring.vectors import KnownVectors, project_vectors
 
 MOST_JUDGED: Final = 5_000
-"""Of more decided rows so many are looked at, drawn at random: the time it takes is bounded."""
-MOST_TOLD: Final = 500
+"""Of more labelled rows so many are checked, drawn at random: the time it takes is bounded."""
+MOST_SHOWN: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A decided row whose label does not fit what the other decided rows teach."""
+    """A labelled row whose label does not fit a model of the other labelled rows."""
 
     row_id: int
     position: int  # 0-based place in the file
     text: str
     given: Label
     proposed: Label
-    confidence: float  # what a model that has not seen the row gives to its label
+    confidence: float  # that a model that has not seen the row has in its label
 
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """The doubtful rows, the most doubtful first, and what they were found among."""
+    """The suspected rows, the most suspicious first, and what they were found among."""
 
     rows: tuple[Doubt, ...]
     judged: int
     decided: int  # with a label, by a person or from the table
-    sampled: int  # more of these, not looked at: rows of a random sample that is not decided to its end
+    sampled: int  # more of these, not checked: rows of an audit sample that is not finished
     too_few: tuple[str, ...]  # names of labels with too few rows to be judged
 
 
 def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doubts:
-    """Find the rows whose label probably is wrong, decided by a person or imported with the table.
+    """Find the rows whose label probably is wrong, given by a person or imported with the table.
 
-    Answers accepted in bulk are not looked at, nor are rows of a random sample before it is decided to its
-    end: who decides them anew knows more than at the first, blind look.
+    Labels accepted in bulk are not checked, nor are rows of an audit sample before it is finished: whoever
+    labels them again knows more than at the first, blind look.
 
     Raises:
         UserError: Rows may have several labels, or none of them has a text vector.
@@ -57,7 +58,7 @@ def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doub
     with project.snapshot():
         evidence, audit = gather(project), state(project)
     if evidence.multi_label:
-        raise UserError("Where a row may have several labels, none of them can be told to be wrong.")
+        raise UserError(_("Label errors cannot be found in multi-label projects."))
     labelled = evidence.decided & (evidence.answer < len(evidence.labels))
     kept = labelled.copy()
     if audit is not None and audit.waiting:
@@ -73,8 +74,8 @@ def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doub
     ids, vectors = project_vectors(project, known, evidence.row_ids[places], progress=progress)
     answers = evidence.answer[np.searchsorted(evidence.row_ids, ids)]
     found = suspects(vectors, answers, len(evidence.labels), progress=progress)
-    told = slice(0, MOST_TOLD)
-    rows = project.rows(ids[found.places[told]])
+    shown = slice(0, MOST_SHOWN)
+    rows = project.rows(ids[found.places[shown]])
     return Doubts(
         tuple(
             Doubt(
@@ -86,7 +87,7 @@ def doubts(project: Project, known: KnownVectors, *, progress: Progress) -> Doub
                 float(confidence),
             )
             for row, given, proposed, confidence in zip(
-                rows, found.given[told], found.proposed[told], found.confidence[told], strict=True
+                rows, found.given[shown], found.proposed[shown], found.confidence[shown], strict=True
             )
         ),
         int(np.isin(answers, found.too_few, invert=True).sum()),

@@ -14,12 +14,12 @@ import numpy as np
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import check_scorable, distinct_labels, label_key, merged_names
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.evaluation.evidence import answer_arrays, right_answers
@@ -82,10 +82,10 @@ def evaluate_table(
 
     Without ``labels`` those of the first model are taken if it carries some, else the distinct gold values.
     With ``shuffles`` the labels are scored in so many other orders too (`order_check`); with ``whole_table``
-    the ``models`` count in what the table's other rows say, measured or not (`ml.in_table`).
+    the ``models`` predict all rows of the table jointly, measured or not (`ml.in_table`).
 
     Where the cells of the column are ``lists`` of labels (None: if most are), several may fit a row: each
-    is asked by itself, and a model is right if it puts one of them first, as in a project. ``merge_alike``
+    is scored separately, and a model is right if it puts one of them first, as in a project. ``merge_alike``
     is as in `read_gold`.
 
     Raises:
@@ -120,10 +120,19 @@ def evaluate_table(
     skipped = _skipped(texts, gold, known)
     if not usable:
         raise UserError(
-            f"No row has a text and one of the labels in {gold_column!r}: check the columns and the labels."
+            _(
+                "No row has a text and one of the labels in “{column}”: check the columns and the labels.",
+                column=gold_column,
+            )
         )
     if skipped["other_label"]:
-        progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
+        progress.warn(
+            ngettext(
+                "{count} row was excluded: its gold label is not among the labels.",
+                "{count} rows were excluded: their gold labels are not among the labels.",
+                skipped["other_label"],
+            )
+        )
     usable = sample(usable, max_rows)
     wanted = [texts[place] for place in usable]
     right = {row: known[place] for row, place in enumerate(usable)}
@@ -139,7 +148,7 @@ def evaluate_table(
             loaded.models[place] = knowing(named, texts, cache=timed, progress=progress)
     for done, named in enumerate(loaded.models):
         part = PartProgress(
-            progress, start=done * len(wanted), total=len(wanted) * len(loaded.models), stage="scoring"
+            progress, start=done * len(wanted), total=len(wanted) * len(loaded.models), stage=_("scoring")
         )
         found = named.model.probabilities(
             wanted, chosen, multi_label=several, cache=timed, progress=part
@@ -195,8 +204,13 @@ class GoldTable:
         """
         if several := sum(len(names) > 1 for names in self.names):
             raise UserError(
-                "Fine-tuning learns one label a row, and the column holds several for "
-                f"{plural(several, 'row')}: choose another column."
+                ngettext(
+                    "Fine-tuning needs one label per row, but {count} row has several: "
+                    "choose another column.",
+                    "Fine-tuning needs one label per row, but {count} rows have several: "
+                    "choose another column.",
+                    several,
+                )
             )
         return [names[0] if names else "" for names in self.names]
 
@@ -219,9 +233,9 @@ def read_gold(
         text_columns: Headers or places of the text.
         gold_column: Header of the right labels.
         options: How to read the table.
-        progress: Told of rows, and warned of what is read otherwise than one may think.
+        progress: Of rows; it is warned of what may be read otherwise than expected.
         lists: Whether the cells of ``gold_column`` are JSON lists of labels; None: if most of them are.
-        merge_alike: Count gold labels that look the same as one; else the user is told how to.
+        merge_alike: Count gold labels that look the same as one; else a warning says how to.
         labels: Those to which the gold labels are compared: they stand for what looks like them.
 
     Raises:
@@ -238,13 +252,15 @@ def read_gold(
     for batch in table.batches():
         texts += [shape.text_of(cells) for cells in batch]
         gold += [cells[gold_at] or "" for cells in batch]
-        progress.report(len(texts), table.estimated_rows, stage="reading")
+        progress.report(len(texts), table.estimated_rows, stage=_("reading"))
         progress.check()
     tell_reading(table, progress)
     lists = has_lists(gold_column, gold, lists, progress)
     names = _names(gold_column, gold, lists, progress)
     if not any(names):
-        raise UserError(f"There is no label in column “{gold_column}”: choose the column of gold labels.")
+        raise UserError(
+            _("Column “{column}” has no labels: choose the column of gold labels.", column=gold_column)
+        )
     if merge_alike:
         counts = Counter(itertools.chain.from_iterable(names))
         merged = merged_names(counts, (label.name for label in labels))

@@ -1,6 +1,6 @@
-"""What a project knows about its rows, as arrays: who decided what and how, and what each model says.
+"""What a project knows about its rows, as arrays: who labelled what and how, and what each model predicts.
 
-Every figure that the program tells rests on this. The ways in which decisions come about are kept apart here
+Every figure that the program shows rests on this. The ways in which labels come about are kept apart here
 once, so that nothing that follows mixes them by mistake.
 """
 
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from sce_desktop.core.annotations import Annotation, Decision, Label, Origin
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.coders import gold_coder
+from sce_desktop.tasks.evaluation.annotators import gold_annotator
 from sce_desktop.tasks.one_state import one_state
 
 UNDECIDED = -1
@@ -36,7 +37,7 @@ class Source(IntEnum):
     BULK = 3  # a model's answer, accepted for many rows at once
     IMPORTED = 4  # came with the table
     TOGETHER = 5  # one answer that a person gave to many rows at once
-    GOLD = 6  # no decision: a right answer (`Gold`)
+    GOLD = 6  # not the user's: a gold label (`Gold`)
 
 
 NOT_LOOKED_AT = (Source.BULK, Source.TOGETHER)
@@ -47,7 +48,7 @@ NOT_LOOKED_AT = (Source.BULK, Source.TOGETHER)
 class AuditSample:
     """A random sample of rows. ``row_ids`` in the random order in which they are shown.
 
-    Where only its beginning is decided, that is a random sample too: the order is random. So these are the
+    Where only its beginning is labelled, that is a random sample too: the order is random. So these are the
     rows as far as they have been worked through, without those whose first answer is lost.
     ``frame_ids`` are the rows it was drawn from; None: all rows with text.
     """
@@ -55,43 +56,62 @@ class AuditSample:
     row_ids: IdArray
     frame_ids: IdArray | None = None
     later: int = 0  # undecided rows beyond these
-    seen: int = 0  # decided in their turn, with what the models say in view
+    seen: int = 0  # labelled in their turn, with predictions visible
     skipped: int = 0
     passed: int = 0  # neither decided nor skipped, though later ones are
-    again: int = 0  # left out: decided anew in another order after their turn, or in bulk
+    again: int = 0  # excluded: relabelled out of order after their turn, or in bulk
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What is to be said of figures that rest on it, a sentence each; nothing if all went well."""
-        said = []
+        """Notes on figures that rest on it, a sentence each; none if all went well."""
+        notes = []
         if self.seen:
-            said.append(f"Decided with the predictions in view, which may sway: {self.seen:,} of these rows.")
+            notes.append(
+                ngettext(
+                    "{count} row was labelled with predictions visible (possible bias).",
+                    "{count} rows were labelled with predictions visible (possible bias).",
+                    self.seen,
+                )
+            )
         if self.again:
-            said.append(
-                f"Left out, as decided anew after their turn and in another order: {self.again:,}; if "
-                "it was a model that made you look again, what remains flatters the models."
+            notes.append(
+                ngettext(
+                    "Excluded: {count} row relabelled out of order. Accuracy may be overestimated.",
+                    "Excluded: {count} rows relabelled out of order. Accuracy may be overestimated.",
+                    self.again,
+                )
             )
-        if self.skipped or self.passed:
-            left = ((self.skipped, "skipped"), (self.passed, "undecided"))
-            said.append(
-                "Left out as if they were like the others: "
-                f"{' and '.join(f'{count:,} {how}' for count, how in left if count)}."
+        if self.skipped:
+            notes.append(
+                ngettext(
+                    "{count} skipped row excluded (assumed missing at random).",
+                    "{count} skipped rows excluded (assumed missing at random).",
+                    self.skipped,
+                )
             )
-        return tuple(said)
+        if self.passed:
+            notes.append(
+                ngettext(
+                    "{count} unlabelled row excluded (assumed missing at random).",
+                    "{count} unlabelled rows excluded (assumed missing at random).",
+                    self.passed,
+                )
+            )
+        return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gold:
-    """The right answers of a project, by the numbers that `Evidence` has for decisions."""
+    """The gold labels of a project, by the numbers that `Evidence` has for labels."""
 
     source: str  # where they are from
     answer: IdArray  # (n,) the first answer, -1: there is none, or it is ``unknown``
     hits: tuple[IdArray, ...]
-    unknown: IdArray  # places of right answers that are no labels here
+    unknown: IdArray  # places whose gold label is not a label here
 
     @property
     def rows(self) -> int:
-        """How many rows have a right answer."""
+        """How many rows have a gold label."""
         return int((self.answer >= 0).sum()) + len(self.unknown)
 
 
@@ -116,7 +136,7 @@ class Evidence:
     learned_by: str = ""  # the model version that probabilities are of, if they are one's
     learned: IdArray = field(default_factory=lambda: np.zeros(0, np.int64))  # places it learned from
     gold: Gold | None = None  # where it was asked for, and there is any
-    whole_table: bool = False  # the table's other rows are counted in what a model says
+    whole_table: bool = False  # rows are predicted jointly (transductive)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,7 +149,7 @@ class Evidence:
         return (self.answer >= 0) & (self.source != Source.BULK)
 
     def on_gold(self) -> Evidence:
-        """Return what is known of the rows with the right answers in place of what was decided."""
+        """Return what is known of the rows with the gold labels in place of those of people."""
         assert self.gold is not None
         source = np.where(self.gold.answer >= 0, Source.GOLD, Source.UNDECIDED).astype(np.int8)
         return replace(self, answer=self.gold.answer, hits=self.gold.hits, source=source)
@@ -149,20 +169,20 @@ def gather(
 
     Args:
         project: Whose rows.
-        aliases: Models whose active runs' probabilities are wanted; those without a run are left out, and so
+        aliases: Models whose active runs' probabilities are wanted; those without a run are excluded, and so
             is a run that knows none of the labels in use.
         audit: The random sample that table-wide claims rest on.
-        gold: Read the right answers too, where there are any.
+        gold: Read the gold labels too, where there are any.
 
     Raises:
         UserError: The project has no labels, or no row with text.
     """
     label_set = project.label_set()
     if label_set is None or not label_set.labels:
-        raise UserError("The project has no labels yet: give it some first.")
+        raise UserError(_("The project has no labels yet: add some first."))
     row_ids = np.sort(project.row_ids(RowQuery(blank=False)))
     if not len(row_ids):
-        raise UserError("The project has no rows with text: import a table first.")
+        raise UserError(_("The project has no rows with text: import a table first."))
     place_of = {label.id: place for place, label in enumerate(label_set.labels)}
     n, none = len(row_ids), len(label_set.labels)
     source = np.zeros(n, dtype=np.int8)
@@ -220,7 +240,7 @@ def answer_arrays(
 
 
 def right_answers(answer: IdArray, hits: Sequence[IdArray], rows: IdArray, predicted: IdArray) -> IdArray:
-    """Return the right answer of each of ``rows``: of several the ``predicted`` one if it is among them.
+    """Return the gold label of each of ``rows``: of several the ``predicted`` one if it is among them.
 
     ``answer`` and ``hits`` are as `answer_arrays` returns them, ``hits`` of the labels alone.
     """
@@ -231,7 +251,7 @@ def right_answers(answer: IdArray, hits: Sequence[IdArray], rows: IdArray, predi
 
 
 def _gold(project: Project, row_ids: IdArray, place_of: dict[int | None, int]) -> Gold | None:
-    coder = gold_coder(project)
+    coder = gold_annotator(project)
     if coder is None:
         return None
     said = project.coder_answers(coder.id)
@@ -243,7 +263,7 @@ def _gold(project: Project, row_ids: IdArray, place_of: dict[int | None, int]) -
         labels = said[row_id]
         known = sorted(place_of[one] for one in labels if isinstance(one, int))
         if known or not labels:
-            given[place] = known or [len(place_of)]  # a right answer may be that no label fits
+            given[place] = known or [len(place_of)]  # the gold label may be that none fits
         else:
             unknown.append(place)
     answer, hits = answer_arrays(given, len(row_ids), len(place_of) + 1)
@@ -284,7 +304,7 @@ def rolled_up(evidence: Evidence) -> Evidence:
 
 
 def places_of(row_ids: IdArray, wanted: IdArray) -> IdArray:
-    """Return where ``wanted`` stand in the sorted ``row_ids``; those that are not among them are left out."""
+    """Return where ``wanted`` stand in the sorted ``row_ids``; those that are not among them are excluded."""
     if not len(row_ids):
         return np.zeros(0, dtype=np.int64)
     places = np.minimum(np.searchsorted(row_ids, wanted), len(row_ids) - 1)

@@ -1,4 +1,4 @@
-"""Whether an answer depends on the order in which the labels are given; an SCE's never does."""
+"""Label-order sensitivity: whether a prediction depends on the order of the labels; an SCE's never does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import TextModel, VectorCache
 from sce_desktop.tasks.progress import PartProgress
@@ -19,9 +20,9 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class OrderCheck:
-    """``changed``: share of answers, over rows and shuffles, that differ from those in the given order.
+    """``changed``: share of predictions, over rows and shuffles, that differ from those in the given order.
 
-    ``rows`` is the share of rows of which at least one answer differs.
+    ``rows`` is the share of rows of which at least one prediction differs.
     """
 
     shuffles: int
@@ -50,7 +51,7 @@ def order_check(
         multi_label: Several labels may fit a row.
         shuffles: How many other orders.
         cache: Of text vectors.
-        progress: Told of rows.
+        progress: Of rows.
     """
     usual = probabilities.argmax(axis=1)
     generator = random.Random(SEED)
@@ -61,7 +62,7 @@ def order_check(
             progress,
             start=number * len(texts),
             total=shuffles * len(texts),
-            stage="labels in other orders",
+            stage=_("scoring with reordered labels"),
         )
         given = [labels[i] for i in order]
         found = model.probabilities(texts, given, multi_label=multi_label, cache=cache, progress=part)

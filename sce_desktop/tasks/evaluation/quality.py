@@ -1,8 +1,8 @@
-"""How good the models are on a project's own rows, and what such figures are worth.
+"""How good the models are on a project's own rows, and what such figures apply to.
 
-Which rows were decided decides what a figure means, so the ways of deciding are measured apart. Only the
-random sample speaks for the table; decisions for many rows at once speak for nothing. Nor do rows that a
-model version learned from say how good it is: no model is measured on these.
+What a figure means depends on how its rows were chosen, so the ways of labelling are evaluated apart. Only
+the audit sample speaks for the table; labels in bulk speak for nothing. Nor do rows that a model version was
+trained on say how good it is: no model is evaluated on these.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.estimates import suggested_sample
-from sce_desktop.core.metrics import Measures, measure
+from sce_desktop.core.i18n import N_, _
+from sce_desktop.core.metrics import Measures, calibration_error_by_width, measure
 from sce_desktop.core.scoring import top
 from sce_desktop.core.thresholds import (
     AtThreshold,
@@ -31,24 +32,13 @@ DEFAULT_WIDTH = 0.1
 SUGGESTED_LEAST = 50
 
 _WORTH = {
-    Source.AUDIT: (
-        "Drawn at random: these figures hold for all the rows that they come from, within the interval."
-    ),
-    Source.HAND: (
-        "Decided in an order that you or the model chose: uncertain rows are harder than the table, sure "
-        "ones easier, so the figures hold for these rows and not for the table."
-    ),
-    Source.BULK: (
-        "Accepted from what a model says, for many rows at once: such answers agree with the model by "
-        "construction, so they are counted and nothing is measured on them."
-    ),
-    Source.TOGETHER: (
-        "One answer that a person gave to many rows at once, which nobody looked at one by one: they count "
-        "as decided, and nothing is measured on them."
-    ),
-    Source.IMPORTED: (
-        "Labels that came with the table: as good as whoever gave them, and for the whole table only if the "
-        "rows that have one were not chosen."
+    Source.AUDIT: N_("Random sample: results apply to all rows that it was drawn from."),
+    Source.HAND: N_("Not a random sample: results apply to these rows only."),
+    Source.BULK: N_("Not evaluated: accepted predictions agree with the model by construction."),
+    Source.TOGETHER: N_("Not evaluated: rows labelled in bulk were not checked one by one."),
+    Source.IMPORTED: N_(
+        "Imported labels: quality unknown. Results apply to all rows only if the labelled rows are a random "
+        "sample."
     ),
 }
 
@@ -72,8 +62,9 @@ class ModelQuality:
     confusions: tuple[Confusion, ...]  # the most frequent first
     reliability: tuple[ReliabilityBin, ...]
     curve: tuple[AtThreshold, ...]  # the coverage is that of all rows
-    gold: IdArray  # (n,) the right answer of each of the part's rows; of several the predicted one
+    gold: IdArray  # (n,) the gold label of each of the part's rows; of several the predicted one
     predicted: IdArray  # (n,) the label that the model puts first
+    width_ece: float  # the calibration error over bins of equal width; `Measures.ece` is adaptive
     behind: Difference | None = None  # the first model's accuracy less this one's; None: it is the first
 
 
@@ -82,18 +73,16 @@ class Part:
     """Rows that were decided in one way. All models are measured on the same ``rows``."""
 
     source: Source
-    decided: int  # or, of right answers, how many rows have one
+    decided: int  # or, of gold labels, how many rows have one
     rows: int  # with one of the labels, scored, not learned from: those that are measured
-    learned: int  # that the first model learned from: left out for all models
-    none: (
-        int  # of the others, decided as "none of these": not in the measures, but wrong in the coverage curve
-    )
+    learned: int  # that the first model learned from: excluded for all models
+    none: int  # of the others, labelled "none of these": not in the measures, but wrong in the coverage curve
     worth: str  # a sentence: what figures on these rows say
     notes: tuple[str, ...]  # sentences: what they leave out, and what became of the sample
     models: tuple[ModelQuality, ...]
     row_ids: IdArray  # (n,) the rows that are measured
-    unknown: int = 0  # whose right answer is no label here
-    gold: str = ""  # where the right answers come from
+    unknown: int = 0  # whose gold label is not a label here
+    gold: str = ""  # where the gold labels come from
 
     def cell(self, place: int, gold: int, predicted: int) -> IdArray:
         """Return the rows of label ``gold`` that the model at ``place`` gives label ``predicted``."""
@@ -119,7 +108,7 @@ class Quality:
     waiting: int  # rows of the random sample that are still to be decided
     left_out: tuple[LeftOut, ...] = ()
     learned_by: str = ""  # the version that the scores are of
-    whole_table: bool = False  # the first model counts in the table's other rows
+    whole_table: bool = False  # the first model predicts rows jointly (transductive)
 
 
 def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusions: int = 20) -> Quality:
@@ -160,7 +149,7 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
             len(rows) if measured else 0,
             learned,
             int((fresh & (seen.answer == none)).sum()),
-            _WORTH.get(source, ""),
+            _(_WORTH[source]) if source in _WORTH else "",
             _notes(seen, source, learned),
             measured,
             seen.row_ids[rows] if measured else np.zeros(0, dtype=np.int64),
@@ -186,26 +175,29 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
 
 
 def _is_whole(evidence: Evidence) -> bool:
-    """Whether every row with text has a right answer."""
+    """Whether every row with text has a gold label."""
     return evidence.gold is not None and evidence.gold.rows == len(evidence.row_ids)
 
 
 def _gold_part(evidence: Evidence, gold: Gold, part: Part) -> Part:
-    """Return ``part`` with what is to be said of figures on right answers."""
-    said = f"Right answers ({gold.source}): gold rows, no random sample of decisions. "
+    """Return ``part`` with its note on figures from gold labels."""
     if not _is_whole(evidence):
-        said += (
-            "The figures are exact for these rows; they hold for the whole table only if the rows that have "
-            "a right answer were not chosen."
+        worth = _(
+            "Gold labels from {source}: results apply to all rows only if these are a random sample.",
+            source=gold.source,
         )
     elif part.rows == len(evidence.row_ids):
-        said += (
-            "Every row of the table has one, so the accuracy is exact for this table, and not an estimate: "
-            "the interval is for other rows like these."
+        worth = _(
+            "Gold labels from {source} for every row: the accuracy is exact for this table. The interval is "
+            "for other rows like these.",
+            source=gold.source,
         )
     else:
-        said += "Every row of the table has one: the figures are exact for those that are measured."
-    return replace(part, worth=said, decided=gold.rows, unknown=len(gold.unknown), gold=gold.source)
+        worth = _(
+            "Gold labels from {source} for every row: results are exact for the rows evaluated.",
+            source=gold.source,
+        )
+    return replace(part, worth=worth, decided=gold.rows, unknown=len(gold.unknown), gold=gold.source)
 
 
 def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
@@ -215,23 +207,27 @@ def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
 
 
 def _notes(evidence: Evidence, source: Source, learned: int) -> tuple[str, ...]:
-    said: list[str] = []
+    notes: list[str] = []
     if source is Source.AUDIT and evidence.sample is not None:
-        said += evidence.sample.told
+        notes += evidence.sample.told
     if source not in NOT_LOOKED_AT and evidence.learned_by:
         if not len(evidence.learned):
-            said.append(
-                f"Which rows {evidence.learned_by} learned from is not known: where these are among them, "
-                "the figures flatter it."
+            notes.append(
+                _(
+                    "The training rows of {version} are unknown: its accuracy may be overestimated.",
+                    version=evidence.learned_by,
+                )
             )
         elif learned:
-            wide = source is Source.AUDIT or (source is Source.GOLD and _is_whole(evidence))
-            hold = ", and the figures hold for the rest of the table" if wide else ""
-            said.append(
-                f"What {evidence.learned_by} learned from is left out for every model, as it was told these "
-                f"answers{hold}."
+            notes.append(
+                _(
+                    "Rows that {version} was trained on are excluded for all models.",
+                    version=evidence.learned_by,
+                )
             )
-    return tuple(said)
+            if source is Source.AUDIT or (source is Source.GOLD and _is_whole(evidence)):
+                notes.append(_("Results apply to the rows that it was not trained on."))
+    return tuple(notes)
 
 
 def _model(
@@ -251,6 +247,7 @@ def _model(
         coverage_curve(accepted, np.concatenate([right, np.zeros(len(none), dtype=bool)]), every),
         gold,
         predicted,
+        calibration_error_by_width(confidence, right),
     )
 
 

@@ -11,6 +11,9 @@ from xml.sax.saxutils import escape as _escape
 
 import numpy as np
 
+from sce_desktop.core.i18n import number as format_number
+from sce_desktop.core.i18n import percent
+
 # Okabe and Ito's colours, distinct for colour-blind readers, on white: yellow left out, it is too pale.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#000000", "#e69f00")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
@@ -42,8 +45,12 @@ class Line:
 
 def escape(text: str) -> str:
     """Return ``text`` for XML and HTML, in texts and attributes, without characters that XML has not."""
-    clean = text.translate(_CONTROLS).encode("utf-8", "replace").decode("utf-8")
-    return _escape(clean, {'"': "&quot;", "'": "&#39;"})
+    return _escape(without_controls(text), {'"': "&quot;", "'": "&#39;"})
+
+
+def without_controls(text: str) -> str:
+    """Return ``text`` without the characters that XML cannot hold: controls, and halves of a pair."""
+    return text.translate(_CONTROLS).encode("utf-8", "replace").decode("utf-8")
 
 
 def bar_chart(bars: Sequence[Bar], *, title: str) -> str:
@@ -109,7 +116,7 @@ def line_chart(
         parts.append(
             f'<path d="M{_LEFT} {at:.1f}h{width}" stroke="currentColor" opacity=".2"/>'
             f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">'
-            f"{number * step:{',.0f' if counts else '.0%'}}</text>"
+            f"{format_number(number * step) if counts else percent(number * step)}</text>"
         )
     longest = min(14, max((len(tick) for tick in ticks), default=1)) + 3
     every = -(-len(ticks) * longest // _TICK_LETTERS)

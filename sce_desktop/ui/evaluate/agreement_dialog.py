@@ -1,4 +1,4 @@
-"""How far the user and others agree, and the ways to the rows on which they do not."""
+"""Inter-annotator agreement, and the ways to the rows on which annotators disagree."""
 
 from __future__ import annotations
 
@@ -11,54 +11,69 @@ from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.annotations import Origin
+from sce_desktop.core.i18n import N_, _, number, percent
 from sce_desktop.ui.kit.dialog_parts import dialog_column, flat_list
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.core.agreement import Agreement
-    from sce_desktop.tasks.evaluation.coders import WithOther
+    from sce_desktop.tasks.evaluation.annotators import WithAnnotator
 
-_HEADINGS = ("Person", "Answers", "Rows of both", "Same answer", "Cohen's kappa", "Krippendorff's alpha")
+_HEADINGS = (
+    _("Annotator"),
+    _("Labels"),
+    _("Shared rows"),
+    _("Agreement"),
+    _("Cohen's kappa"),
+    _("Krippendorff's alpha"),
+)
+_HOW = {
+    Origin.HAND: N_("{annotator}: labelled by you"),
+    Origin.BULK: N_("{annotator}: labelled in bulk"),
+    Origin.IMPORTED: N_("{annotator}: imported labels"),
+}
 _CODER = Qt.ItemDataRole.UserRole
 _SENTENCE = _CODER + 1
 
 
 class AgreementDialog(ProjectDialog):
-    """One line a person whose answers were added; their disagreements are shown in the table.
+    """One line per annotator whose labels were added; disagreements are shown in the table.
 
-    Rows that the user decided by hand, in bulk and by import have a line each, where there are such rows.
+    Rows that the user labelled by hand, in bulk and by import have a line each, where there are such rows.
     """
 
     def __init__(
         self, workspace: Workspace, navigation: Navigation, edits: Edits, parent: QWidget | None = None
     ) -> None:
-        super().__init__(workspace, "Agreement with others", parent)
+        super().__init__(workspace, _("Inter-annotator agreement"), parent)
         self._navigation = navigation
         self._edits = edits
         hint = QLabel(
-            "Kappa and alpha: 1 is full agreement, 0 what chance would give. The row panel says what others "
-            "answered; decide a row anew to settle it. What was decided in bulk was not looked at row by row "
-            "and has a line of its own.",
+            _(
+                "1 = full agreement, 0 = chance. To resolve a disagreement, relabel the row. "
+                "Bulk labels are listed separately."
+            ),
             wordWrap=True,
         )
         set_role(hint, "muted")
-        self.sentence = QLabel("Comparing…", wordWrap=True)
+        self.sentence = QLabel(_("Comparing…"), wordWrap=True)
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
-        self.sentence.setAccessibleName("Agreement in words")
-        self.list = flat_list("Agreement with others", _HEADINGS)
+        self.sentence.setAccessibleName(_("Agreement in words"))
+        self.list = flat_list(_("Inter-annotator agreement"), _HEADINGS)
         self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.list.currentItemChanged.connect(self._on_current)
         self.list.itemDoubleClicked.connect(self._show_rows)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName("Close")
+        self.buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName(_("Close"))
         self.buttons.rejected.connect(self.reject)
-        self.show_button = QPushButton("Show disagreements")
-        self.show_button.setAccessibleName("Show disagreements")
+        self.show_button = QPushButton(_("Show disagreements"))
+        self.show_button.setAccessibleName(_("Show disagreements"))
         set_role(self.show_button, "primary")
         self.show_button.clicked.connect(self._show_rows)
-        self.remove_button = QPushButton("Remove answers")
-        self.remove_button.setAccessibleName("Remove the answers of this person")
+        self.remove_button = QPushButton(_("Remove labels"))
+        self.remove_button.setAccessibleName(_("Remove this annotator's labels"))
         self.remove_button.clicked.connect(self._remove)
         self.buttons.addButton(self.remove_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.show_button, QDialogButtonBox.ButtonRole.ActionRole)
@@ -76,39 +91,39 @@ class AgreementDialog(ProjectDialog):
         job = self._workspace.submit(
             review_work.agreements,
             self._workspace.project,
-            title="Comparing answers",
+            title=_("Comparing labels"),
             lane="reads",
             quiet=True,
         )
         self._watch(job).finished.connect(self._on_found)
 
     @Slot(object)
-    def _on_found(self, found: list[WithOther]) -> None:
+    def _on_found(self, found: list[WithAnnotator]) -> None:
         self.list.clear()
         for one in found:
             for place, (how, agreement, sentence) in enumerate(one.lines):
-                name = f"{one.coder.name}: you, {how}" if how else one.coder.name
-                answers = f"{one.coder.rows:,}" if not place else ""
-                self._add_line(one.coder.id, (name, answers), agreement, sentence)
+                name = one.coder.name if how is None else _(_HOW[how], annotator=one.coder.name)
+                labels = "" if place else number(one.coder.rows)
+                self._add_line(one.coder.id, (name, labels), agreement, sentence)
         if (first := self.list.topLevelItem(0)) is not None:
             self.list.setCurrentItem(first)
         else:
             self.sentence.setText(
-                "Nobody else has answered yet: Review, Answers of another person… reads a file."
+                _("No other annotator yet. Choose Review > Import another annotator's labels….")
             )
 
     def _add_line(self, coder_id: int, names: tuple[str, str], found: Agreement, sentence: str) -> None:
         cells = [
             *names,
-            f"{found.rows:,}",
-            f"{100 * found.same:.0f} %" if found.rows else "–",
-            *("–" if figure is None else f"{figure:.2f}" for figure in (found.kappa, found.alpha)),
+            number(found.rows),
+            percent(found.same) if found.rows else "–",
+            *("–" if figure is None else number(figure, 2) for figure in (found.kappa, found.alpha)),
         ]
         item = QTreeWidgetItem(cells)
         item.setData(0, _CODER, coder_id)
         item.setData(0, _SENTENCE, sentence)
         for column in range(1, len(cells)):
-            item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(column, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
         self.list.addTopLevelItem(item)
 
     @Slot()

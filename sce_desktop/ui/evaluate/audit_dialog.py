@@ -1,4 +1,4 @@
-"""Drawing the random sample: how exact the figures shall be, and how many rows that takes."""
+"""Drawing the audit sample: the margin of error wanted, and how many rows that takes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFormLayout, QLabel, 
 
 from sce_desktop.controllers import audit_work
 from sce_desktop.controllers.audit_review import AuditReview
-from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.estimates import wilson_interval
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number, ok_and_cancel
 from sce_desktop.ui.kit.fields import SpinBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
@@ -28,28 +28,27 @@ class AuditDialog(ProjectDialog):
     """OK draws the sample and shows its rows."""
 
     def __init__(self, workspace: Workspace, audit: AuditReview, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, "Draw an audit sample", parent)
+        super().__init__(workspace, _("Draw an audit sample"), parent)
         self._audit = audit
         self.plan: AuditPlan | None = None
         self._drawing = False
         intro = QLabel(
-            "Rows drawn at random, which you decide without seeing what the models say. Whatever is claimed "
-            "about the whole table rests on them alone.",
+            _("Label a random sample to estimate accuracy on all rows."),
             wordWrap=True,
         )
-        self.points = _spin("Points either way, at the worst", 1, _MOST_POINTS, " points")
-        self.points.setPrefix("± ")
+        self.points = _spin(_("Margin of error"), 1, _MOST_POINTS, _(" points"))
+        self.points.setPrefix("±")
         self.points.setValue(_POINTS)
-        self.size_box = _spin("Rows in the sample", 1, 1, "")
+        self.size_box = _spin(_("Rows to label"), 1, 1, "")
         self.size_box.setGroupSeparatorShown(True)
         form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_M))
-        form.addRow("An accuracy or a share within", self.points)
-        form.addRow("Rows to decide", self.size_box)
+        form.addRow(_("Margin of error"), self.points)
+        form.addRow(_("Rows to label"), self.size_box)
         self.facts = QLabel(wordWrap=True)
-        self.facts.setAccessibleName("What the sample is drawn from")
+        self.facts.setAccessibleName(_("About the sample"))
         set_role(self.facts, "muted")
-        self.blind = QCheckBox("Blind: hide what the models say about these rows")
+        self.blind = QCheckBox(_("Blind mode: hide predictions for these rows"))
         self.blind.setChecked(True)
         layout = dialog_column(self)
         layout.addWidget(intro)
@@ -69,7 +68,7 @@ class AuditDialog(ProjectDialog):
                 workspace.submit(
                     audit_work.plan,
                     workspace.project,
-                    title="Looking what a sample can be drawn from",
+                    title=_("Preparing an audit sample"),
                     lane="reads",
                     quiet=True,
                     tell_failure=False,
@@ -103,31 +102,48 @@ class AuditDialog(ProjectDialog):
         plan = self.plan
         more = 0 if plan is None else self.size_box.value() - len(plan.kept)
         self._ok.setEnabled(plan is not None and 0 < more <= len(plan.frame) - len(plan.kept))
-        self._ok.setText(f"Draw {rows(more)}" if self._ok.isEnabled() else "Draw")
+        self._ok.setText(
+            ngettext("Draw {count} row", "Draw {count} rows", more) if self._ok.isEnabled() else _("Draw")
+        )
         for field in (self.points, self.size_box, self.blind):
             field.setEnabled(plan is not None and len(plan.frame) > len(plan.kept))
         if plan is None:
-            self.facts.setText("Looking…")
+            self.facts.setText(_("Loading…"))
             return
         if not len(plan.frame):
-            self.facts.setText("A person has answered every row already: there is nothing to estimate.")
+            self.facts.setText(_("Every row is already labelled: there is nothing to estimate."))
             return
         if len(plan.kept) == len(plan.frame):
-            self.facts.setText("The sample holds every row already: decide those that wait.")
+            self.facts.setText(_("The sample already has every row: label those that remain."))
             return
         low, high = wilson_interval(0.5, self.size_box.value(), rows=len(plan.frame))
-        said = [
-            f"{rows(self.size_box.value())} of {len(plan.frame):,} give an interval of "
-            f"± {50 * (high - low):.1f} points at the worst."
+        facts = [
+            ngettext(
+                "{size} of {count} row: margin of error at most ±{points} points.",
+                "{size} of {count} rows: margin of error at most ±{points} points.",
+                len(plan.frame),
+                size=number(self.size_box.value()),
+                points=number(50 * (high - low), 1),
+            )
         ]
         if plan.known:
-            need = "needs" if plan.known == 1 else "need"
-            said.append(f"{rows(plan.known)} that a person has answered before {need} no estimate.")
-        if len(plan.kept):
-            said.append(
-                f"The present sample stays a part of it: {rows(len(plan.kept))}, {plan.decided:,} decided."
+            facts.append(
+                ngettext(
+                    "The {count} row already labelled is not resampled.",
+                    "The {count} rows already labelled are not resampled.",
+                    plan.known,
+                )
             )
-        self.facts.setText(" ".join(said))
+        if len(plan.kept):
+            facts.append(
+                ngettext(
+                    "The current sample is kept: {count} row, {labelled} labelled.",
+                    "The current sample is kept: {count} rows, {labelled} labelled.",
+                    len(plan.kept),
+                    labelled=number(plan.decided),
+                )
+            )
+        self.facts.setText(" ".join(facts))
 
     def accept(self) -> None:
         """Draw the sample, and close when its rows are there."""

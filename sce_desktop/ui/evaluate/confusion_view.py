@@ -1,4 +1,4 @@
-"""What a model takes for what: a table of all pairs for few labels, a list of the commonest for many."""
+"""The confusion matrix: a table of all pairs for few labels, a list of the most frequent for many."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.label_edits import rows
+from sce_desktop.core.i18n import _, ngettext, number, right_to_left
 from sce_desktop.tasks.tables.pasting import Cell, as_tsv
-from sce_desktop.ui.evaluate.evaluate_words import whose
+from sce_desktop.ui.evaluate.evaluate_words import digits, whose
 from sce_desktop.ui.kit.figures_table import ROW_HEIGHT, FiguresTable, Heading, Kind
 from sce_desktop.ui.kit.painting import elided_name, name_on_two_lines
 from sce_desktop.ui.kit.theme import font, px, set_role, tokens
@@ -35,7 +35,7 @@ _ROOT = QModelIndex()
 
 
 class _Square(QAbstractTableModel):
-    """Rows by label and by what the model says; the stronger the colour, the more of the label's rows."""
+    """Rows by label and by prediction; the stronger the colour, the more of the label's rows."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -71,21 +71,29 @@ class _Square(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.names[section]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{'The model says' if across else self.whose}: {self.names[section]}"
+            name = self.names[section]
+            if across:
+                return _("Predicted: {label}", label=name)
+            return _("{whose}: {label}", whose=self.whose, label=name)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             middle = Qt.AlignmentFlag.AlignVCenter
-            return middle | (Qt.AlignmentFlag.AlignHCenter if across else Qt.AlignmentFlag.AlignLeft)
+            return middle | (Qt.AlignmentFlag.AlignHCenter if across else Qt.AlignmentFlag.AlignLeading)
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         count = int(self.counts[index.row(), index.column()])
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{count:,}" if count else ""
+            return number(count) if count else ""
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignCenter
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            gold, said = self.names[index.row()], self.names[index.column()]
-            return f"{rows(count)} of {gold}: the model says {said}"
+            return ngettext(
+                "{count} row of {label}, predicted as {predicted}",
+                "{count} rows of {label}, predicted as {predicted}",
+                count,
+                label=self.names[index.row()],
+                predicted=self.names[index.column()],
+            )
         if role == Qt.ItemDataRole.BackgroundRole and count:
             colour = QColor(tokens().accent)
             colour.setAlphaF(_STRONGEST * count / int(self.counts[index.row()].sum()))
@@ -102,13 +110,14 @@ class _SquareView(QTableView):
     def __init__(self) -> None:
         super().__init__()
         self.corner = QWidget(self)
-        self.across, self.down = QLabel("The model says →"), QLabel()
+        arrow = "←" if right_to_left() else "→"
+        self.across, self.down = QLabel(_("Predicted {arrow}", arrow=arrow)), QLabel()
         layout = QVBoxLayout(self.corner)
         layout.setContentsMargins(px(_AROUND // 3), 0, px(_AROUND // 2), 0)
         layout.setSpacing(0)
         for label, side in (
-            (self.across, Qt.AlignmentFlag.AlignRight),
-            (self.down, Qt.AlignmentFlag.AlignLeft),
+            (self.across, Qt.AlignmentFlag.AlignTrailing),
+            (self.down, Qt.AlignmentFlag.AlignLeading),
         ):
             set_role(label, "muted")
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -122,7 +131,7 @@ class _SquareView(QTableView):
         room = px(_NAMES) - px(_AROUND) - metrics.horizontalAdvance(arrow)
         self.down.setText(elided_name(metrics, whose, room) + arrow)
         self.down.setToolTip(whose)
-        self.setAccessibleName(f"{whose} down, the model's label across")
+        self.setAccessibleName(_("{whose} down, prediction across", whose=whose))
 
     def updateGeometries(self) -> None:
         super().updateGeometries()
@@ -150,7 +159,7 @@ class ConfusionView(QStackedWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Confusions")
+        self.setAccessibleName(_("Confusion matrix"))
         self.square = _SquareView()
         self.pairs = _Square(self.square)
         self.square.setModel(self.pairs)
@@ -166,7 +175,7 @@ class ConfusionView(QStackedWidget):
             header.setSectionsClickable(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setTextElideMode(Qt.TextElideMode.ElideNone)  # it takes two lines for one
-        self.list = FiguresTable("Commonest confusions")
+        self.list = FiguresTable(_("Most frequent confusions"))
         self.addWidget(self.square)
         self.addWidget(self.list)
         self._found: list[tuple[int, int]] = []
@@ -188,9 +197,11 @@ class ConfusionView(QStackedWidget):
         self.list.show_rows(
             (
                 Heading(truth, Kind.NAME, 0, truth),
-                Heading("The model says", Kind.NAME, 0),
-                Heading("Rows", Kind.COUNT, 70),
-                Heading("Of the label", Kind.SHARE, 100, "How much of the rows with that label that is"),
+                Heading(_("Predicted"), Kind.NAME, 0),
+                Heading(_("Rows"), Kind.COUNT, 70),
+                Heading(
+                    _("Of label"), Kind.SHARE, 100, _("Share of rows with that label"), digits=digits(part)
+                ),
             ),
             [
                 (one.gold, one.predicted, one.rows, one.rows / model.measures.labels[number[one.gold]].rows)
@@ -205,7 +216,7 @@ class ConfusionView(QStackedWidget):
             return self.list.figures.tsv()
         names, counts = self.pairs.names, self.pairs.counts.tolist()
         lines: list[list[Cell]] = [[name, *line] for name, line in zip(names, counts, strict=True)]
-        return as_tsv([[f"{self.pairs.whose} / the model's", *names], *lines])
+        return as_tsv([[_("{whose} / predicted", whose=self.pairs.whose), *names], *lines])
 
     @Slot(object)
     def _choose_line(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Decisions that are probably wrong, to be looked at again. They are looked for when the user asks."""
+"""Label errors: rows that are probably labelled wrongly. They are searched for when the user asks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from sce_desktop.controllers import evaluate_work
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.label_edits import quoted, rows
+from sce_desktop.controllers.label_edits import quoted
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.ui.kit.figures_table import FiguresTable, Heading, Kind
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
@@ -21,12 +22,10 @@ from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.doubts import Doubts
 
-NAME = "probably wrong"
+NAME = "probably wrong"  # as it is kept with labels
 _TEXT = 200  # characters
-_INVITATION = (
-    "Each row with a label, yours or imported, is judged by a model that learned from the other labels and "
-    "has not seen this one."
-)
+_INVITATION = _("Checks each labelled row with a model trained on the other labels.")
+_SEARCHING = _("Searching…")
 
 
 class DoubtsList(QWidget):
@@ -39,18 +38,18 @@ class DoubtsList(QWidget):
         self._scorer = scorer
         self._job: Job | None = None
         self.found: Doubts | None = None
-        self._embedder = ""  # whose vectors they were looked for by
+        self._embedder = ""  # whose vectors they were found by
         self._aged = False
-        self.setAccessibleName("Probably wrong")
+        self.setAccessibleName(_("Label errors"))
         self.said = QLabel(wordWrap=True)
         self.said.setTextFormat(Qt.TextFormat.PlainText)
-        self.said.setAccessibleName("What was found")
+        self.said.setAccessibleName(_("Result"))
         set_role(self.said, "muted")
-        self.look_button = QPushButton("Look for them")
+        self.look_button = QPushButton(_("Find label errors"))
         self.look_button.clicked.connect(self.look)
-        self.all_button = QPushButton("Show all in the table")
+        self.all_button = QPushButton(_("Show all in table"))
         self.all_button.clicked.connect(self._show_all)
-        self.table = FiguresTable("Rows that are probably labelled wrongly")
+        self.table = FiguresTable(_("Label errors"))
         self.table.chosen.connect(self._go_to)
         line = QHBoxLayout()
         line.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
@@ -72,7 +71,7 @@ class DoubtsList(QWidget):
 
     @Slot()
     def look(self) -> None:
-        """Look for them, in the lane of files: it may take longer than the table can wait."""
+        """Find label errors, in the lane of files: it may take longer than the table can wait."""
         if self._workspace.project is None or self._job is not None:
             return
         known = self._scorer.known_vectors
@@ -84,7 +83,7 @@ class DoubtsList(QWidget):
             evaluate_work.doubts,
             self._workspace.project,
             known,
-            title="Looking for labels that are probably wrong",
+            title=_("Finding label errors"),
             tell_failure=False,
         )
         job.finished.connect(self._on_found)
@@ -92,7 +91,7 @@ class DoubtsList(QWidget):
         job.ended.connect(self._on_ended)
         self._job = job
         self.look_button.setEnabled(False)
-        self.said.setText("Looking…")
+        self.said.setText(_SEARCHING)
 
     @Slot()
     def clear(self) -> None:
@@ -121,7 +120,7 @@ class DoubtsList(QWidget):
     def _on_ended(self) -> None:
         self._job = None
         self.look_button.setEnabled(True)
-        if self.said.text() == "Looking…":  # it was stopped
+        if self.said.text() == _SEARCHING:  # it was stopped
             self._show()
 
     @Slot()
@@ -141,19 +140,20 @@ class DoubtsList(QWidget):
     def _show(self) -> None:
         found = self.found
         self.all_button.setVisible(found is not None and bool(found.rows))
-        self.look_button.setText("Look for them" if found is None else "Look again")
+        self.look_button.setText(_("Find label errors") if found is None else _("Search again"))
         if found is None:
             self.said.setText(_INVITATION)
             self.table.show_rows((), ())
             return
-        self.said.setText(_in_words(found) + (" Decisions have changed since." if self._aged else ""))
+        changed = [_("Labels have changed since.")] if self._aged else []
+        self.said.setText(" ".join([*_sentences(found), *changed]))
         self.table.show_rows(
             (
-                Heading("Given", Kind.NAME, 170),
-                Heading("Proposed", Kind.NAME, 170),
-                Heading("Fits", width=70, tip="How probable the label is that was given"),
-                Heading("Row", Kind.COUNT, 60),
-                Heading("Text", Kind.NAME, 0),
+                Heading(_("Your label"), Kind.NAME, 170),
+                Heading(_("Suggested"), Kind.NAME, 170),
+                Heading(_("Label quality"), width=100, tip=_("Probability of your label"), digits=0),
+                Heading(_("Row"), Kind.COUNT, 60),
+                Heading(_("Text"), Kind.NAME, 0),
             ),
             [
                 (one.given.name, one.proposed.name, one.confidence, one.position + 1, one.text[:_TEXT])
@@ -173,20 +173,39 @@ class DoubtsList(QWidget):
             self._navigation.show_ids((one.row_id for one in self.found.rows), name=NAME)
 
 
-def _in_words(found: Doubts) -> str:
+def _sentences(found: Doubts) -> list[str]:
+    sentences = []
     if not found.decided:
-        return f"No row has a label of a person, or an imported one, to be judged yet.{_sampled(found)}"
-    words = f"{rows(len(found.rows))} of {found.judged:,} judged do not fit their label."
-    if not found.judged:
-        words = "Too few rows are decided: at least two labels need five rows each."
+        sentences.append(_("No row has a label to check yet."))
+    elif not found.judged:
+        sentences.append(_("Too few labelled rows: at least two labels need five rows each."))
     elif not found.rows:
-        words = f"Every one of the {found.judged:,} judged rows fits its label."
+        sentences.append(
+            ngettext(
+                "No label errors found in {count} row.",
+                "No label errors found in {count} rows.",
+                found.judged,
+            )
+        )
+    else:
+        sentences.append(
+            ngettext(
+                "{count} of {checked} checked rows does not fit its label.",
+                "{count} of {checked} checked rows do not fit their label.",
+                len(found.rows),
+                checked=number(found.judged),
+            )
+        )
     if found.too_few:
-        words += f" With fewer than five rows a label is not judged: {quoted(found.too_few)}."
-    return words + _sampled(found)
-
-
-def _sampled(found: Doubts) -> str:
-    if not found.sampled:
-        return ""
-    return f" {rows(found.sampled)} of the audit sample are left alone until it is decided to its end."
+        sentences.append(
+            _("Not checked, as they have fewer than five rows: {labels}.", labels=quoted(found.too_few))
+        )
+    if found.sampled:
+        sentences.append(
+            ngettext(
+                "{count} row of the audit sample is excluded until the sample is finished.",
+                "{count} rows of the audit sample are excluded until the sample is finished.",
+                found.sampled,
+            )
+        )
+    return sentences

@@ -1,12 +1,13 @@
-"""The line above the figures: what they rest on, and the random sample."""
+"""The line above the figures: the result, the rows that it is from, and the audit sample."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QToolButton, QToolTip, QWidget
 
+from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.evaluate.evaluate_words import SOURCES, audit_progress
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.icons import set_icon
@@ -19,38 +20,50 @@ if TYPE_CHECKING:
 
 
 class EvaluateBar(QWidget):
-    """Says what was chosen; knows nothing of controllers."""
+    """Shows what was chosen; knows nothing of controllers."""
 
     sourceChosen = Signal(object)
     rolledUp = Signal()
     drawAsked = Signal()
-    goOnAsked = Signal()
+    continueAsked = Signal()
+    stopAsked = Signal()
     copyAsked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("What the figures rest on")
+        self.setAccessibleName(_("Result"))
         self.source = ComboBox()
-        self.source.setAccessibleName("Measured on")
-        self.source.setToolTip("Which labels the models are measured on")
+        self.source.setAccessibleName(_("Evaluate on"))
+        self.source.setToolTip(_("Choose the labels to evaluate on"))
         self.source.activated.connect(self._on_source)
+        self.result = QLabel()
+        self.result.setTextFormat(Qt.TextFormat.PlainText)
+        self.result.setAccessibleName(_("Accuracy"))
+        set_role(self.result, "title")
         self.basis = QLabel(wordWrap=True)
         self.basis.setTextFormat(Qt.TextFormat.PlainText)
-        self.basis.setAccessibleName("What the figures are worth")
+        self.basis.setAccessibleName(_("Rows evaluated"))
         self.basis.setMinimumWidth(px(160))
         set_role(self.basis, "muted")
-        self.rolled = QCheckBox("Sum up parents")
-        self.rolled.setToolTip("Count labels “Parent > Child” as their parent")
+        self.info = QToolButton()
+        self.info.setAccessibleName(_("About these results"))
+        set_icon(self.info, "info", "muted")
+        self.info.clicked.connect(self._show_caveats)
+        self.rolled = QCheckBox(_("Roll up to parent labels"))
+        self.rolled.setToolTip(_("Count labels “Parent > Child” as their parent"))
         self.rolled.toggled.connect(self.rolledUp)
         self.progress = QLabel()
-        self.progress.setAccessibleName("Audit sample")
-        self.go_on = QPushButton("Go on")
-        self.go_on.setToolTip("Decide the rows of the sample that wait")
-        self.go_on.clicked.connect(self.goOnAsked)
+        self.progress.setAccessibleName(_("Audit sample"))
+        self.resume = QPushButton(_("Continue"))
+        self.resume.setToolTip(_("Label the remaining rows of the sample"))
+        self.resume.clicked.connect(self.continueAsked)
+        self.stop = QPushButton(_("Stop"))
+        self.stop.setToolTip(_("Leave the sample; you can continue later"))
+        self.stop.clicked.connect(self.stopAsked)
         self.draw = QPushButton()
         self.draw.clicked.connect(self.drawAsked)
-        self.copy = QPushButton("Copy")
-        self.copy.setToolTip("Copy the figures that are shown, for a spreadsheet")
+        self.copy = QPushButton(_("Copy"))
+        self.copy.setToolTip(_("Copy the figures shown, for a spreadsheet"))
         set_role(self.copy, "quiet")
         set_icon(self.copy, "copy", "muted")
         self.copy.clicked.connect(self.copyAsked)
@@ -58,20 +71,37 @@ class EvaluateBar(QWidget):
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(self.source)
+        layout.addWidget(self.result)
         layout.addWidget(self.basis, 1)
-        for widget in (self.rolled, self.copy, self.progress, self.go_on, self.draw):
+        for widget in (self.info, self.rolled, self.copy, self.progress, self.resume, self.stop, self.draw):
             layout.addWidget(widget)
 
     @Slot()
     def _on_source(self) -> None:
         self.sourceChosen.emit(self.source.currentData())
 
+    @Slot()
+    def _show_caveats(self) -> None:
+        QToolTip.showText(
+            self.info.mapToGlobal(QPoint(0, self.info.height())), self.info.toolTip(), self.info
+        )
+
+    def show_result(self, result: str, basis: str, caveats: str) -> None:
+        """Show the result and the rows that it is from; ``caveats`` are behind the info mark."""
+        self.result.setText(result)
+        self.result.setVisible(bool(result))
+        self.basis.setText(basis)
+        self.info.setToolTip(caveats)
+        self.info.setAccessibleDescription(caveats)
+        self.info.setVisible(bool(caveats))
+
     def show_parts(self, found: Evaluation | None, shown: Part | None) -> None:
-        """Offer the kinds of decisions that there are, and right answers."""
+        """Offer the kinds of labels that there are."""
         parts = () if found is None else found.quality.parts
         self.source.clear()
         for part in parts:
-            self.source.addItem(f"{SOURCES[part.source]} ({part.decided:,})", int(part.source))
+            name = _("{source} ({rows})", source=SOURCES[part.source], rows=number(part.decided))
+            self.source.addItem(name, int(part.source))
         if shown is not None:
             self.source.setCurrentIndex(self.source.findData(int(shown.source)))
         self.source.setVisible(bool(parts))
@@ -82,12 +112,17 @@ class EvaluateBar(QWidget):
             self.rolled.hide()
 
     def show_audit(self, state: AuditState | None, *, ready: bool, shown: bool) -> None:
-        """Say how far the sample is; ``ready``: one can be drawn, ``shown``: its rows are in the table."""
-        self.progress.setText("" if state is None else f"Sample: {audit_progress(state)}")
+        """Show how far the sample is; ``ready``: one can be drawn, ``shown``: its rows are in the table."""
+        if state is None:
+            self.progress.setText("")
+        else:
+            done = audit_progress(state)
+            self.progress.setText(done if shown else _("Audit sample: {progress}", progress=done))
         self.progress.setVisible(state is not None)
         waits = state is not None and state.waiting > 0
-        self.go_on.setVisible(waits and not shown)
-        self.draw.setText("Draw an audit sample…" if state is None else "Larger sample…")
-        self.draw.setVisible(ready)
+        self.resume.setVisible(waits and not shown)
+        self.stop.setVisible(state is not None and shown)
+        self.draw.setText(_("Draw an audit sample…") if state is None else _("Larger sample…"))
+        self.draw.setVisible(ready and not (waits and shown))
         set_role(self.draw, "primary" if state is None else "quiet")
-        set_role(self.go_on, "primary")
+        set_role(self.resume, "primary")

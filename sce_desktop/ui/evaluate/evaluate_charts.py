@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
-from sce_desktop.controllers.label_edits import rows
+from sce_desktop.core.i18n import _, ngettext, percent
 from sce_desktop.core.text import exact_share_text, interval_text, share_text
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, font, px, set_role, tokens
 
@@ -75,7 +75,7 @@ class Chart(QWidget):
     def _field(self) -> QRectF:
         """Where the lines are."""
         height = self.fontMetrics().height()
-        left = self.fontMetrics().horizontalAdvance("100 %") + px(SPACE_S)
+        left = self.fontMetrics().horizontalAdvance(percent(1)) + px(SPACE_S)
         top, bottom = height + px(SPACE_S), height + px(SPACE_XS)
         return QRectF(left, top, self.width() - left - px(SPACE_S), self.height() - top - bottom)
 
@@ -93,7 +93,7 @@ class Chart(QWidget):
             width = painter.fontMetrics().horizontalAdvance(text)
             painter.drawText(x, 0, width + 2, height, middle, text)
             x += width + px(SPACE_S)
-        for number, (name, _) in enumerate(self.lines):
+        for number, (name, _points) in enumerate(self.lines):
             x += px(SPACE_S)
             _mark(painter, number, QPointF(x + px(4), height / 2))
             painter.setPen(QColor(t.ink))
@@ -156,24 +156,33 @@ class Chart(QWidget):
         painter.drawPolygon(QPolygonF([*lows, *reversed(highs)]))
 
     def event(self, event: QEvent) -> bool:
-        """Tell the figures of the point under the mouse."""
+        """Show the figures of the point under the mouse."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.told_at(QPointF(event.pos())), self)
+            QToolTip.showText(event.globalPos(), self.text_at(QPointF(event.pos())), self)
             return True
         return super().event(event)
 
-    def told_at(self, place: QPointF) -> str:
+    def text_at(self, place: QPointF) -> str:
         """The figures of the point nearest to ``place``; empty where there is none nearby."""
-        nearest, told = float(px(_NEAR)), ""
+        nearest = float(px(_NEAR))
+        shown: tuple[str, Point] | None = None
         for name, points in self.lines:
             for point in points:
                 away = (self._at(point.x, point.y) - place).manhattanLength()
                 if away < nearest:
-                    told = f"{name} at {exact_share_text(point.x)}: {exact_share_text(point.y)} right "
-                    told += f"({interval_text(point.interval)}) "
-                    told += f"of {rows(point.rows)}"
-                    nearest = away
-        return told
+                    nearest, shown = away, (name, point)
+        if shown is None:
+            return ""
+        name, point = shown
+        return ngettext(
+            "{model} at {share}: {correct} correct ({interval}, {count} row)",
+            "{model} at {share}: {correct} correct ({interval}, {count} rows)",
+            point.rows,
+            model=name,
+            share=exact_share_text(point.x),
+            correct=exact_share_text(point.y),
+            interval=interval_text(point.interval),
+        )
 
 
 class Charts(QWidget):
@@ -181,11 +190,11 @@ class Charts(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Charts")
+        self.setAccessibleName(_("Charts"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.reliability = Chart("Reliability", "right, by confidence", bars=True)
-        self.coverage = Chart("Coverage", "right, by share of rows answered", bars=False)
+        self.reliability = Chart(_("Reliability"), _("correct, by confidence"), bars=True)
+        self.coverage = Chart(_("Coverage"), _("correct, by share of rows covered"), bars=False)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_XS))
         layout.setSpacing(px(SPACE_M))
@@ -216,7 +225,7 @@ class Charts(QWidget):
             )
             for name, model in models
         ]
-        lowest = min((point.y for _, points in lines for point in points), default=0.0)
+        lowest = min((point.y for _name, points in lines for point in points), default=0.0)
         self.coverage.show_lines(lines, coverage, int(lowest * 5) / 5 if lowest < 1 else 0.0)
 
 

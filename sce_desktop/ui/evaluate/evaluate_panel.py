@@ -1,6 +1,6 @@
-"""How good the models are on the rows that were decided, and always what such figures are worth.
+"""How good the models are on the labelled rows, and always what such figures apply to.
 
-Measured in the lane ``reads`` while the panel is on the screen, anew a moment after what it rests on changed.
+Measured in the lane ``reads`` while the panel is on the screen, again a moment after labels or scores change.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
+    QCheckBox,
     QLabel,
     QScrollArea,
     QSplitter,
@@ -26,26 +27,16 @@ from sce_desktop.controllers.audit_review import AuditReview
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
+from sce_desktop.controllers.queries import without_filters
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
+from sce_desktop.ui.evaluate import evaluate_words as words
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 from sce_desktop.ui.evaluate.confusion_view import ConfusionView
 from sce_desktop.ui.evaluate.doubts_list import DoubtsList
 from sce_desktop.ui.evaluate.evaluate_bar import EvaluateBar
 from sce_desktop.ui.evaluate.evaluate_charts import Charts
-from sce_desktop.ui.evaluate.evaluate_words import (
-    BLIND,
-    BLIND_AUDIT,
-    basis,
-    calibration,
-    comparisons,
-    coverage,
-    label_rows,
-    model_name,
-    model_rows,
-    notes,
-    nothing_measured,
-)
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.figures_table import ROW_HEIGHT, FiguresTable
 from sce_desktop.ui.kit.icons import label_icon
@@ -58,8 +49,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.quality import Part
 
 _PAUSE_MS = 400
-_TOLD_MS = 1000  # a longer pause than this is told
-_ANEW = "Before your last changes; measured anew in a moment."
+_LATE_MS = 1000  # a longer pause than this is shown
 _SHARE = 3  # a measuring is followed by a pause of so many times its length: the table needs the lane, too
 CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is kept with decisions
 
@@ -86,38 +76,43 @@ class EvaluatePanel(QWidget):
         self._stale = True  # the figures are not those of the project as it is
         self._source: int | None = None  # chosen by the user
         self.found: Evaluation | None = None
-        self.setAccessibleName("Evaluate")
+        self.setAccessibleName(_("Evaluate"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.bar = EvaluateBar()
         self.message = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self.message.setAccessibleName("Why there are no figures")
+        self.message.setAccessibleName(_("Why there are no results"))
         self.message.setTextFormat(Qt.TextFormat.PlainText)
         self.message.setContentsMargins(px(SPACE_L), 0, px(SPACE_L), px(SPACE_L))
         set_role(self.message, "muted")
-        self.models = FiguresTable("Models", sortable=False)
+        self.models = FiguresTable(_("Models"), sortable=False)
         self.summary = QLabel(wordWrap=True)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
-        self.summary.setAccessibleName("What the models' figures mean")
+        self.summary.setAccessibleName(_("Coverage and comparison"))
         self.summary.setContentsMargins(px(SPACE_M) // 2, px(SPACE_S), px(SPACE_M), px(SPACE_S))
         set_role(self.summary, "pane")
         self.summary.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.labels = FiguresTable("Figures of every label")
+        self.labels = FiguresTable(_("Results by label"))
+        self.details = QCheckBox(_("Precision and recall"))
+        self.details.setToolTip(_("Show precision and recall beside F1"))
+        self.details.toggled.connect(self._show_labels)
         self.confusions = ConfusionView()
         self.doubts = DoubtsList(workspace, navigation, scorer)
         self.charts = Charts()
         self.tabs = QTabWidget()
-        self.tabs.setAccessibleName("Figures")
+        self.tabs.setAccessibleName(_("Results"))
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
         for title, page in (
-            ("Labels", self.labels),
-            ("Confusions", self.confusions),
-            ("Charts", self.charts),
-            ("Probably wrong", self.doubts),
+            (_("Labels"), self.labels),
+            (_("Confusion matrix"), self.confusions),
+            (_("Charts"), self.charts),
+            (_("Label errors"), self.doubts),
         ):
             self.tabs.addTab(page, title)
+        self.tabs.setCornerWidget(self.details)
+        self.tabs.currentChanged.connect(self._on_tab)
         self._build()
         self.looking = Looking(self, _PAUSE_MS, rest=_SHARE)
         self.looking.due.connect(self._measure)
@@ -131,14 +126,14 @@ class EvaluatePanel(QWidget):
         column.setContentsMargins(px(SPACE_M) // 2, 0, 0, 0)  # the cells have the other half
         column.setSpacing(0)
         column.addWidget(self.models)
-        said = QScrollArea()
-        said.setAccessibleName("In words")
-        said.setWidgetResizable(True)
-        said.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        said.setWidget(self.summary)
-        for widget in (self.summary, said.viewport()):
+        scroll = QScrollArea()
+        scroll.setAccessibleName(_("Coverage and comparison"))
+        scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(self.summary)
+        for widget in (self.summary, scroll.viewport()):
             widget.setAutoFillBackground(False)
-        column.addWidget(said, 1)
+        column.addWidget(scroll, 1)
         figures = QSplitter()
         figures.setChildrenCollapsible(False)
         figures.addWidget(left)
@@ -146,7 +141,7 @@ class EvaluatePanel(QWidget):
         figures.setStretchFactor(1, 1)
         figures.setSizes([px(410), px(860)])
         self.pages = QStackedWidget()
-        self.pages.setAccessibleName("Figures or message")
+        self.pages.setAccessibleName(_("Results or message"))
         self.pages.setMinimumSize(px(320), px(120))  # charts would like more, and the window would grow
         self.pages.addWidget(self.message)
         self.pages.addWidget(figures)
@@ -170,7 +165,8 @@ class EvaluatePanel(QWidget):
         self._audit.stateChanged.connect(self._show_audit)
         self._navigation.queryChanged.connect(self._show_audit)
         bar.drawAsked.connect(self.ask_sample)
-        bar.goOnAsked.connect(self._audit.go_on)
+        bar.continueAsked.connect(self._audit.go_on)
+        bar.stopAsked.connect(self._leave_sample)
         bar.copyAsked.connect(self.copy)
         bar.sourceChosen.connect(self._choose_source)
         bar.rolledUp.connect(self._start_over)
@@ -184,8 +180,8 @@ class EvaluatePanel(QWidget):
     def refresh_soon(self) -> None:
         """Measure again in a moment if anybody looks, else when somebody does."""
         self._stale = True
-        if self.looking.wait > _TOLD_MS:
-            self._say_basis()
+        if self.looking.wait > _LATE_MS:
+            self._show_result()
         self.looking.soon()
 
     @Slot()
@@ -209,9 +205,9 @@ class EvaluatePanel(QWidget):
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
-        """Fall silent as soon as the user decides blindly."""
+        """Hide the results as soon as the user labels in blind mode."""
         if "blind" in keys:
-            if self._stale:  # what was decided blindly is not in these figures
+            if self._stale:  # labels given in blind mode are not in these figures
                 self._forget()
             self._show()
             if self._stale:
@@ -240,13 +236,13 @@ class EvaluatePanel(QWidget):
             self._workspace.project,
             [run.alias for run in self._workspace.runs],
             self.bar.rolled.isChecked(),
-            title="Measuring the models",
+            title=_("Evaluating the models"),
             lane="reads",
             quiet=True,
         )
         job.finished.connect(self._on_found)
         self.looking.follow(job)
-        job.ended.connect(self._say_basis)
+        job.ended.connect(self._show_result)
 
     @Slot(object)
     def _on_found(self, found: Evaluation | None) -> None:
@@ -257,7 +253,7 @@ class EvaluatePanel(QWidget):
 
     @property
     def part(self) -> Part | None:
-        """The decided rows that the figures rest on; None: there are none."""
+        """The labelled rows that the figures are from; None: there are none."""
         parts = {} if self.found is None else {part.source: part for part in self.found.quality.parts}
         if self._source in parts:
             return parts[self._source]  # type: ignore[index]
@@ -271,52 +267,64 @@ class EvaluatePanel(QWidget):
         self.bar.show_parts(found, part)
         self._show_audit()
         if found is None or part is None or not part.models:
-            self.bar.basis.setText("")
+            self.bar.show_result("", "", "")
             self.message.setText(self._why_empty(part))
             self.pages.setCurrentIndex(0)
             return
         self.pages.setCurrentIndex(1)
-        self._say_basis()
+        self._show_result()
         row = max(0, self.models.currentIndex().row())
-        self.models.show_rows(*model_rows(part))
+        self.models.show_rows(*words.model_rows(part))
         self.models.selectRow(min(row, len(part.models) - 1))
         self.models.setFixedHeight(px(34) + px(ROW_HEIGHT) * min(4, len(part.models)))
-        # No method of the panel: a widget that only the garbage collector can destroy crashes Qt.
-        colours = colours_of_names(found.quality.labels, self._workspace.labels)
-        icon = partial(_icon_of, colours)
-        self.labels.show_rows(*label_rows(found.quality.labels, part), icon)
+        self._show_labels()
         self._show_confusions()
         self._show_charts()
 
     @Slot()
-    def _say_basis(self) -> None:
-        """Say what the figures rest on, and that other ones are on their way where that takes a while."""
+    def _show_labels(self) -> None:
         found, part = self.found, self.part
         if found is None or part is None or not part.models or self._navigation.blind:
             return
-        said = basis(found.quality, part, multi_label=found.multi_label)
-        late = self._stale and self.looking.wait > _TOLD_MS
-        self.bar.basis.setText(f"{_ANEW} {said}" if late else said)
+        # No method of the panel: a widget that only the garbage collector can destroy crashes Qt.
+        colours = colours_of_names(found.quality.labels, self._workspace.labels)
+        icon = partial(_icon_of, colours)
+        details = self.details.isChecked()
+        self.labels.show_rows(*words.label_rows(found.quality.labels, part, details=details), icon)
+
+    @Slot()
+    def _on_tab(self) -> None:
+        self.details.setVisible(self.tabs.currentWidget() is self.labels)
+
+    @Slot()
+    def _show_result(self) -> None:
+        """Show the result with its basis, and that another is on its way where that takes a while."""
+        found, part = self.found, self.part
+        if found is None or part is None or not part.models or self._navigation.blind:
+            return
+        rows, late = words.basis(part), self._stale and self.looking.wait > _LATE_MS
+        self.bar.show_result(
+            words.result(part),
+            f"{words.LATE} {rows}" if late else rows,
+            words.caveats(found.quality, part, multi_label=found.multi_label),
+        )
 
     def _why_empty(self, part: Part | None) -> str:
         if self._workspace.project is None:
             return ""
         if not self._workspace.labels:
-            return "No labels yet: type them at the left, then press Score."
+            return words.NO_LABELS
         if self._navigation.blind:
-            return BLIND_AUDIT if self._audit.shown else BLIND
+            return words.BLIND_AUDIT if self._audit.shown else words.BLIND
         if self._scorer.job is not None and self.found is None:
-            return "The rows are being scored. What the models are worth is measured afterwards."
+            return words.SCORING
         if not self._workspace.runs:
-            return "Nothing is scored yet: press Score, then decide some rows to see how good the models are."
+            return words.NOT_SCORED
         if self.found is None:
-            return "Measuring…"
+            return words.EVALUATING
         if part is None:
-            return (
-                "Nothing is decided yet. Draw an audit sample and decide its rows: a few hundred of them say "
-                "how good the models are on the whole table."
-            )
-        return nothing_measured(self.found.quality, part)
+            return words.NOT_LABELLED
+        return words.nothing_measured(self.found.quality, part)
 
     @Slot()
     def _show_audit(self) -> None:
@@ -330,21 +338,25 @@ class EvaluatePanel(QWidget):
         if self.found is None or part is None or not 0 <= row < len(part.models):
             return
         self.confusions.show_part(self.found.quality.labels, part, row)
-        several = len(part.models) > 1
-        name = f"Confusions of {model_name(part.models[row].alias)}" if several else "Confusions"
-        self.tabs.setTabText(1, name)
+        if len(part.models) > 1:
+            model = words.model_name(part.models[row].alias)
+            self.tabs.setTabText(1, _("Confusion matrix: {model}", model=model))
+        else:
+            self.tabs.setTabText(1, _("Confusion matrix"))
 
     @Slot()
     def _show_charts(self) -> None:
         part = self.part
         if part is None or not part.models:
             return
-        covered = coverage(part, self._workspace.threshold)
+        covered = words.coverage(part, self._workspace.threshold)
         assert self.found is not None
-        said = (notes(self.found.quality, part), comparisons(part), covered)
-        self.summary.setText("\n".join(line for line in said if line))
-        named = [(model_name(model.alias), model) for model in part.models]
-        self.charts.show_quality(named, calibration(part), covered)
+        lines = (covered, words.comparisons(part), words.missing(self.found.quality))
+        self.summary.setText("\n".join(line for line in lines if line))
+        self.summary.setToolTip(words.unfitting(part))
+        named = [(words.model_name(model.alias), model) for model in part.models]
+        described = "\n".join(line for line in (covered, words.unfitting(part)) if line)
+        self.charts.show_quality(named, words.calibration(part), described)
 
     # --- choosing ------------------------------------------------------------------------------------------
 
@@ -370,8 +382,13 @@ class EvaluatePanel(QWidget):
             self._navigation.show_ids(ids, name=CONFUSIONS)
 
     @Slot()
+    def _leave_sample(self) -> None:
+        """Show all rows again; the sample can be continued later."""
+        self._navigation.set_query(without_filters(self._navigation.query))
+
+    @Slot()
     def ask_sample(self) -> None:
-        """Offer to draw the random sample, or more rows for it."""
+        """Offer to draw the audit sample, or more rows for it."""
         if not self._workspace.refuses_edit():
             open_dialog(AuditDialog(self._workspace, self._audit, self.window()))
 
@@ -385,9 +402,15 @@ class EvaluatePanel(QWidget):
         shown = self.labels.figures.tsv()
         if page in (self.confusions, self.doubts):
             shown = page.tsv()
-        said = " ".join(f"{self.bar.basis.text()} {notes(self.found.quality, part)}".split())
-        QGuiApplication.clipboard().setText(f"{said}\n{self.models.figures.tsv()}\n{shown}")
-        self._messages.tell("The figures were copied.")
+        quality = self.found.quality
+        notes = (
+            self.bar.basis.text(),
+            words.caveats(quality, part, multi_label=self.found.multi_label),
+            words.missing(quality),
+        )
+        line = " ".join(" ".join(notes).split())
+        QGuiApplication.clipboard().setText(f"{line}\n{self.models.figures.tsv()}\n{shown}")
+        self._messages.tell(_("The figures were copied."))
 
 
 def _icon_of(colours: Sequence[str], number: int) -> QIcon:

@@ -1,15 +1,15 @@
-"""What the panel Evaluate says: names, sentences, and the rows of its tables."""
+"""The words of the panel Evaluate: names, sentences, and the rows of its tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.rows_text import alias_title
 from sce_desktop.controllers.scoring import MAIN_ALIAS
-from sce_desktop.controllers.words import ACCURACY, ECE, F1, INTERVAL, MACRO_F1, PRECISION, RECALL
-from sce_desktop.core.text import exact_share_text, interval_text, share_text
+from sce_desktop.controllers.words import ACCURACY, F1, INTERVAL, MACRO_F1, PRECISION, RECALL
+from sce_desktop.core.i18n import _, ngettext, number, percent
+from sce_desktop.core.text import interval_text, share_text
 from sce_desktop.tasks.evaluation.evidence import NOT_LOOKED_AT, Source
 from sce_desktop.ui.kit.figures_table import Heading, Kind, Value
 
@@ -18,169 +18,282 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.quality import LeftOut, Part, Quality
 
 SOURCES = {
-    Source.GOLD: "Gold labels",
-    Source.AUDIT: "Audit sample",
-    Source.HAND: "Your labels",
-    Source.BULK: "Accepted predictions",
-    Source.TOGETHER: "Labelled in bulk",
-    Source.IMPORTED: "Imported labels",
+    Source.GOLD: _("Gold labels"),
+    Source.AUDIT: _("Audit sample"),
+    Source.HAND: _("Your labels"),
+    Source.BULK: _("Accepted predictions"),
+    Source.TOGETHER: _("Labelled in bulk"),
+    Source.IMPORTED: _("Imported labels"),
 }
-BLIND = "You decide blindly: what the models are worth is shown again when Blind mode is off."
-BLIND_AUDIT = (
-    "You decide blindly: what the models are worth is shown when you are through the sample, or leave it."
+BLIND = _("Model results are hidden in blind mode.")
+BLIND_AUDIT = _("Model results are hidden in blind mode. They appear when you finish or leave the sample.")
+NO_LABELS = _("No labels yet: add labels, then press Score.")
+SCORING = _("The rows are being scored. Results follow when scoring ends.")
+NOT_SCORED = _("Nothing is scored yet: press Score, then label some rows to evaluate the models.")
+EVALUATING = _("Evaluating…")
+NOT_LABELLED = _(
+    "Nothing is labelled yet. Draw an audit sample and label its rows: a few hundred show how good the "
+    "models are on all rows."
 )
-_ALONE = 3  # models beside each other with all their figures of a label; of more F1 alone is shown
+LATE = _("Updating after your last changes.")
+ECE_NAME = _("ECE")
+ECE_TIP = _("Calibration error (ECE), adaptive: 15 bins of equally many rows. 0 is best.")
+_EXACT_FROM = 100  # rows: of fewer a decimal would claim more than they show
 
 
 def model_name(alias: str) -> str:
-    """What a model is called."""
+    """Return the name of a model."""
     return "SCE" if alias == MAIN_ALIAS else alias_title(alias)
 
 
-def basis(quality: Quality, part: Part, *, multi_label: bool) -> str:
-    """Say which rows the figures rest on, and what that is worth."""
-    kind = "gold" if part.source is Source.GOLD else "decided"
-    said = f"On {part.rows:,} of {part.decided:,} {kind} rows"
-    left = []
+def digits(part: Part) -> int:
+    """Return how many decimals the percentages of ``part`` have."""
+    return 1 if part.rows >= _EXACT_FROM else 0
+
+
+def result(part: Part) -> str:
+    """Return what matters most: the accuracy of the first model, beside that of the next."""
+    first, exact = part.models[0], digits(part)
+    shown = _(
+        "{model} {accuracy} ({interval})",
+        model=model_name(first.alias),
+        accuracy=percent(first.measures.accuracy, exact),
+        interval=interval_text(first.measures.accuracy_interval, exact),
+    )
+    if len(part.models) < 2:
+        return shown
+    other = part.models[1]
+    return _(
+        "{result} vs. {model} {accuracy}",
+        result=shown,
+        model=model_name(other.alias),
+        accuracy=percent(other.measures.accuracy, exact),
+    )
+
+
+def basis(part: Part) -> str:
+    """Return which rows the figures are from: their number and one clause."""
+    rows = number(part.rows)
+    if part.source is Source.GOLD:
+        return ngettext(
+            "{rows} of {count} row with a gold label.",
+            "{rows} of {count} rows with gold labels.",
+            part.decided,
+            rows=rows,
+        )
+    if part.source is Source.AUDIT:
+        return ngettext(
+            "{rows} of {count} labelled row of a random sample.",
+            "{rows} of {count} labelled rows of a random sample.",
+            part.decided,
+            rows=rows,
+        )
+    return ngettext(
+        "{rows} of {count} labelled row, not a random sample.",
+        "{rows} of {count} labelled rows, not a random sample.",
+        part.decided,
+        rows=rows,
+    )
+
+
+def caveats(quality: Quality, part: Part, *, multi_label: bool) -> str:
+    """Return what the figures apply to and which rows they exclude, a sentence a line."""
+    lines = [part.worth] if part.worth else []
     if part.learned:
-        left.append(f"{part.learned:,} that {quality.learned_by} learned from")
+        lines.append(
+            ngettext(
+                "Excluded: {count} row that {version} was trained on.",
+                "Excluded: {count} rows that {version} was trained on.",
+                part.learned,
+                version=quality.learned_by,
+            )
+        )
     if part.none:
-        left.append(f"{part.none:,} with none of these labels")
+        lines.append(
+            ngettext(
+                "Excluded from accuracy: {count} row labelled “None of these”.",
+                "Excluded from accuracy: {count} rows labelled “None of these”.",
+                part.none,
+            )
+        )
     if part.unknown:
-        left.append(f"{part.unknown:,} whose right answer is no label here")
+        lines.append(
+            ngettext(
+                "Excluded: {count} row whose gold label is not in your labels.",
+                "Excluded: {count} rows whose gold labels are not in your labels.",
+                part.unknown,
+            )
+        )
     if other := part.decided - part.rows - part.none - part.learned - part.unknown:
-        left.append(f"{other:,} without a score")
-    said += f" (without {', '.join(left)}). " if left else ". "
+        lines.append(
+            ngettext(
+                "Excluded: {count} row without a score.", "Excluded: {count} rows without scores.", other
+            )
+        )
     if quality.whole_table:
-        said += f"{model_name(MAIN_ALIAS)} counts in the table's other rows. "
+        lines.append(_("{model} predicts rows jointly (transductive).", model=model_name(MAIN_ALIAS)))
     if multi_label:
-        said += "Of several labels a row, a model is right if it puts one of them first. "
-    return said + part.worth
+        lines.append(_("Multi-label: a prediction is correct if it is one of the row's labels."))
+    return "\n".join((*lines, *part.notes, *(line for line in (unfitting(part),) if line)))
+
+
+def unfitting(part: Part) -> str:
+    """Say that coverage counts rows that no label fits as wrong; empty if there are none."""
+    if not part.models or not (count := part.models[0].curve[0].rows - part.rows):
+        return ""
+    return ngettext(
+        "Coverage counts {count} row labelled “None of these” as wrong.",
+        "Coverage counts {count} rows labelled “None of these” as wrong.",
+        count,
+    )
 
 
 def whose(part: Part) -> str:
-    """Say whose labels the models are measured against."""
-    return f"Gold: {part.gold}" if part.source is Source.GOLD else "Your label"
+    """Return whose labels the models are compared with."""
+    return _("Gold: {source}", source=part.gold) if part.source is Source.GOLD else _("Your label")
 
 
-def notes(quality: Quality, part: Part) -> str:
-    """Say what else the figures leave out, a line each."""
-    return "\n".join((*part.notes, *map(_missing, quality.left_out)))
+def missing(quality: Quality) -> str:
+    """Return which models are not evaluated, a line each."""
+    return "\n".join(map(_missing, quality.left_out))
 
 
 def _missing(model: LeftOut) -> str:
-    return (
-        f"{model_name(model.alias)} is not measured: it has scored {model.scored:,} of the {model.rows:,} "
-        "rows that SCE has."
+    return _(
+        "{model} is not evaluated: only {scored} of {rows} rows are scored.",
+        model=model_name(model.alias),
+        scored=number(model.scored),
+        rows=number(model.rows),
     )
 
 
 def nothing_measured(quality: Quality, part: Part) -> str:
-    """Say why nothing is measured on the rows of ``part``."""
+    """Say why nothing is evaluated on the rows of ``part``."""
+    named = _(
+        "{source}: {rows}.",
+        source=SOURCES[part.source],
+        rows=ngettext("{count} row", "{count} rows", part.decided),
+    )
     if part.source in NOT_LOOKED_AT:
-        return f"{SOURCES[part.source]}: {rows(part.decided)}. {part.worth}"
-    if part.learned:
-        name = quality.learned_by
-        others = " The others have no label or no score." if part.learned < part.decided else ""
-        kind, more = ("gold", "other") if part.source is Source.GOLD else ("decided", "more")
-        return (
-            f"{SOURCES[part.source]}: {name} learned from {part.learned:,} of {part.decided:,} {kind} "
-            f"rows, which say nothing of how good it is on others.{others} Draw an audit sample, or "
-            f"decide {more} rows, to measure it."
-        )
-    said = "" if part.source is Source.GOLD else " decided"
-    return f"{SOURCES[part.source]}: {rows(part.decided)}{said}, but none with both a label and a score."
+        return f"{named} {part.worth}"
+    if not part.learned:
+        return f"{named} {_('None has both a label and a score.')}"
+    trained = ngettext(
+        "{version} was trained on {count} of them, so they cannot evaluate it.",
+        "{version} was trained on {count} of them, so they cannot evaluate it.",
+        part.learned,
+        version=quality.learned_by,
+    )
+    others = _("The others have no label or no score.") if part.learned < part.decided else ""
+    action = _("Draw an audit sample, or label other rows.")
+    return " ".join(filter(None, (named, trained, others, action)))
 
 
 def audit_progress(state: AuditState) -> str:
-    """Say how far the random sample has come."""
-    said = f"{state.decided:,} of {len(state.row_ids):,} decided"
-    return said + (f", {state.skipped:,} skipped" if state.skipped else "")
+    """Return the progress of the audit sample: "12 of 163 labelled"."""
+    done = _("{labelled} of {rows} labelled", labelled=number(state.decided), rows=number(len(state.row_ids)))
+    if not state.skipped:
+        return done
+    return _("{done}, {skipped} skipped", done=done, skipped=number(state.skipped))
 
 
 def model_rows(part: Part) -> tuple[Sequence[Heading], list[tuple[Value, ...]]]:
-    """The models side by side."""
+    """Return headings and cells of the models side by side."""
+    exact = digits(part)
     headings = (
-        Heading("Model", Kind.NAME, 0),
-        Heading(ACCURACY.name, width=76, tip=ACCURACY.tip),
+        Heading(_("Model"), Kind.NAME, 0),
+        Heading(ACCURACY.name, width=76, tip=ACCURACY.tip, digits=exact),
         Heading(INTERVAL.name, Kind.NAME, 116, INTERVAL.tip),
-        Heading(MACRO_F1.name, width=74, tip=MACRO_F1.tip),
-        Heading(ECE.name, width=58, tip=ECE.tip),
+        Heading(MACRO_F1.name, width=74, tip=MACRO_F1.tip, digits=exact),
+        Heading(ECE_NAME, width=58, tip=f"{ECE_TIP}\n{calibration(part)}", digits=exact),
     )
     found: list[tuple[Value, ...]] = []
     for model in part.models:
         measures = model.measures
-        interval = interval_text(measures.accuracy_interval)
+        interval = interval_text(measures.accuracy_interval, exact)
         found.append((model_name(model.alias), measures.accuracy, interval, measures.macro_f1, measures.ece))
     return headings, found
 
 
 def comparisons(part: Part) -> str:
-    """Compare the first model with each of the others, in plain words."""
-    first = model_name(part.models[0].alias)
-    said = []
-    for model in part.models:
-        if model.behind is not None:
-            said.append(f"{first} vs. {model_name(model.alias)}: {model.behind.points}")
-    return "\n".join(said)
+    """Compare the first model with each of the others, a line each."""
+    return "\n".join(
+        _(
+            "{first} vs. {other}: {points}",
+            first=model_name(part.models[0].alias),
+            other=model_name(model.alias),
+            points=model.behind.points,
+        )
+        for model in part.models
+        if model.behind is not None
+    )
 
 
 def calibration(part: Part) -> str:
-    """Say how far each model's confidence is from how often it is right."""
-    told = (f"{model_name(model.alias)} {exact_share_text(model.measures.ece)}" for model in part.models)
-    return f"Expected calibration error: {', '.join(told)}."
+    """Return each model's calibration error, over bins of equally many rows and of equal width."""
+    exact = digits(part)
+    return "\n".join(
+        _(
+            "{model} calibration error (ECE): {adaptive} (adaptive), {width} (equal-width bins)",
+            model=model_name(model.alias),
+            adaptive=percent(model.measures.ece, exact),
+            width=percent(model.width_ece, exact),
+        )
+        for model in part.models
+    )
 
 
 def coverage(part: Part, threshold: float) -> str:
-    """Say how often the first model is right if it answers all, and if it answers from ``threshold`` up.
+    """Return how often the first model is correct: on all rows, and from ``threshold`` up; a line each.
 
-    Without a threshold (0) it is the one at which it answers about half of the rows. Rows that no label
-    fits are among these and not among those of the accuracy, so the two differ: it is said by what.
+    Without a threshold (0) it is the one that covers about half of the rows. Rows that no label fits are
+    counted here and not in the accuracy, so that the two may differ (`unfitting`).
     """
-    model = part.models[0]
+    model, exact = part.models[0], digits(part)
     half = min(model.curve, key=lambda point: abs(point.coverage - 0.5))
-    said = []
+    lines = []
     for point in (model.curve[0], model.curve[round(100 * threshold)] if threshold > 0 else half):
-        if point.precision is not None:
-            which = "all rows" if point.threshold == 0 else f"{share_text(point.coverage)} of them"
-            sure = "" if point.threshold == 0 else f", those from {share_text(point.threshold)} confidence up"
-            said.append(f"answering {which}{sure}, it is right in {exact_share_text(point.precision)}")
-    if not said:
-        return ""
-    told = f"{model_name(model.alias)}: {'; '.join(said)}."
-    if unfitting := model.curve[0].rows - part.rows:
-        accuracy = exact_share_text(model.measures.accuracy)
-        count, are = ("counts", "is") if unfitting == 1 else ("count", "are")
-        told += (
-            f" Letting it answer gives a label to rows that none fits, too: {rows(unfitting)} decided as "
-            f"“none of these” {count} as wrong here, and {are} not in the accuracy of {accuracy}."
-        )
-    return told
+        if point.precision is None:
+            continue
+        correct = percent(point.precision, exact)
+        if point.threshold == 0:
+            lines.append(_("{coverage} coverage: {correct} correct", coverage=percent(1), correct=correct))
+        else:
+            lines.append(
+                _(
+                    "{coverage} coverage (confidence ≥ {threshold}): {correct} correct",
+                    coverage=share_text(point.coverage),
+                    threshold=share_text(point.threshold),
+                    correct=correct,
+                )
+            )
+    return "\n".join(dict.fromkeys(lines))
 
 
-def label_rows(names: Sequence[str], part: Part) -> tuple[tuple[Heading, ...], list[tuple[Value, ...]]]:
-    """Every label with its figures by every model.
+def label_rows(
+    names: Sequence[str], part: Part, *, details: bool = False
+) -> tuple[tuple[Heading, ...], list[tuple[Value, ...]]]:
+    """Return headings and cells of every label: its F1 by every model, with ``details`` precision and recall.
 
-    Without answers there is no precision, without rows no recall, and without either no F1: macro-F1 is the
-    mean of those that are shown.
+    Without predictions there is no precision, without rows no recall, and without either no F1: macro-F1 is
+    the mean of those that are shown.
     """
-    several = len(part.models) > 1
-    all_figures = len(part.models) <= _ALONE
-    headings = [Heading("Label", Kind.NAME, 0), Heading("Rows", Kind.COUNT, 60)]
+    several, exact = len(part.models) > 1, digits(part)
+    headings = [Heading(_("Label"), Kind.NAME, 0), Heading(_("Rows"), Kind.COUNT, 60)]
     for model in part.models:
         above = model_name(model.alias) if several else ""
-        if all_figures:
+        if details:
             headings += [
-                Heading("Precision", width=86, tip=PRECISION, above=above),
-                Heading("Recall", width=76, tip=RECALL, above=above),
+                Heading(_("Precision"), width=86, tip=PRECISION, above=above, digits=exact),
+                Heading(_("Recall"), width=76, tip=RECALL, above=above, digits=exact),
             ]
-        headings.append(Heading("F1", width=76, tip=F1, above=above))
+        headings.append(Heading(_("F1"), width=76, tip=F1, above=above, digits=exact))
     found: list[tuple[Value, ...]] = []
     for place, name in enumerate(names):
         values: list[Value] = [name, part.models[0].measures.labels[place].rows]
         for model in part.models:
             one = model.measures.labels[place]
-            if all_figures:
+            if details:
                 values += [one.precision if one.predicted else None, one.recall if one.rows else None]
             values.append(one.f1 if one.counted else None)
         found.append(tuple(values))

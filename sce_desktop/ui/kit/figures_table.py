@@ -12,7 +12,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sce_desktop.controllers.rows_text import NOT_YET
-from sce_desktop.core.text import exact_share_text
+from sce_desktop.core.i18n import number as format_number
+from sce_desktop.core.i18n import percent
 from sce_desktop.tasks.tables.pasting import as_tsv
 from sce_desktop.ui.kit.theme import px
 
@@ -39,6 +40,7 @@ class Heading:
     width: int = 76
     tip: str = ""
     above: str = ""  # whose figure it is, where several have one: a line of its own
+    digits: int = 1  # decimals of a share
 
     @property
     def name(self) -> str:
@@ -115,7 +117,7 @@ class FiguresModel(QAbstractTableModel):
         """The text of a cell; the icon of a row."""
         number, heading = self._order[index.row()], self.headings[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return _text(self.rows[number][index.column()], heading.kind)
+            return _text(self.rows[number][index.column()], heading)
         if role == Qt.ItemDataRole.ToolTipRole and heading.kind is Kind.NAME:
             return str(self.rows[number][index.column()] or "")
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -197,12 +199,12 @@ def _key(value: Value) -> Any:
     return value.casefold() if isinstance(value, str) else value
 
 
-def _text(value: Value, kind: Kind) -> str:
+def _text(value: Value, heading: Heading) -> str:
     if value is None:
         return NOT_YET
     if isinstance(value, str):
         return " ".join(value.split())
-    return f"{value:,}" if kind is Kind.COUNT else exact_share_text(value)
+    return format_number(value) if heading.kind is Kind.COUNT else percent(value, heading.digits)
 
 
 def _side(heading: Heading) -> Qt.AlignmentFlag:

@@ -34,7 +34,7 @@ from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.work import free_path
 from sce_desktop.core.choices import Counts
-from sce_desktop.ui.evaluate.coder_dialog import CoderDialog
+from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
@@ -256,7 +256,7 @@ class MainWindow(QMainWindow):
 
     def _show_coder(self, path: Path) -> None:
         open_dialog(
-            CoderDialog(
+            AnnotatorDialog(
                 self._controllers.workspace,
                 self._controllers.navigation,
                 self._controllers.projects,

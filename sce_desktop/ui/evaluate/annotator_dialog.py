@@ -1,4 +1,4 @@
-"""Another person's answers: a file, a key that both sides have, and the column with the labels."""
+"""Another annotator's labels: a file, a key that both sides have, and the column with the labels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Coder
+from sce_desktop.core.i18n import _
 from sce_desktop.core.tables import TablePreview
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.fields import ComboBox
@@ -26,8 +27,8 @@ from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 
 
-class CoderDialog(ProjectDialog):
-    """OK adds the answers beside the user's own; then the rows on which both differ are shown."""
+class AnnotatorDialog(ProjectDialog):
+    """OK adds the labels beside the user's own; then the rows on which both differ are shown."""
 
     def __init__(
         self,
@@ -38,7 +39,7 @@ class CoderDialog(ProjectDialog):
         path: Path,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(workspace, "Answers of another person", parent)
+        super().__init__(workspace, _("Import another annotator's labels"), parent)
         self._messages = messages
         self._navigation = navigation
         self._path = path
@@ -48,17 +49,19 @@ class CoderDialog(ProjectDialog):
         self.our_key.addItems(columns)
         form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_M))
-        for words, field in (
-            ("Name", self.name),
-            ("Key in this project", self.our_key),
-            ("Key in the file", self.their_key),
-            ("Labels in the file", self.their_label),
+        for name, field in (
+            (_("Name"), self.name),
+            (_("Key in project"), self.our_key),
+            (_("Key in file"), self.their_key),
+            (_("Labels in file"), self.their_label),
         ):
-            field.setAccessibleName(words)
-            form.addRow(words, field)
+            field.setAccessibleName(name)
+            form.addRow(name, field)
         hint = QLabel(
-            "The key tells which row of the file is which row here: an id, or the text itself. "
-            "Your own answers stay as they are.",
+            _(
+                "The key (an ID or the text) matches rows of the file to rows here. "
+                "Your labels do not change."
+            ),
             wordWrap=True,
         )
         set_role(hint, "muted")
@@ -97,7 +100,7 @@ class CoderDialog(ProjectDialog):
         self.setEnabled(True)
 
     def accept(self) -> None:
-        """Join and keep the answers; stay open with a sentence if that fails."""
+        """Join and keep the labels; stay open with a sentence if that fails."""
         if self._workspace.project is None or self._workspace.refuses_edit():
             return
         self.setEnabled(False)
@@ -111,7 +114,7 @@ class CoderDialog(ProjectDialog):
                 self.their_key.currentIndex(),
                 self.their_label.currentIndex(),
             ),
-            title=f"Reading {self._path.name}",
+            title=_("Reading {file}", file=self._path.name),
             tell_failure=False,
         )
         job.finished.connect(self._on_added)

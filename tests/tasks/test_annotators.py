@@ -11,7 +11,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.coders import agreements, column_as_coder, import_coder
+from sce_desktop.tasks.evaluation.annotators import agreements, column_as_annotator, import_annotator
 from sce_desktop.tasks.tables.export import export_table
 from tests.tasks.fakes import StoppingProgress
 
@@ -35,10 +35,10 @@ def write(path: Path, *lines: str) -> Path:
 def test_answers_find_their_rows_by_key(project: Project, tmp_path: Path) -> None:
     table = write(tmp_path / "ann.csv", "id,said", "B,Other", "a_1/é,New", "Z,Other", "A_1/é,", ",Other")
     progress = SilentProgress()
-    found = import_coder(project, table, "id", "said", "Ann", progress, own_key="ref")
+    found = import_annotator(project, table, "id", "said", "Ann", progress, own_key="ref")
     assert (found.coder.name, found.coder.source, found.coder.rows) == ("Ann", "ann.csv", 2)
     assert (found.unknown, found.repeated) == (2, 0)
-    assert "has: 2" in progress.warnings[0]
+    assert progress.warnings[0].startswith("2 keys were excluded: no row")
     assert project.coder_answers(found.coder.id) == {2: {"New"}, 3: {2}}
     assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [3]
     assert project.undo_text() == "Add answers of Ann"
@@ -47,24 +47,24 @@ def test_answers_find_their_rows_by_key(project: Project, tmp_path: Path) -> Non
 def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp_path: Path) -> None:  # B10
     progress = SilentProgress()
     twice = write(tmp_path / "twice.csv", "ref,said", "B,Other", "B,Billing", "A_1/é,Other")
-    found = import_coder(project, twice, "ref", "said", "Ann", progress)
+    found = import_annotator(project, twice, "ref", "said", "Ann", progress)
     assert (found.unknown, found.repeated) == (0, 1)
-    assert "more than once: 1" in progress.warnings[0]
+    assert progress.warnings[0] == "1 key was excluded: it occurs more than once."
     assert project.coder_answers(found.coder.id) == {1: {2}}
     table = write(tmp_path / "gold.csv", "gold,said", "Other,Other", "Billing,Other")
-    found = import_coder(project, table, 0, 1, "Bob", progress, own_key=2)
+    found = import_annotator(project, table, 0, 1, "Bob", progress, own_key=2)
     assert found.repeated == 1
     assert project.coder_answers(found.coder.id) == {1: {2}}
 
 
 def test_what_fits_nothing_is_told(project: Project, tmp_path: Path) -> None:
     table = write(tmp_path / "ann.csv", "ref,said", "Z,Other")
-    with pytest.raises(UserError, match="No row of the table has a key"):
-        import_coder(project, table, "ref", "said", "Ann", SilentProgress())
+    with pytest.raises(UserError, match="No key in the file matches a row"):
+        import_annotator(project, table, "ref", "said", "Ann", SilentProgress())
     with pytest.raises(UserError, match=r"no column “Said”\. Did you mean “said”"):
-        import_coder(project, table, "ref", "Said", "Ann", SilentProgress())
+        import_annotator(project, table, "ref", "Said", "Ann", SilentProgress())
     with pytest.raises(Cancelled):
-        import_coder(project, table, "ref", "said", "Ann", StoppingProgress(1))
+        import_annotator(project, table, "ref", "said", "Ann", StoppingProgress(1))
     assert project.coders() == ()
 
 
@@ -82,7 +82,7 @@ def test_export_of_another_person_brings_all_answers(
         hers.decide([3], Decision.LABEL, [1, 2] if multi_label else [1])
         export_table(hers, tmp_path / "hers.csv", progress=SilentProgress())
     project.set_labels(label_set.labels, multi_label=multi_label)
-    found = import_coder(project, tmp_path / "hers.csv", "ref", "label", "Her", SilentProgress())
+    found = import_annotator(project, tmp_path / "hers.csv", "ref", "label", "Her", SilentProgress())
     answers = project.coder_answers(found.coder.id)
     assert answers == {1: frozenset(), 3: frozenset({1, 2} if multi_label else {2})}
 
@@ -91,20 +91,20 @@ def test_several_answers_are_a_json_list_where_several_may_fit(project: Project,
     label_set = project.label_set()
     assert label_set is not None
     table = write(tmp_path / "ann.csv", "ref;said", 'B;["Other", "Billing"]', "A_1/é;[", "a_1/é;[]")
-    one = import_coder(project, table, "ref", "said", "Ann", SilentProgress())
+    one = import_annotator(project, table, "ref", "said", "Ann", SilentProgress())
     assert project.coder_answers(one.coder.id)[3] == {'["Other", "Billing"]'}
     project.set_labels(label_set.labels, multi_label=True)
-    several = import_coder(project, table, "ref", "said", "Bob", SilentProgress())
+    several = import_annotator(project, table, "ref", "said", "Bob", SilentProgress())
     assert project.coder_answers(several.coder.id) == {2: frozenset(), 3: {1, 2}}
 
 
 def test_column_of_right_answers(project: Project) -> None:
-    coder = column_as_coder(project, "gold", SilentProgress())
+    coder = column_as_annotator(project, "gold", SilentProgress())
     assert (coder.name, coder.source) == ("gold", "column gold")
     assert project.coder_answers(coder.id) == {1: {1}, 3: {2}, 4: {2}}
     assert project.annotations([4]) == {}
     with pytest.raises(UserError, match="already"):
-        column_as_coder(project, "gold", SilentProgress())
+        column_as_annotator(project, "gold", SilentProgress())
 
 
 def test_agreement_with_the_user_in_figures_and_words(project: Project, tmp_path: Path) -> None:
@@ -114,13 +114,13 @@ def test_agreement_with_the_user_in_figures_and_words(project: Project, tmp_path
     table = write(
         tmp_path / "ann.csv", "text,said", "one,Billing", "two,Billing", "three,Billing", "four,Strange"
     )
-    coder = import_coder(project, table, "text", "said", "Ann", SilentProgress()).coder
+    coder = import_annotator(project, table, "text", "said", "Ann", SilentProgress()).coder
     (found,) = agreements(project, SilentProgress())
     assert found.coder == coder
     assert (found.agreement.rows, found.agreement.same) == (4, 0.5)
     assert found.agreement.kappa == pytest.approx(cohen_kappa_score([0, 1, 0, 2], [0, 0, 0, 3]))
     assert found.unknown == {"Strange": 1}
-    assert found.sentence.startswith("You and Ann agree on 50 % of 4 rows that both decided (Cohen's kappa ")
+    assert found.sentence.startswith("You and Ann agree on 50% of 4 rows. Cohen's kappa ")
     assert project.said_of(2) == [("Ann", {1})]
     assert project.said_of(4) == [("Ann", {"Strange"})]
     project.remove_coder(coder.id)
@@ -136,15 +136,15 @@ def test_agreement_is_of_rows_decided_by_hand_and_others_are_measured_apart(proj
     assert (found.agreement.rows, found.agreement.same) == (1, 0.0)
     apart = {origin: (one.rows, one.same) for origin, one in found.apart.items()}
     assert apart == {Origin.BULK: (2, 1.0), Origin.IMPORTED: (1, 0.0)}
-    assert found.sentence.startswith("You, by hand, and gold agree on 0 % of 1 row that both decided")
-    assert "You, accepted in bulk, and gold agree on 100 % of 2 rows that both decided" in found.sentence
+    assert found.sentence.startswith("You and gold agree on 0% of 1 row.")
+    assert "Your labels in bulk and gold agree on 100% of 2 rows." in found.sentence
     assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [1, 4]
     project.decide([2, 3, 4], Decision.SKIPPED, origin=Origin.BULK)
     (found,) = agreements(project, SilentProgress())
     assert found.apart == {}
     project.clear_decision([1])
     (found,) = agreements(project, SilentProgress())
-    assert found.sentence == "You and gold have decided no row both."
+    assert found.sentence == "You and gold have labelled no row in common."
 
 
 def test_damaged_lists_are_no_answer_and_told(project: Project, tmp_path: Path) -> None:
@@ -157,6 +157,6 @@ def test_damaged_lists_are_no_answer_and_told(project: Project, tmp_path: Path) 
         tmp_path / "ann.tsv", "ref\tsaid", *(f"{key}\t{cell}" for key, cell in zip(keys, cells, strict=True))
     )
     progress = SilentProgress()
-    found = import_coder(project, table, "ref", "said", "Ann", progress)
+    found = import_annotator(project, table, "ref", "said", "Ann", progress)
     assert project.coder_answers(found.coder.id) == {1: {2, "New"}, 3: {2}}
     assert any('row 2: “["Other"” is not a list of labels' in told for told in progress.warnings)

@@ -1,4 +1,4 @@
-"""What other people answered, or a column of right answers, beside the user's own annotations."""
+"""Labels by other annotators, or a column of gold labels, beside the user's own annotations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sce_desktop.core.agreement import Agreement, compare_coders
 from sce_desktop.core.annotations import USER, Coder, Decision, Label, Origin
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import N_, _, ngettext, number, percent
 from sce_desktop.core.labels import distinct_labels, label_key
 from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.core.words import plural
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
@@ -32,20 +32,20 @@ from sce_desktop.tasks.tables.columns import (
 )
 
 GOLD = "gold"
-"""The coder whose answers are right by definition."""
+"""The annotator whose labels are right by definition; the name is stored."""
 Answer = str | Sequence[str] | None  # a label, several, or none of these
 
 
 @dataclass(frozen=True, slots=True)
-class CoderImport:
-    """What an import of a coder's answers brought."""
+class AnnotatorImport:
+    """The result of importing an annotator's labels."""
 
     coder: Coder
     unknown: int  # keys of the table that no row of the project has
-    repeated: int  # keys that several rows of the project, or of the table, have: they are left out
+    repeated: int  # keys that several rows of the project, or of the table, have: they are excluded
 
 
-def import_coder(
+def import_annotator(
     project: Project,
     table: Path,
     key_column: str | int,
@@ -55,8 +55,8 @@ def import_coder(
     *,
     own_key: str | int | None = None,
     options: TableOptions | None = None,
-) -> CoderImport:
-    """Keep the answers in a table as those of another coder, by rows with the same key.
+) -> AnnotatorImport:
+    """Keep the labels in a table as those of another annotator, by rows with the same key.
 
     Where the table is an export of ours and ``label_column`` its column of labels, "none of these" and
     several labels come along; else a blank cell is no answer, and several labels are a JSON list.
@@ -66,8 +66,8 @@ def import_coder(
         table: The other person's file.
         key_column: Header or place of its column that says which row is meant.
         label_column: Header or place of its column of labels.
-        name: Of the coder.
-        progress: Told of rows; keys that are left out are a warning.
+        name: Of the annotator.
+        progress: Of rows; keys that are excluded are a warning.
         own_key: Header or place of the project's column of keys, None: headed as ``key_column``.
         options: How to read the table.
 
@@ -88,10 +88,10 @@ def import_coder(
     read = 0
     for batch in opened.batches(progress=progress):
         progress.check()
-        for number, cells in enumerate(batch, start=read + 1):
+        for row, cells in enumerate(batch, start=read + 1):
             said = carried.read(cells)
             if said.decision not in (None, Decision.SKIPPED):
-                theirs.setdefault(cells[key_at] or "", []).append((number, said.names))
+                theirs.setdefault(cells[key_at] or "", []).append((row, said.names))
         read += len(batch)
     tell_reading(opened, progress)
     carried.tell_bad_cells(progress)
@@ -119,17 +119,31 @@ def import_coder(
     listed.tell(progress)
     if not answers:
         raise UserError(
-            "No row of the table has a key of this project: choose other columns for the key, on both sides."
+            _("No key in the file matches a row of this project: choose other key columns, on both sides.")
         )
     if unknown:
-        progress.warn(f"Keys that no row of this project has: {unknown:,} (left out).")
+        progress.warn(
+            ngettext(
+                "{count} key was excluded: no row of this project has it.",
+                "{count} keys were excluded: no row of this project has them.",
+                unknown,
+            )
+        )
     if repeated:
-        progress.warn(f"Keys that are there more than once: {repeated:,} (left out).")
-    return CoderImport(project.add_coder(name, table.name, answers), unknown, repeated)
+        progress.warn(
+            ngettext(
+                "{count} key was excluded: it occurs more than once.",
+                "{count} keys were excluded: they occur more than once.",
+                repeated,
+            )
+        )
+    return AnnotatorImport(project.add_coder(name, table.name, answers), unknown, repeated)
 
 
-def column_as_coder(project: Project, column: str | int, progress: Progress, *, name: str = GOLD) -> Coder:
-    """Keep a column of the project itself, by header or place, as a coder's answers; blank cells are none.
+def column_as_annotator(
+    project: Project, column: str | int, progress: Progress, *, name: str = GOLD
+) -> Coder:
+    """Keep a column of the project, by header or place, as an annotator's labels; blank cells are none.
 
     Raises:
         UserError: The column is missing or empty, or the name is taken.
@@ -138,21 +152,26 @@ def column_as_coder(project: Project, column: str | int, progress: Progress, *, 
     (place,) = find_columns(project.columns, [column], progress)
     answers = _answers_of(project, place, progress, several=_may_be_several(project))
     if not answers:
-        raise UserError(f"“{project.columns[place]}” has nothing but empty cells: choose another column.")
+        raise UserError(
+            _("“{column}” has only empty cells: choose another column.", column=project.columns[place])
+        )
     return project.add_coder(name, _source(project.columns[place]), answers)
 
 
 def check_gold(project: Project, column: str) -> None:
-    """Refuse to take ``column`` as gold where the project has gold answers that came from elsewhere.
+    """Refuse to take ``column`` as gold where the project has gold labels that came from elsewhere.
 
     Raises:
         UserError: It has.
     """
-    gold = gold_coder(project)
+    gold = gold_annotator(project)
     if gold is not None and gold.source != _source(column):
         raise UserError(
-            f"This project has gold answers of another origin ({gold.source}): remove them first, under "
-            "Review, Agreement with others, or take the column as your annotations."
+            _(
+                "This project already has gold labels ({source}): remove them first under Review > "
+                "Inter-annotator agreement, or import the column as your annotations.",
+                source=gold.source,
+            )
         )
 
 
@@ -171,7 +190,7 @@ def keep_gold(
         place: Of the column.
         multi_label: Several labels may fit a row.
         lists: Whether a cell may be a JSON list of labels; None: where several labels may fit.
-        progress: Told of rows; a column of empty cells is a warning.
+        progress: Of rows; a column of empty cells is a warning.
 
     Raises:
         UserError: A value cannot be a label.
@@ -180,7 +199,9 @@ def keep_gold(
     several = multi_label or _may_be_several(project)
     answers = _answers_of(project, place, progress, several=several if lists is None else lists)
     if not answers:
-        progress.warn(f"“{project.columns[place]}” has nothing but empty cells: there are no gold answers.")
+        progress.warn(
+            _("“{column}” has only empty cells: no gold labels were imported.", column=project.columns[place])
+        )
         return
     label_set = project.label_set()
     labels: tuple[Label, ...] = label_set.labels if label_set is not None else ()
@@ -189,7 +210,7 @@ def keep_gold(
     tell_alike([*(label.name for label in labels), *names], progress)
     more = [label for label in distinct_labels(names) if label_key(label.name) not in known]
     project.set_labels([*labels, *more], multi_label=several)
-    gold = gold_coder(project)
+    gold = gold_annotator(project)
     source = _source(project.columns[place])
     project.add_coder(GOLD, source, answers, replaces=gold.id if gold is not None else None)
 
@@ -206,8 +227,8 @@ def _answers_of(project: Project, place: int, progress: Progress, *, several: bo
     return {row_id: names or None for row_id, names in named.items() if names is not None}
 
 
-def gold_coder(project: Project) -> Coder | None:
-    """Return who holds the right answers; None: the project has none."""
+def gold_annotator(project: Project) -> Coder | None:
+    """Return who holds the gold labels; None: the project has none."""
     return next((coder for coder in project.coders() if coder.name == GOLD), None)
 
 
@@ -215,15 +236,24 @@ def _source(column: str) -> str:
     return f"column {column}"
 
 
-_HOW = {Origin.HAND: "by hand", Origin.BULK: "accepted in bulk", Origin.IMPORTED: "imported"}
+_AGREE = {
+    Origin.HAND: N_("You and {annotator} agree on {share} of {rows}."),
+    Origin.BULK: N_("Your labels in bulk and {annotator} agree on {share} of {rows}."),
+    Origin.IMPORTED: N_("Imported labels and {annotator} agree on {share} of {rows}."),
+}
+_NOTHING_SHARED = {
+    Origin.HAND: N_("You and {annotator} have labelled no row in common."),
+    Origin.BULK: N_("Your labels in bulk and {annotator} have no row in common."),
+    Origin.IMPORTED: N_("Imported labels and {annotator} have no row in common."),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WithOther:
-    """How far the user and another coder agree; ``unknown``: what is no label here, and how often.
+class WithAnnotator:
+    """How far the user and another annotator agree; ``unknown``: what is not a label here, and how often.
 
-    ``agreement`` is of the rows that the user decided by hand. ``apart``: what was accepted for many rows at
-    once is a model's answer, and what was imported somebody's; they have figures of their own, if they are.
+    ``agreement`` is of the rows that the user labelled by hand. ``apart``: labels in bulk are mostly a
+    model's, and imported ones somebody else's, so each has figures of its own, where there are any.
     """
 
     coder: Coder
@@ -232,34 +262,32 @@ class WithOther:
     apart: dict[Origin, Agreement] = field(default_factory=dict)
 
     @property
-    def lines(self) -> list[tuple[str, Agreement, str]]:
-        """How the user decided (empty: all by hand), the agreement, and that in a sentence; by hand first."""
-        by_hand = _HOW[Origin.HAND] if self.apart else ""
-        found = {by_hand: self.agreement, **{_HOW[origin]: one for origin, one in self.apart.items()}}
-        return [(how, one, self._sentence(how, one)) for how, one in found.items()]
+    def lines(self) -> list[tuple[Origin | None, Agreement, str]]:
+        """How the user labelled (None: all by hand), the agreement, and a sentence; by hand first."""
+        by_hand = Origin.HAND if self.apart else None
+        found: list[tuple[Origin | None, Agreement]] = [(by_hand, self.agreement), *self.apart.items()]
+        return [(how, one, self._sentence(how or Origin.HAND, one)) for how, one in found]
 
     @property
     def sentence(self) -> str:
-        """What there is to say of it."""
-        return " ".join(sentence for _, _, sentence in self.lines)
+        """The agreement in words."""
+        return " ".join(sentence for _how, _agreement, sentence in self.lines)
 
-    def _sentence(self, how: str, found: Agreement) -> str:
-        both = f"You{f', {how},' if how else ''} and {self.coder.name}"
+    def _sentence(self, how: Origin, found: Agreement) -> str:
         if not found.rows:
-            return f"{both} have decided no row both."
-        beyond = [
-            f"{name} {value:.2f}"
-            for name, value in (("Cohen's kappa", found.kappa), ("Krippendorff's alpha", found.alpha))
-            if value is not None
-        ]
-        figures = f" ({', '.join(beyond)})" if beyond else ""
-        same, rows = f"{100 * found.same:.0f} %", plural(found.rows, "row")
-        return f"{both} agree on {same} of {rows} that both decided{figures}."
+            return _(_NOTHING_SHARED[how], annotator=self.coder.name)
+        rows = ngettext("{count} row", "{count} rows", found.rows)
+        parts = [_(_AGREE[how], annotator=self.coder.name, share=percent(found.same), rows=rows)]
+        if found.kappa is not None:
+            parts.append(_("Cohen's kappa {value}.", value=number(found.kappa, 2)))
+        if found.alpha is not None:
+            parts.append(_("Krippendorff's alpha {value}.", value=number(found.alpha, 2)))
+        return " ".join(parts)
 
 
 @one_state
-def agreements(project: Project, progress: Progress) -> list[WithOther]:
-    """Compare every other coder with the user; several labels of a row are one answer.
+def agreements(project: Project, progress: Progress) -> list[WithAnnotator]:
+    """Compare every other annotator with the user; several labels of a row count as one.
 
     Raises:
         Cancelled: The user stopped.
@@ -274,7 +302,7 @@ def agreements(project: Project, progress: Progress) -> list[WithOther]:
         by_hand = figures.pop(Origin.HAND)
         apart = {origin: one for origin, one in figures.items() if one.rows}
         words = Counter(word for said in theirs.values() for word in said if isinstance(word, str))
-        found.append(WithOther(coder, by_hand, dict(words), apart))
+        found.append(WithAnnotator(coder, by_hand, dict(words), apart))
     return found
 
 
