@@ -5,8 +5,6 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 DOCS  := $(VENV)/.docs-$(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
-# Processes that share the tests; 1 runs them one after the other.
-WORKERS ?= 2
 # e.g. make test ARGS="tests/store -k search", make bench ARGS="score"
 ARGS  ?=
 
@@ -22,7 +20,7 @@ run: $(STAMP) ## Open the window; without a display, classify the bundled sample
 
 test: $(STAMP) ## Run the tests, offscreen
 	@tools/system_packages.sh headless virtual-display
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@tools/test.sh $(BIN)/python $(ARGS)
 
 check: $(STAMP) ## Lint, formatting, types, import walls
 	$(BIN)/ruff check .
