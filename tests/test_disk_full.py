@@ -117,7 +117,7 @@ def test_a_project_that_cannot_be_brought_into_one_file_says_so(tmp_path: Path, 
     project.add_rows(["text"], [[(f"{n} " * 1000,) for n in range(500)]], text_columns=[0], source={})
     with (
         no_file_above(500_000),
-        pytest.raises(LeftInLog, match=r"All is saved, but leave p.sce-wal beside it"),
+        pytest.raises(LeftInLog, match=r"Everything is saved, but keep p.sce-wal beside it"),
     ):
         project.close()
     project.close()
@@ -179,7 +179,7 @@ def test_without_room_the_search_index_is_left_for_later(
         assert cli.main(["project", *arguments]) == 0
         told = capsys.readouterr().err
         assert (
-            f"Note: {done}There is too little room for the search index: searching works without it" in told
+            f"Note: {done}There is not enough disk space for the search index. Search still works" in told
         )
         assert "again" not in told
     monkeypatch.undo()
@@ -195,20 +195,20 @@ def test_an_index_that_finds_no_room_does_not_say_to_add_the_rows_again(
     path = str(tmp_path / "p.sce")
 
     def fail(*_: object) -> int:
-        raise UserError("The disk is full: make room, then do this again; what was saved before is safe.")
+        raise UserError("The disk is full: free some space, then try again. Everything saved so far is safe.")
 
     monkeypatch.setattr(search, "_index_some", fail)
     assert cli.main(["project", "create", path, str(table), "--text", "text"]) == 0
     told = capsys.readouterr().err
     assert "The project is made. The search index was not built (The disk is full): searching works" in told
-    assert "do this again" not in told
+    assert "try again" not in told
 
 
 def test_gold_labels_that_find_no_room_do_not_make_one_add_the_rows_again(
     tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise UserError("The disk is full: make room, then do this again; what was saved before is safe.")
+        raise UserError("The disk is full: free some space, then try again. Everything saved so far is safe.")
 
     with Project.create(tmp_path / "p.sce") as project:
         progress = SilentProgress()

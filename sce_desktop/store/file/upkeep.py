@@ -264,7 +264,7 @@ def _check_runs(connection: sa.Connection) -> list[str]:
             problems.append(
                 ngettext(
                     "{count} score of run {run} ({alias}) does not follow from its probabilities.",
-                    "{count} scores of run {run} ({alias}) do not follow from their probabilities.",
+                    "{count} scores of run {run} ({alias}) do not follow from its probabilities.",
                     wrong,
                     run=run.id,
                     alias=run.alias,

@@ -90,9 +90,9 @@ class MapBar(QWidget):
         self.colour.currentIndexChanged.connect(self.colourChosen)
         self.method = ComboBox()
         self.method.setAccessibleName(_("Layout"))
-        self.method.addItem("PCA", "pca")
+        self.method.addItem(_("PCA"), "pca")
         self.method.setItemData(0, _("Principal components: fast"), Qt.ItemDataRole.ToolTipRole)
-        self.method.addItem("UMAP", "umap")
+        self.method.addItem(_("UMAP"), "umap")
         self.method.setItemData(
             1, _("Keeps similar rows together: takes minutes for many rows"), Qt.ItemDataRole.ToolTipRole
         )
