@@ -253,7 +253,7 @@ def test_a_narrow_window_stays_narrow_and_shows_all_that_can_be_asked(
     assert tops[1280][0] <= 2  # a line
     assert tops[1280][1:] == ("Copy", "Roll up to parent labels")
     assert tops[1000][0] <= 2
-    assert tops[1000][1:] == ("", "Parents")
+    assert tops[1000][1:] == ("", "Roll up")
     assert tops[least][0] > 10  # two lines
 
 
@@ -553,13 +553,13 @@ def test_a_column_without_dates_and_a_table_without_columns(
     panel.bar.views["time"].click()
     controllers.workspace.scoresChanged.emit(None)
     wait(qtbot, panel)
-    assert panel.empty.text().startswith("No date can be read")
+    assert panel.empty.text().startswith("No dates found in this column")
     with Project.create(tmp_path / "bare.sce", name="Bare") as bare:
         bare.add_rows(("text",), [[("a",), ("b",)]], text_columns=[0], source={})
         bare.set_labels([Label("Late"), Label("Damaged")])
         give_scores(bare, [0, 1])
     opened(qtbot, controllers, panel, tmp_path / "bare.sce")
-    assert panel.empty.text().startswith("The table has no column")
+    assert panel.empty.text().startswith("The table has only the text column")
 
 
 def test_several_labels_a_row(
@@ -571,12 +571,12 @@ def test_several_labels_a_row(
     controllers.edits.decide([1], Decision.LABEL, [first, second])
     controllers.edits.decide([2], Decision.LABEL, [first])
     wait(qtbot, panel)
-    assert shown_shares(panel) == ["100.0 %", "50.0 %", "0.0 %"]
+    assert shown_shares(panel) == ["100.0%", "50.0%", "0.0%"]
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == [""] * 3
     controllers.edits.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
     wait(qtbot, panel)
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["counted"] * 3
-    assert "need not sum to 100 %" in panel.basis.text()
+    assert "need not sum to 100%" in panel.basis.text()
     assert project.label_set().multi_label  # type: ignore[union-attr]
 
 
