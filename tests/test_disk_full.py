@@ -178,9 +178,7 @@ def test_without_room_the_search_index_is_left_for_later(
     ):
         assert cli.main(["project", *arguments]) == 0
         told = capsys.readouterr().err
-        assert (
-            f"Note: {done}There is not enough disk space for the search index. Search still works" in told
-        )
+        assert f"Note: {done}There is not enough disk space for the search index. Search still works" in told
         assert "again" not in told
     monkeypatch.undo()
     with Project.open(path) as project:
